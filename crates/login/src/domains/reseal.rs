@@ -11,16 +11,20 @@ use signpost_store::{ReadColumns, Store, params, random, sql, step};
 
 use crate::domains::seal::Seal;
 use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
+use crate::ids::DomainId;
 
-/// The server's own domain signs nothing.
-const ALL: &str = sql!(
+/// How many domains are read at a time, so that a million of them are never in memory at once.
+const PAGE: u32 = 100;
+
+/// The next ones by their IDs. The server's own domain signs nothing.
+const NEXT: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
-    " FROM domains WHERE account <> '",
+    " FROM domains WHERE id > $1 AND account <> '",
     SERVER_ACCOUNT,
     "' UNION ALL SELECT ",
     SealedDomain::COLUMN_LIST,
-    " FROM deleted_domains"
+    " FROM deleted_domains WHERE id > $1 ORDER BY id LIMIT $2"
 );
 
 /// Names what was read: a secret that was changed meanwhile was sealed then.
@@ -36,34 +40,39 @@ const SEAL_DELETED: &str = "
 /// # Errors
 /// Where a secret cannot be decrypted, or as [`Store::read`].
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
-    let domains = list(store).await?;
-    let (mut unreadable, mut first) = (0_usize, None);
-    for SealedDomain { id, secrets } in &domains {
-        let SealedSecrets { webhook_secret, next_webhook_secret } = secrets;
-        let error = [Some(webhook_secret), next_webhook_secret.as_ref()]
-            .into_iter()
-            .flatten()
-            .find_map(|kept| decrypt_secret(seal, kept, id).err());
-        unreadable += usize::from(error.is_some());
-        first = first.or(error.map(|error| (id, error)));
-    }
-    match first {
-        None => Ok(()),
-        Some((id, error)) => {
-            let all = domains.len();
-            Err(error
-                .context(format!("cannot decrypt the webhook secrets of {unreadable} of {all} domains, such as {id}")))
+    let (mut all, mut unreadable, mut first) = (0_usize, 0_usize, None);
+    let mut page = list_after(store, "").await?;
+    while let Some(SealedDomain { id: last, .. }) = page.last() {
+        all += page.len();
+        for SealedDomain { id, secrets } in &page {
+            if let Err(error) = decrypt(seal, id, secrets) {
+                unreadable += 1;
+                first.get_or_insert_with(|| (id.clone(), error));
+            }
         }
+        page = list_after(store, last.as_str()).await?;
     }
+    let Some((id, error)) = first else { return Ok(()) };
+    Err(error.context(format!("cannot decrypt the webhook secrets of {unreadable} of {all} domains, such as {id}")))
 }
 
 /// Seals all secrets that are not sealed with the operator's key; returns how many domains had some.
 ///
 /// # Errors
-/// As [`Store::read`] and [`Store::write`].
+/// As [`Store::read`] and [`Store::write`]. What was sealed before it stays so.
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
+    let mut sealed = 0;
+    let mut page = list_after(store, "").await?;
+    while let Some(SealedDomain { id: last, .. }) = page.last() {
+        sealed += seal_page(store, seal, &page, now).await?;
+        page = list_after(store, last.as_str()).await?;
+    }
+    Ok(sealed)
+}
+
+async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Timestamp) -> Result<usize> {
     let (mut steps, mut sealed) = (Vec::new(), 0);
-    for SealedDomain { id, secrets } in list(store).await? {
+    for SealedDomain { id, secrets } in page {
         let (current, next) = (&secrets.webhook_secret, secrets.next_webhook_secret.as_deref());
         let is_stale = |kept: &str| seal.is_stale(kept, id.as_str());
         if !is_stale(current) && !next.is_some_and(is_stale) {
@@ -75,7 +84,7 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
         };
         let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
         for sql in [SEAL, SEAL_DELETED] {
-            steps.push(step(sql, params![&current_anew, next_anew.as_ref(), &id, current]));
+            steps.push(step(sql, params![&current_anew, next_anew.as_ref(), id, current]));
         }
         sealed += 1;
     }
@@ -87,6 +96,14 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
     Ok(sealed)
 }
 
-async fn list(store: &Store) -> Result<Vec<SealedDomain>> {
-    store.read(ALL, params![]).await?.into_iter().map(|row| SealedDomain::from_part("domains", row)).collect()
+fn decrypt(seal: &Seal, id: &DomainId, secrets: &SealedSecrets) -> Result<()> {
+    for kept in [Some(&secrets.webhook_secret), secrets.next_webhook_secret.as_ref()].into_iter().flatten() {
+        decrypt_secret(seal, kept, id)?;
+    }
+    Ok(())
+}
+
+async fn list_after(store: &Store, id: &str) -> Result<Vec<SealedDomain>> {
+    let rows = store.read(NEXT, params![id, PAGE]).await?;
+    rows.into_iter().map(|row| SealedDomain::from_part("domains", row)).collect()
 }

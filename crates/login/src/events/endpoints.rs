@@ -28,12 +28,16 @@ const DISABLED: &str = "
 const SUCCEEDED: &str = "
     DELETE FROM endpoints WHERE account = $1 AND environment = $2 AND endpoint = $3 RETURNING disabled_at";
 
-const LIST: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint");
-
 /// Along the index of when they began to fail.
-const LIST_UP_TO: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint LIMIT $1");
+const LIST: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint LIMIT $1");
 
 const FIND: &str = sql!(EndpointRow::SELECT, " WHERE account = $1 AND environment = $2 AND endpoint = $3");
+
+const COUNT_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM endpoints LIMIT $1) AS failing";
+
+/// Along the index of when they began to fail too: few are disabled, so that no index is of those alone.
+const LIST_DISABLED: &str =
+    sql!(EndpointRow::SELECT, " WHERE disabled_at IS NOT NULL ORDER BY failing_since, endpoint LIMIT $1");
 
 const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
 
@@ -117,22 +121,31 @@ pub async fn report_change(
     Ok(())
 }
 
-/// The endpoints that fail, those first that do so the longest.
+/// The endpoints that fail, those first that do so the longest, at most `most` of them.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list_failing(store: &Store) -> Result<Vec<FailingEndpoint>> {
-    let rows = store.read(LIST, params![]).await?;
+pub async fn list_failing(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
+    let rows = store.read(LIST, params![most]).await?;
     rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
 }
 
-/// The same, as far as `most` of them.
+/// Those of them that are disabled, at most `most`.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn list_failing_up_to(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
-    let rows = store.read(LIST_UP_TO, params![most]).await?;
+pub async fn list_disabled(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
+    let rows = store.read(LIST_DISABLED, params![most]).await?;
     rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
+}
+
+/// How many endpoints fail, counted as far as `most`.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_failing_up_to(store: &Store, most: u32) -> Result<u32> {
+    let count = store.read_one(COUNT_UP_TO, params![most]).await?.context("COUNT is one row")?.int(0)?;
+    Ok(u32::try_from(count)?)
 }
 
 /// An endpoint of an account, where it fails.

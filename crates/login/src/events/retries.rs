@@ -13,8 +13,11 @@ use crate::ids::{DomainId, EventId};
 
 /// How many events a write sends again.
 const PER_WRITE: u32 = 250;
-/// How many such writes one retry makes: a million events. What fails again meanwhile cannot keep it going.
-const MAX_WRITES: u32 = 4_000;
+/// How many such writes one retry makes. They take some seconds, so that a request has its answer in time. What fails again
+/// meanwhile cannot keep it going.
+const MAX_WRITES: u32 = 400;
+/// How many events one retry sends again. Where it is that many, more may be left.
+pub const MOST_RETRIED: usize = (PER_WRITE * MAX_WRITES) as usize;
 
 const AGAIN: &str = "
     UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = $1, ended_at = NULL, leased_until = NULL,
@@ -71,7 +74,7 @@ pub enum RetryChoice<'a> {
     FailedOfAccount(&'a Account),
 }
 
-/// Sends an event again as soon as possible, or those that failed, up to a million of them; what is being sent just now is
+/// Sends an event again as soon as possible, or those that failed, up to [`MOST_RETRIED`] of them; what is being sent just now is
 /// left alone. Returns how many those are. Their attempts count anew. The audit log says who did it, where there were any.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, table};
-use crate::console::operators::{self, Operator};
+use crate::console::operators::{self, MAX_OPERATORS, Operator};
 use crate::deployment::public_address;
 
 #[derive(Debug, Subcommand)]
@@ -47,7 +47,9 @@ async fn link(session: &Session, store: &Store) -> Result<()> {
     let address = public_address::find(store).await?;
     let address = address.context("no server has run on this database yet; start one with 'signpost serve'")?;
     let now = Clock::System.now();
-    let token = operators::make_link(store, &Actor::Operator, now).await?;
+    let token = operators::make_link(store, &Actor::Operator, now).await?.with_context(|| {
+        format!("the console has {MAX_OPERATORS} operators, which is the most; 'signpost console remove ID' makes room")
+    })?;
     let link = operators::setup_link(&address, &token);
     let expires_at = now + operators::LINK_LASTS;
     let document = json!({ "link": link, "expires_at": expires_at });

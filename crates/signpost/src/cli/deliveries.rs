@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use signpost_login::domains;
 use signpost_login::events::attempts::PastAttempt;
 use signpost_login::events::refusal::explain_refusal;
+use signpost_login::events::retries::MOST_RETRIED;
 use signpost_login::events::{self, DeliveryListItem, FailingEndpoint, RetryChoice};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::audit::Actor;
@@ -34,15 +35,19 @@ pub(super) enum Deliveries {
         /// Event ID, as shown by 'deliveries list'
         id: String,
     },
-    /// List failing endpoints
-    Endpoints,
+    /// List failing endpoints, those first that have failed the longest
+    Endpoints {
+        /// Maximum number of results
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
     /// Send an event again; its ID stays the same
     ///
     /// A running server sends it within a second. Its count of attempts starts again.
     Retry {
         /// Event ID, as shown by 'deliveries list'
         id: Option<String>,
-        /// Retry all failed events, up to a million at a time
+        /// Retry all failed events, up to 100,000 at a time
         #[arg(long, conflicts_with = "id")]
         failed: bool,
         /// Only those of this domain, by its ID
@@ -70,7 +75,7 @@ impl Deliveries {
         let store = session.store()?;
         match self {
             Self::List { state, limit } => list(session, &store, state, limit).await,
-            Self::Endpoints => endpoints(session, &store).await,
+            Self::Endpoints { limit } => endpoints(session, &store, limit).await,
             Self::Show { id } => show(session, &store, &id).await,
             Self::Retry { id, failed, domain } => retry(session, &store, id.as_deref(), failed, domain.as_ref()).await,
             Self::Test { which } => send_test(session, &store, &which).await,
@@ -104,8 +109,8 @@ async fn list(session: &Session, store: &Store, state: Option<DeliveryState>, li
     })
 }
 
-async fn endpoints(session: &Session, store: &Store) -> Result<()> {
-    let endpoints = events::endpoints::list_failing(store).await?;
+async fn endpoints(session: &Session, store: &Store, limit: u32) -> Result<()> {
+    let endpoints = events::endpoints::list_failing(store, limit).await?;
     session.print(&json!({ "endpoints": endpoints }), || {
         let row = |failing: &FailingEndpoint| {
             let state = failing.disabled_at.map_or_else(|| "failing".to_owned(), |at| format!("disabled since {at}"));
@@ -159,6 +164,7 @@ async fn retry(
         bail!("no event has the ID {id}, or it is being sent right now; 'signpost deliveries list' shows all");
     }
     session.print(&json!({ "retried": count }), || {
-        format!("{count} events queued; a running server sends them within a second")
+        let more = if count < MOST_RETRIED { "" } else { ". More may be left: run this again" };
+        format!("{count} events queued; a running server sends them within a second{more}")
     })
 }

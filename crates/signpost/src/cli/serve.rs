@@ -116,7 +116,7 @@ async fn find_setup_link(app: &App) -> Result<Option<String>> {
         return Ok(None);
     }
     let token = operators::make_link(&app.store, &Actor::Server, app.clock.now()).await?;
-    Ok(Some(operators::setup_link(&app.public_address, &token)))
+    Ok(token.map(|token| operators::setup_link(&app.public_address, &token)))
 }
 
 /// The addresses, and the next useful command of each service.

@@ -12,7 +12,8 @@ use signpost_login::domains;
 use signpost_login::events::attempts::{PastAttempt, read_past_attempts};
 use signpost_login::events::deliveries::{self, DeliveryRow, find_in_any_account};
 use signpost_login::events::refusal::{RefusalReason, explain_refusal};
-use signpost_login::events::{DeliveryListItem, RetryChoice, retries};
+use signpost_login::events::retries::{self, MOST_RETRIED};
+use signpost_login::events::{DeliveryListItem, RetryChoice};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::pages::icons::Sign;
@@ -120,7 +121,8 @@ fn say_sent(sent: usize) -> String {
     match sent {
         0 => "Nothing failed for good: there is nothing to send again.".to_owned(),
         1 => "1 event is sent again within a second.".to_owned(),
-        more => format!("{more} events are sent again within a second."),
+        MOST_RETRIED.. => format!("{sent} events are sent again. More may be left: press the button again."),
+        _ => format!("{sent} events are sent again within a second."),
     }
 }
 

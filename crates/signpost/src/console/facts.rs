@@ -7,7 +7,7 @@ use signpost_atm::feeds::{self, Feed};
 use signpost_atm::reports::{MachineReport, ReportState, sql as report_rows};
 use signpost_login::domains::{Domain, overview};
 use signpost_login::events::deliveries::{self, DeliveryRow};
-use signpost_login::events::endpoints::list_failing_up_to;
+use signpost_login::events::endpoints::list_failing;
 use signpost_login::events::{FailingEndpoint, sql as event_rows};
 use signpost_platform::accounts::keys;
 
@@ -70,7 +70,7 @@ impl DeploymentFacts {
         Ok(Self {
             waiting: CountUpTo(event_rows::count_waiting_up_to(store, COUNTED_TO + 1).await?),
             failed: CountUpTo(deliveries::count_failed_up_to(store, COUNTED_TO + 1).await?),
-            failing: list_failing_up_to(store, FAILING).await?,
+            failing: list_failing(store, FAILING).await?,
             missing_proof: overview::list_missing_proof(store, NAMED).await?,
             has_domain: !some_domain.await?.is_empty(),
             has_key: keys::sql::has_any(store).await?,

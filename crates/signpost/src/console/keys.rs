@@ -21,7 +21,7 @@ use signpost_store::random;
 use super::Console;
 use super::dates::moment;
 use super::document::{ConsolePage, Screen};
-use super::operators::{self, LINK_LASTS};
+use super::operators::{self, LINK_LASTS, MAX_OPERATORS};
 use super::proof::{Confirmation, MAX_LABEL, Question, read_account_name, read_label, receive_asked, receive_proven};
 use super::tables::{chip, older, panel, table};
 use super::visit::{OperatorVisit, failed, to};
@@ -203,7 +203,7 @@ async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
     let old = old.ok_or_else(|| Problem::NotFound.into_response())?;
     let new = NewKey::in_place_of(&old, random(), random());
     if !sql::rotate(store, &visit.actor(), &old, &new, now + GRACE, now).await.map_err(failed)? {
-        return say_gone(&visit, "This key was replaced or revoked already. No new one was made.").await;
+        return explain_conflict(&visit, "This key was replaced or revoked already. No new one was made.").await;
     }
     show_key(&visit, &new, "This key replaces the old one, which works for 24 hours more.").await
 }
@@ -226,13 +226,13 @@ async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
         return Ok(question.ask(&visit).await);
     }
     if !sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await.map_err(failed)? {
-        return say_gone(&visit, "This key was revoked already.").await;
+        return explain_conflict(&visit, "This key was revoked already.").await;
     }
     Ok(to(&visit.console, PATH))
 }
 
-/// The keys, and above them that somebody was first.
-async fn say_gone(visit: &OperatorVisit, text: &str) -> Result<Response, Response> {
+/// The keys, and above them why nothing was done: somebody was first, or there is no room.
+async fn explain_conflict(visit: &OperatorVisit, text: &str) -> Result<Response, Response> {
     let above = html! { div.notice.warn role="alert" { (Sign::Info.draw(20)) p { (text) } } };
     let page = render(visit, &KeyPage::default(), above).await?;
     Ok((StatusCode::CONFLICT, page).into_response())
@@ -241,7 +241,10 @@ async fn say_gone(visit: &OperatorVisit, text: &str) -> Result<Response, Respons
 /// `POST /console/operators`: a link that makes somebody an operator, shown once.
 async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
     receive_proven(&visit, request, "new operator", PATH).await?;
-    let token = operators::make_link(&visit.console.store, &visit.actor(), visit.now).await.map_err(failed)?;
+    let made = operators::make_link(&visit.console.store, &visit.actor(), visit.now).await.map_err(failed)?;
+    let Some(token) = made else {
+        return explain_conflict(&visit, &format!("{MAX_OPERATORS} operators are the most. Remove one first.")).await;
+    };
     let link = operators::setup_link(&visit.console.public_address, &token);
     let minutes = LINK_LASTS.as_secs() / 60;
     let above = html! {
@@ -275,7 +278,7 @@ async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: 
         return Ok(question.ask(&visit).await);
     }
     if !operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await.map_err(failed)? {
-        return say_gone(&visit, "They were removed already.").await;
+        return explain_conflict(&visit, "They were removed already.").await;
     }
     Ok(to(&visit.console, PATH))
 }

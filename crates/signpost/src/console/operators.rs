@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
@@ -14,11 +14,14 @@ use signpost_store::{Store, Stored, must, params, random, rows, sql, step};
 
 /// How long a link works.
 pub const LINK_LASTS: Duration = Duration::from_mins(30);
+/// With how many operators no more links are made, so that every list of them can be whole.
+pub const MAX_OPERATORS: u32 = 100;
 /// How many links wait at the same time: the oldest go.
 const MAX_LINKS: i64 = 20;
 
 const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
 const FIND: &str = sql!(Operator::SELECT, " WHERE user_id = $1");
+const COUNT: &str = "SELECT COUNT(*) FROM operators";
 const ANY: &str = "SELECT 1 FROM operators LIMIT 1";
 /// By whom the link was made, by them the operator was added.
 const ADD_BY_LINK: &str = "
@@ -65,11 +68,15 @@ rows! {
     }
 }
 
-/// Makes a link; the token is what stands behind the `#`.
+/// Makes a link; the token is what stands behind the `#`. None where there are [`MAX_OPERATORS`] already.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<CookieSecret> {
+pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Option<CookieSecret>> {
+    let operators = store.read_one(COUNT, params![]).await?.context("COUNT is one row")?.int(0)?;
+    if operators >= MAX_OPERATORS.into() {
+        return Ok(None);
+    }
     let token = CookieSecret::from_bytes(random());
     let lasts = SignedDuration::try_from(LINK_LASTS)?;
     let link = ConsoleLink {
@@ -88,7 +95,7 @@ pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Cook
         entry,
     ];
     store.write(steps).await?;
-    Ok(token)
+    Ok(Some(token))
 }
 
 /// Gives a link to the browser that opens it first. False where it is over, or another browser has it.
@@ -133,7 +140,7 @@ pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) ->
     Ok(store.write([must(REMOVE, params![user]), entry]).await?.is_committed())
 }
 
-/// Every operator, the first who became one first.
+/// Every operator, the first who became one first: [`MAX_OPERATORS`], and those whose links were made before.
 ///
 /// # Errors
 /// As [`Store::read`].

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::json;
 use signpost_login::domains::{self, Domain, HandlerKind, overview};
-use signpost_login::events::endpoints::{find_failing, list_failing_up_to};
+use signpost_login::events::endpoints::{find_failing, list_failing};
 use signpost_login::events::{self, FailingEndpoint, RetryChoice, deliveries};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_login::sessions;
@@ -59,7 +59,7 @@ async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Resp
     let (store, origin) = (&visit.console.store, &visit.console.origin);
     let before = DomainId::parse(&page.before);
     let domains = overview::list_page(store, before.as_ref(), SHOWN).await.map_err(failed)?;
-    let failing = list_failing_up_to(store, FAILING).await.map_err(failed)?;
+    let failing = list_failing(store, FAILING).await.map_err(failed)?;
     let rows: Vec<_> = domains.iter().map(|domain| domain_row(&visit, domain)).collect();
     let mut failing_rows = Vec::new();
     for one in &failing {

@@ -67,7 +67,7 @@ pub struct EventsSeen {
     /// How many have failed for good.
     pub failed: i64,
     /// Endpoints that only fail.
-    pub failing_endpoints: usize,
+    pub failing_endpoints: u32,
     /// Those of them that are disabled.
     pub disabled_endpoints: Vec<String>,
 }
@@ -156,17 +156,13 @@ impl EventsSeen {
         let waiting = events::sql::count_waiting_up_to(store, MOST_COUNTED).await?;
         // The oldest of very many is not looked for: that there are so many says enough.
         let oldest_waiting_at = if waiting < MOST_COUNTED { events::sql::count_waiting(store).await?.1 } else { None };
-        let failing = events::endpoints::list_failing(store).await?;
+        let disabled = events::endpoints::list_disabled(store, MOST_NAMED).await?;
         Ok(Self {
             waiting: waiting.into(),
             oldest_waiting_at,
             failed: events::deliveries::count_failed_up_to(store, MOST_COUNTED).await?.into(),
-            failing_endpoints: failing.len(),
-            disabled_endpoints: failing
-                .into_iter()
-                .filter(|one| one.disabled_at.is_some())
-                .map(|one| one.endpoint)
-                .collect(),
+            failing_endpoints: events::endpoints::count_failing_up_to(store, MOST_COUNTED).await?,
+            disabled_endpoints: disabled.into_iter().map(|one| one.endpoint).collect(),
         })
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn browser_at(service: &Service) -> Browser {
 /// The path of a new link to the console, and its token.
 pub(crate) async fn link(service: &Service) -> String {
     let (store, now) = (&service.app.store, service.clock.now());
-    let token = operators::make_link(store, &Actor::Operator, now).await.expect("a database");
+    let token = operators::make_link(store, &Actor::Operator, now).await.expect("a database").expect("room");
     operators::setup_link("", &token).rsplit_once('#').expect("a token").1.to_owned()
 }
 

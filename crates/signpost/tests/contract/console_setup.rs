@@ -4,9 +4,12 @@ use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HOST, ORIGIN};
 use serde_json::json;
-use signpost::console::operators;
+use signpost::console::operators::{self, MAX_OPERATORS, Operator};
+use signpost_login::ids::UserId;
+use signpost_platform::accounts::audit::Actor;
+use signpost_store::{Stored, must};
 
-use crate::console::{browser_at, link, logs_in, operator};
+use crate::console::{browser_at, link, logs_in, operator, posts};
 use crate::harness::{Program, Service, http, until};
 
 #[tokio::test]
@@ -95,6 +98,25 @@ async fn links_that_wait_are_few_and_the_oldest_goes() {
     browser.presses_link(&asked, &first).await.is(403, "refused");
     let last = link(&service).await;
     browser.presses_link(&asked, &last).await.is(200, "setup-login");
+}
+
+#[tokio::test]
+async fn no_link_is_made_where_operators_are_as_many_as_there_may_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
+    let (store, now) = (&service.app.store, service.clock.now());
+    let mut browser = operator(&service).await;
+    let others = (1..MAX_OPERATORS).map(|n| {
+        let user_id = UserId::new(now, u128::from(n).to_be_bytes());
+        let other = Operator { user_id, added_at: now, added_by: "operator".to_owned() };
+        must(Operator::INSERT, other.params())
+    });
+    assert!(store.write(others.collect::<Vec<_>>()).await.expect("a database").is_committed());
+    assert!(operators::make_link(store, &Actor::Operator, now).await.expect("a database").is_none());
+    let refused = Program::within(folder.path(), &["console", "link"]).run();
+    assert!(refused.failed(1).contains("100 operators, which is the most"));
+    let page = browser.goes_to("/console/keys").await;
+    posts(&mut browser, &page, "/console/operators", "").await.is(409, "keys");
 }
 
 #[tokio::test]

@@ -254,7 +254,7 @@ async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
     assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");
     assert!(unreadable.has().is_none());
     // That was no failure of theirs.
-    assert!(events::endpoints::list_failing(&service.app.store).await.expect("a database").is_empty());
+    assert!(events::endpoints::list_failing(&service.app.store, 100).await.expect("a database").is_empty());
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
         service.tried(attempt).await;
     }
     let disabled = || async {
-        events::endpoints::list_failing(&service.app.store).await.expect("a database").remove(0).disabled_at
+        events::endpoints::list_failing(&service.app.store, 100).await.expect("a database").remove(0).disabled_at
     };
     until("it is disabled", async || disabled().await).await;
     let shown = integrator.get("/deliveries").await.with(200);
@@ -110,7 +110,7 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
     service.passes(SignedDuration::from_hours(1));
     endpoint.receives().await;
     until("it is enabled", async || {
-        events::endpoints::list_failing(&service.app.store).await.expect("a database").is_empty().then_some(())
+        events::endpoints::list_failing(&service.app.store, 100).await.expect("a database").is_empty().then_some(())
     })
     .await;
     service.passes(SignedDuration::from_hours(30));

@@ -157,6 +157,10 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
     let mut endpoint = Endpoint::start().await;
     let plain = Service::on(folder.path(), &clock, &[]).await;
     let integrator = plain.integrator().await;
+    // More than are sealed at a time.
+    for n in 0..120 {
+        integrator.registers(&format!("shop-{n}.test")).await;
+    }
     let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
     let secret = text(&domain, "webhook_secret").to_owned();
     plain.stop().await;
@@ -165,9 +169,9 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
         let program = Program::within(folder.path(), &["--data-dir", data_dir, "--json", "domains", "seal"]);
         program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old).run()
     };
-    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 1, "signing_keys": 0 }));
+    assert_eq!(seal(KEY, "").json(), json!({ "sealed": 121, "signing_keys": 0 }));
     assert_eq!(seal(KEY, "").json(), json!({ "sealed": 0, "signing_keys": 0 }));
-    assert_eq!(seal(OTHER, KEY).json(), json!({ "sealed": 1, "signing_keys": 0 }));
+    assert_eq!(seal(OTHER, KEY).json(), json!({ "sealed": 121, "signing_keys": 0 }));
     seal(KEY, "").failed(1);
     let sealed = Service::on(folder.path(), &clock, &[("seal_key", OTHER)]).await;
     let rows = sealed
@@ -196,6 +200,10 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
     let settings = [("seal_key", KEY)];
     let service = Service::on(folder.path(), &clock, &settings).await;
     let integrator = service.integrator().await;
+    // More than are read at a time.
+    for n in 0..120 {
+        integrator.registers(&format!("shop-{n}.test")).await;
+    }
     let mut ids = Vec::new();
     for name in ["current.test", "next.test", "gone.test", "fine.test"] {
         ids.push(text(&integrator.registers(name).await, "id").to_owned());
@@ -212,14 +220,14 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
     }
     // What shows no secret reads none.
     let listed = integrator.get("/domains").await.with(200);
-    assert_eq!(listed["domains"].as_array().map(Vec::len), Some(3));
+    assert!(!listed["domains"].as_array().expect("a list").is_empty());
     integrator.get(&format!("/domains/{}", ids[0])).await.with(200);
     integrator.opens("current.test").await;
     service.stop().await;
     let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", KEY)];
     let error =
         signpost::server::HttpServer::open(crate::harness::config(&settings), clock).await.expect_err("a refusal");
-    assert!(format!("{error:#}").contains("cannot decrypt the webhook secrets of 3 of 4 domains"), "{error:#}");
+    assert!(format!("{error:#}").contains("cannot decrypt the webhook secrets of 3 of 124 domains"), "{error:#}");
 }
 
 #[tokio::test]
