@@ -45,8 +45,9 @@ pub struct LoginParts {
     read_sessions: ReadRows<SessionId, Session>,
     /// Domains that sessions may be opened on. Where changes are not told each is good for the state that it names.
     pub domains: ReadCache<(Account, DomainName), KnownDomain>,
-    /// Pages that need not be drawn again. What a page shows is in its key, so nothing here is ever out of date.
-    pub pages: ReadCache<PageKey, Arc<str>>,
+    /// Pages that need not be drawn again, in parts with the seconds of the countdown between them. What a page shows is in
+    /// its key, so nothing here is ever out of date.
+    pub pages: ReadCache<PageKey, Arc<[Box<str>]>>,
     /// Requests waiting for a session to change.
     pub waiting: Waiters,
     /// Whom passkeys are made for; `None` where browsers offer none at the public address.
@@ -73,7 +74,7 @@ impl LoginService {
     /// The service on a platform.
     #[must_use]
     pub fn new(platform: Platform, settings: LoginSettings, prover: Prover) -> Self {
-        let pages = ReadCache::new(|page: &Arc<str>| page.len());
+        let pages = ReadCache::new(|page: &Arc<[Box<str>]>| page.iter().map(|part| part.len()).sum());
         pages.restart(true);
         // A name, two addresses, and what signs.
         let domains = ReadCache::new(|_| 2048);

@@ -7,6 +7,8 @@ use bech32::{Bech32, Hrp};
 const PREFIX: Hrp = Hrp::parse_unchecked("lnurl");
 /// The length for which bech32's checksum is made: in more characters it does not find every mistake.
 pub(super) const MAX_CHARS: usize = 1023;
+/// The bytes of a URL that so many characters have room for: five bits in each that is not of the prefix or the checksum.
+const MAX_BYTES: usize = 631;
 
 /// A URL in bech32 (LUD-01): the only spelling that all Lightning wallets read.
 ///
@@ -19,8 +21,10 @@ pub(super) const MAX_CHARS: usize = 1023;
 /// assert_eq!(Lnurl::decode(&lnurl.qr_text())?, "https://example.com/?tag=login");
 /// # Ok::<(), signpost_auth::InvalidLnurl>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lnurl(String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lnurl {
+    url: String,
+}
 
 /// The text is not a URL in bech32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,10 +50,11 @@ pub enum InvalidLnurl {
 }
 
 impl Lnurl {
-    /// The spelling of a URL; `None` where it is longer than 631 bytes, which no wallet has to read.
+    /// The spelling of a URL; `None` where it is longer than 631 bytes, which no wallet has to read. It is spelled when it is
+    /// shown.
     #[must_use]
-    pub fn new(url: &str) -> Option<Self> {
-        bech32::encode_lower::<Bech32>(PREFIX, url.as_bytes()).ok().map(Self)
+    pub fn new(url: impl Into<String>) -> Option<Self> {
+        Some(Self { url: url.into() }).filter(|lnurl| lnurl.url.len() <= MAX_BYTES)
     }
 
     /// The text in bech32 of upper or lower case, which should be a URL.
@@ -77,19 +82,19 @@ impl Lnurl {
     /// case.
     #[must_use]
     pub fn qr_text(&self) -> String {
-        self.0.to_ascii_uppercase()
+        self.to_string().to_ascii_uppercase()
     }
 
     /// The link that opens a wallet on the same device.
     #[must_use]
     pub fn link(&self) -> String {
-        format!("lightning:{}", self.0)
+        format!("lightning:{self}")
     }
 }
 
 impl fmt::Display for Lnurl {
     /// In lower case.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        bech32::encode_lower_to_fmt::<Bech32, _>(f, PREFIX, self.url.as_bytes()).map_err(|_| fmt::Error)
     }
 }

@@ -96,7 +96,7 @@ fn a_url_is_spelled_as_by_others() {
     }
     let longest = format!("https://example.com/{}", "x".repeat(611));
     assert_eq!(Lnurl::decode(&Lnurl::new(&longest).unwrap().qr_text()), Ok(longest.clone()));
-    assert_eq!(Lnurl::new(&format!("{longest}x")), None);
+    assert_eq!(Lnurl::new(format!("{longest}x")), None);
 }
 
 #[test]

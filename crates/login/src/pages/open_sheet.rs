@@ -1,13 +1,13 @@
 //! The states of a login page that have a code: who asks, the code, and what was refused.
 
 use maud::{Markup, html};
-use signpost_auth::QrCode;
+use signpost_auth::{Lnurl, QrCode};
 use signpost_platform::pages::icons::Sign;
 
 use super::by_passkey::by_passkey;
 use super::document::{LoginDocument, seconds};
 use super::notice::{away_notice, is_of_passkey, notice, says};
-use super::view::{LightningCode, LoginCode, PageTask, ScanCode};
+use super::view::{LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
 use crate::sessions::AskingApplication;
 
@@ -168,7 +168,7 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let kinds = [
         kind(1, Sign::Wallet, words.wallet, code.scan.as_ref().map(|scan| scan_panel(page, scan))),
         kind(3, Sign::Phone, words.camera, code.wallet.as_ref().map(|link| camera_panel(words, link))),
-        kind(2, Sign::Lightning, words.lightning, code.lightning.as_ref().map(|code| lightning_panel(page, code))),
+        kind(2, Sign::Lightning, words.lightning, code.lightning.as_ref().map(|lnurl| lightning_panel(page, lnurl))),
     ];
     let kinds: Vec<_> = kinds.into_iter().flatten().collect();
     html! {
@@ -222,14 +222,15 @@ fn camera_panel(words: &LoginWords, link: &str) -> Markup {
     }
 }
 
-fn lightning_panel(page: &LoginDocument<'_>, lightning: &LightningCode) -> Markup {
-    let (words, LightningCode { qr_text, link }) = (page.words(), lightning);
+/// In two spellings: for the camera and for a wallet on the same device.
+fn lightning_panel(page: &LoginDocument<'_>, lnurl: &Lnurl) -> Markup {
+    let (words, link) = (page.words(), lnurl.link());
     html! {
         p.phone-only.open-app {
-            a id="open-lightning" class=(open_class(page)) href=(link) { (Sign::Lightning.draw(20)) (words.open_lightning) }
+            a id="open-lightning" class=(open_class(page)) href=(&link) { (Sign::Lightning.draw(20)) (words.open_lightning) }
         }
         p.phone-only.sm.soft.other { (words.other_device) }
-        a rel="signpost-lightning" href=(link) id="lightning-code" class="qr" { (draw_code(qr_text, words.lightning_label)) }
+        a rel="signpost-lightning" href=(&link) id="lightning-code" class="qr" { (draw_code(&lnurl.qr_text(), words.lightning_label)) }
         p.hostline { ((words.lightning_host)(&page.host())) }
     }
 }

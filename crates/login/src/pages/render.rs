@@ -89,6 +89,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use jiff::Timestamp;
+    use signpost_auth::Lnurl;
     use signpost_platform::origin::PublicOrigin;
     use signpost_platform::pages::Language;
     use signpost_platform::pages::cookie::CookieSecret;
@@ -97,7 +98,7 @@ mod tests {
     use super::super::asking::AskingBrowser;
     use super::super::document::SECONDS_MARK;
     use super::super::state::{LinkedKey, Refusal};
-    use super::super::view::{LightningCode, LoginCode, LoginView, ScanCode, SiteNames};
+    use super::super::view::{LoginCode, LoginView, ScanCode, SiteNames};
     use super::*;
 
     fn states() -> Vec<PageState> {
@@ -137,10 +138,7 @@ mod tests {
             scan: Some(ScanCode { qr_data: qr_data.to_owned() }),
             wallet: Some(format!("https://login.example.com/wallet#{qr_data}")),
             number: Some("47".to_owned()),
-            lightning: Some(LightningCode {
-                qr_text: format!("LNURL1{}", "Q".repeat(222)),
-                link: "lightning:lnurl1q".to_owned(),
-            }),
+            lightning: Lnurl::new("https://login.example.com/lnurl/x?tag=login"),
             expires_at,
             counts_to: expires_at,
             life: 60,

@@ -18,10 +18,10 @@ pub(crate) async fn show(visit: PageVisit) -> Result<Response, Response> {
     let now = visit.service.clock.now();
     let view = visit.view(&page, now).map_err(IntoResponse::into_response)?;
     let key: PageKey = (page.session.id.clone(), view.version(), visit.language);
-    let draw = async { Ok(Some(Arc::from(render(&visit.document(&page, &view))))) };
-    let drawn: Option<Arc<str>> =
+    let draw = async { Ok(Some(render(&visit.document(&page, &view)).split(SECONDS_MARK).map(Box::from).collect())) };
+    let drawn: Option<Arc<[Box<str>]>> =
         visit.service.pages.find(&key, draw).await.map_err(|error| crate::error::Error::from(error).into_response())?;
-    let document = drawn.unwrap_or_default().replace(SECONDS_MARK, &view.seconds_left(now).to_string());
+    let document = drawn.unwrap_or_default().join(view.seconds_left(now).to_string().as_str());
     let signed_in = match view.state {
         PageState::Done { .. } => visit.begin_sign_in(&page).await.map_err(IntoResponse::into_response)?,
         _ => None,

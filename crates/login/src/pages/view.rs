@@ -59,7 +59,7 @@ pub(crate) struct LoginCode {
     /// What these two ask for.
     pub(crate) number: Option<String>,
     /// For a Lightning wallet.
-    pub(crate) lightning: Option<LightningCode>,
+    pub(crate) lightning: Option<Lnurl>,
     pub(crate) expires_at: Timestamp,
     /// When the countdown is at zero.
     pub(crate) counts_to: Timestamp,
@@ -73,15 +73,6 @@ pub(crate) struct LoginCode {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ScanCode {
     pub(crate) qr_data: String,
-}
-
-/// The address of a Lightning login in the two spellings that a page has (LUD-01).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LightningCode {
-    /// For the QR code: no scheme, upper case.
-    pub(crate) qr_text: String,
-    /// For a wallet on the same device.
-    pub(crate) link: String,
 }
 
 /// What a page depends on beside its session: where the service is, what it accepts, and where its browser wallet is.
@@ -152,13 +143,6 @@ impl SiteNames {
     }
 }
 
-impl LightningCode {
-    fn of(url: &str) -> Option<Self> {
-        let lnurl = Lnurl::new(url)?;
-        Some(Self { qr_text: lnurl.qr_text(), link: lnurl.link() })
-    }
-}
-
 impl LoginCode {
     /// Whether there is nothing for any wallet.
     pub(crate) fn is_empty(&self) -> bool {
@@ -180,7 +164,7 @@ impl LoginCode {
         let number = number.map(|code| code.reveal().to_owned());
         let scan = qr_data.filter(|_| by_scan).map(|qr_data| ScanCode { qr_data });
         let lnurl = offered.contains(&LoginMethod::Lightning).then(|| session.lnurl(public_address)).flatten();
-        let lightning = lnurl.and_then(|url| LightningCode::of(&url));
+        let lightning = lnurl.and_then(Lnurl::new);
         let is_renewed = session.renews_until().is_some_and(|until| session.renewal_at() < until);
         let counts_to = if is_renewed { session.renewal_at() } else { session.expires_at };
         Ok(Self {
