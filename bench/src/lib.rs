@@ -7,6 +7,7 @@ pub mod child;
 pub mod console_fixture;
 pub mod goals;
 pub mod load;
+pub mod login_page;
 pub mod queue;
 pub mod serve;
 pub mod server;

@@ -1,6 +1,6 @@
 //! What all requests share (the key's account, the limiter, a session that is kept, the counters and the log), by one
-//! thread and by 64. On a machine of `n` cores nothing does more than `n` times what one thread does; what falls short of
-//! that waited for a lock, and so does every switch that a thread made of its own accord.
+//! thread and by 64: how much more of the processor each takes then. How much more it takes anyway the machine says, by texts
+//! that each thread writes for itself. A switch that a thread made of its own accord waited for a lock.
 
 use std::fs;
 use std::pin::pin;
@@ -43,28 +43,35 @@ fn main() -> Result<()> {
         let (environment, hash) = KeyHash::parse(key.key.expose_secret()).context("a key")?;
         runtime.block_on(app.keys.find_grant(&app.store, environment, hash, now))?;
     }
-    measure("locks_key", "the account of a key", |at| {
-        let parsed = KeyHash::parse(keys[at % CALLERS].key.expose_secret());
-        parsed.is_some_and(|(environment, hash)| {
-            at_once(app.keys.find_grant(&app.store, environment, hash, now)).is_some_and(|found| found.is_ok())
-        })
+    let (alone, together) = rates("texts of its own", || |at| !format!("sandbox/{at}").is_empty())?;
+    let most = together / alone;
+    measure("locks_key", most, "the account of a key", || {
+        |at| {
+            let parsed = KeyHash::parse(keys[at % CALLERS].key.expose_secret());
+            parsed.is_some_and(|(environment, hash)| {
+                at_once(app.keys.find_grant(&app.store, environment, hash, now)).is_some_and(|found| found.is_ok())
+            })
+        }
     })?;
     let callers: Vec<_> = (0..CALLERS).map(|number| Caller::Account(format!("sandbox/{number}"))).collect();
-    measure("locks_limiter", "a request of a caller, counted", |at| {
-        at_once(app.limits.check(Limit::Mcp, &callers[at % CALLERS], app.clock.elapsed())).is_some()
+    measure("locks_limiter", most, "a request of a caller, counted", || {
+        |at| at_once(app.limits.check(Limit::Mcp, &callers[at % CALLERS], app.clock.elapsed())).is_some()
     })?;
     let kept = ReadCache::new(|_: &Arc<str>| 64);
     kept.restart(true);
     for key in 0..CALLERS {
         runtime.block_on(kept.find(&key, async { Ok(Some(Arc::from("kept"))) }))?;
     }
-    measure("locks_kept", "a row that is kept", |at| kept.get(&(at % CALLERS)).is_some())?;
+    measure("locks_kept", most, "a row that is kept", || |at| kept.get(&(at % CALLERS)).is_some())?;
     let _entered = runtime.enter();
     let router = signpost::server::routes::front(app).router;
-    measure("locks_health", "/health, without a socket", |_| {
-        let request = Request::get("/health").header("host", "localhost").body(Body::empty());
-        let answered = request.ok().and_then(|request| at_once(router.clone().call(request)));
-        answered.is_some_and(|Ok(reply)| reply.status() == 200)
+    measure("locks_health", most, "/health, without a socket", || {
+        let mut connection = router.clone();
+        move |_| {
+            let request = Request::get("/health").header("host", "localhost").body(Body::empty());
+            let answered = request.ok().and_then(|request| at_once(connection.call(request)));
+            answered.is_some_and(|Ok(reply)| reply.status() == 200)
+        }
     })
 }
 
@@ -76,19 +83,27 @@ fn at_once<T>(running: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Reports how much of all cores 64 threads use, where one thread uses one.
-fn measure(key: &str, name: &str, run: impl Fn(usize) -> bool + Sync) -> Result<()> {
+/// Reports the microseconds of the processor that one takes longer among 64 threads, beyond those that it would if they
+/// shared nothing.
+fn measure<R: FnMut(usize) -> bool>(key: &str, most: f64, name: &str, connect: impl Fn() -> R + Sync) -> Result<()> {
+    let (alone, together) = rates(name, connect)?;
+    let cores = f64::from(u32::try_from(cores())?);
+    report(key, 1e6 * (cores / together - cores / most / alone).max(0.0), None)
+}
+
+/// How many a second one thread does, and 64. Each has a connection of its own, as clients have.
+fn rates<R: FnMut(usize) -> bool>(name: &str, connect: impl Fn() -> R + Sync) -> Result<(f64, f64)> {
     // Once before it and once after: right after its start the server still has work of its own.
-    let (before, _) = by(1, &run)?;
-    let (together, switches) = by(THREADS, &run)?;
-    let alone = before.max(by(1, &run)?.0);
+    let (before, _) = by(1, &connect)?;
+    let (together, switches) = by(THREADS, &connect)?;
+    let alone = before.max(by(1, &connect)?.0);
     let ratio = together / alone;
     println!("  {name:<32} {alone:>10.0} {together:>10.0}  {ratio:>5.2}, {switches:.1} switches in a million");
-    report(key, ratio / f64::from(u32::try_from(cores())?), None)
+    Ok((alone, together))
 }
 
 /// How many a second, and how often a thread gave its core up for each million of them.
-fn by(threads: usize, run: &(impl Fn(usize) -> bool + Sync)) -> Result<(f64, f64)> {
+fn by<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)) -> Result<(f64, f64)> {
     let (is_over, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
     thread::scope(|scope| {
         let (mut done, mut switches) = (0.0, 0.0);
@@ -96,7 +111,7 @@ fn by(threads: usize, run: &(impl Fn(usize) -> bool + Sync)) -> Result<(f64, f64
             let (is_over, start) = (&is_over, &start);
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-                let _entered = runtime.enter();
+                let (_entered, mut run) = (runtime.enter(), connect());
                 start.wait();
                 let (before, begun, mut count) = (switches_of_this_thread()?, Instant::now(), 0_u32);
                 while !is_over.load(Ordering::Relaxed) {

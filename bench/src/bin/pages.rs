@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde_json::Value;
-use signpost_auth::{Challenge, K1, Wallet};
+use signpost_bench::login_page::OpenPage;
 use signpost_bench::server::Door;
 use signpost_bench::{Program, Server, Variant, ask, compare, get, get_with, or_measure, report};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,8 +17,6 @@ use tokio::net::TcpStream;
 const CONNECTIONS: usize = 32;
 /// How many logins are watched, one after the other.
 const LOGINS: usize = 100;
-const SESSION: &str =
-    r#"{"domain":"localhost","mode":"register","flow":"page","metadata":{"return_url":"http://localhost:9/in"}}"#;
 
 fn main() -> Result<()> {
     or_measure(measure)
@@ -33,36 +30,8 @@ async fn measure() -> Result<()> {
     watching(&ours.door).await
 }
 
-/// A login page in a browser that owns it.
-struct OpenPage {
-    path: String,
-    cookie: String,
-    document: String,
-    /// What a Lightning wallet requests to log in there.
-    answer: Vec<u8>,
-}
-
-async fn open(ours: &Door) -> Result<OpenPage> {
-    let made = ours.post("/sandbox/v1/sessions", SESSION).await?;
-    let session: Value = serde_json::from_slice(&made)?;
-    let member = |name: &str| session[name].as_str().with_context(|| name.to_owned());
-    let (id, page_url) = (member("id")?, member("page_url")?);
-    let path = format!("/{}", page_url.splitn(4, '/').last().unwrap_or_default());
-    let mut connection = TcpStream::connect(ours.address).await?;
-    connection.write_all(&get_with(&path, "connection: close\r\n")).await?;
-    let mut reply = String::new();
-    connection.read_to_string(&mut reply).await?;
-    let (head, document) = reply.split_once("\r\n\r\n").context("a head")?;
-    let set = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).context("a cookie")?;
-    let cookie = format!("cookie: {}\r\n", set.split(';').next().unwrap_or_default());
-    let (k1, wallet) = (K1::of(&Challenge::parse(member("challenge")?)?), Wallet::from_bytes([7; 32])?);
-    let (sig, key) = (wallet.sign_k1(k1), wallet.public_key().canonical());
-    let answer = get(&format!("/lnurl/{}?tag=login&k1={k1}&sig={sig}&key={key}", &id[id.len() - 12..]));
-    Ok(OpenPage { path, cookie, document: document.to_owned(), answer })
-}
-
 async fn serving(ours: &Program) -> Result<()> {
-    let page = open(&ours.door).await?;
+    let page = OpenPage::open(&ours.door).await?;
     let request = get_with(&page.path, &page.cookie);
     let bare = Server::bare("text/html; charset=utf-8", page.document.as_bytes())?;
     let variants = [
@@ -105,7 +74,7 @@ fn gzipped(bytes: &[u8]) -> Result<usize> {
 async fn watching(ours: &Door) -> Result<()> {
     let mut waits = Vec::new();
     for _ in 0..LOGINS {
-        let page = open(ours).await?;
+        let page = OpenPage::open(ours).await?;
         let mut stream = TcpStream::connect(ours.address).await?;
         stream.write_all(&get_with(&format!("{}/events", page.path), &page.cookie)).await?;
         read_until(&mut stream, "waiting").await?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use signpost_bench::callgrind::{Counts, read};
 use signpost_bench::load::burst;
+use signpost_bench::login_page::OpenPage;
 use signpost_bench::{Program, Server, Spent, Variant, ask, get, get_with, measure as load, or_measure_some, post};
 
 /// How many requests are counted, after as many that are not.
@@ -19,7 +20,7 @@ const CONNECTIONS: usize = 8;
 /// The functions of each path that are named.
 const FUNCTIONS: usize = 12;
 
-const PATHS: [&str; 7] = ["bare-poll", "health", "ping", "poll", "creation", "call", "search"];
+const PATHS: [&str; 8] = ["bare-poll", "health", "ping", "poll", "creation", "page", "call", "search"];
 const BOTH: &str = "accept: application/json, text/event-stream\r\n";
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":{"location":"Austin, TX","limit":10}}}"#;
@@ -80,6 +81,11 @@ async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Ve
     fs::create_dir_all(folder)?;
     let runs = if path == "bare-poll" { &[] } else { runner };
     let program = Program::start_under(runs, "program", &[&format!("data_dir={}", folder.display())])?;
+    if path == "page" {
+        program.door.host("localhost", "http://localhost:9/").await?;
+        let page = OpenPage::open(&program.door).await?;
+        return Ok((program.server, get_with(&page.path, &page.cookie)));
+    }
     program.door.register("localhost", "http://127.0.0.1:1/").await?;
     if path == "creation" {
         return Ok((program.server, program.door.creation()));

@@ -1,0 +1,50 @@
+//! A login page, opened as a browser does.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use signpost_auth::{Challenge, K1, Wallet};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::server::Door;
+use crate::{get, get_with};
+
+const SESSION: &str =
+    r#"{"domain":"localhost","mode":"register","flow":"page","metadata":{"return_url":"http://localhost:9/in"}}"#;
+
+/// A login page in a browser that owns it.
+pub struct OpenPage {
+    /// Of its address.
+    pub path: String,
+    /// The header of its owner.
+    pub cookie: String,
+    /// As it was first shown.
+    pub document: String,
+    /// What a Lightning wallet requests to log in there.
+    pub answer: Vec<u8>,
+}
+
+impl OpenPage {
+    /// Opens one of a domain `localhost` whose users are kept here.
+    ///
+    /// # Errors
+    /// Where the server answers otherwise.
+    pub async fn open(ours: &Door) -> Result<Self> {
+        let made = ours.post("/sandbox/v1/sessions", SESSION).await?;
+        let session: Value = serde_json::from_slice(&made)?;
+        let member = |name: &str| session[name].as_str().with_context(|| name.to_owned());
+        let (id, page_url) = (member("id")?, member("page_url")?);
+        let path = format!("/{}", page_url.splitn(4, '/').last().unwrap_or_default());
+        let mut connection = TcpStream::connect(ours.address).await?;
+        connection.write_all(&get_with(&path, "connection: close\r\n")).await?;
+        let mut reply = String::new();
+        connection.read_to_string(&mut reply).await?;
+        let (head, document) = reply.split_once("\r\n\r\n").context("a head")?;
+        let set = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).context("a cookie")?;
+        let cookie = format!("cookie: {}\r\n", set.split(';').next().unwrap_or_default());
+        let (k1, wallet) = (K1::of(&Challenge::parse(member("challenge")?)?), Wallet::from_bytes([7; 32])?);
+        let (sig, key) = (wallet.sign_k1(k1), wallet.public_key().canonical());
+        let answer = get(&format!("/lnurl/{}?tag=login&k1={k1}&sig={sig}&key={key}", &id[id.len() - 12..]));
+        Ok(Self { path, cookie, document: document.to_owned(), answer })
+    }
+}
