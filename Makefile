@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak upgrade ci setup gazetteer release
+.PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
@@ -8,9 +8,10 @@ run:
 	cargo run --release -- serve
 
 # Everything a newcomer needs to see green; installs what is missing where it may. What waits for browsers and servers most
-# of its time runs two at a time; what a part prints comes when it has ended. The SDKs take the Node that the clients bring.
-test: setup test-rust test-clients
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-pages test-postgres test-openid test-api test-sdks
+# of its time runs two at a time; what a part prints comes when it has ended.
+test: setup test-rust
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
+	  test-postgres test-clients test-pages test-openid test-api test-sdks
 
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
@@ -29,8 +30,12 @@ test-postgres:
 
 # Clients of the Model Context Protocol, its conformance suite, assistants that it is installed into, and Lightning wallets
 # against the built programs.
-test-clients: programs
+test-clients: clients
 	sh tests/clients/run.sh
+
+# Installs them.
+clients: programs
+	sh tests/clients/run.sh --install
 
 # Requests made up from openapi.yaml against the built program, and the conformance kit against our own receiver.
 test-api: programs
@@ -45,8 +50,8 @@ test-api: programs
 test-sdks: sdks
 	sh tests/sdk/run.sh
 
-# Builds them and their example sites, which the tests of the pages visit.
-sdks: programs
+# Builds them and their example sites, which the tests of the pages visit. They take the Node that the clients bring.
+sdks: clients
 	sh tests/sdk/run.sh --install
 
 # The Python SDK with the newest Python that is here; test-sdks takes python3.
@@ -86,12 +91,12 @@ doc:
 # Dependencies that no source names. This tool and the next one run for a second, so they are not optimised when installed:
 # that would take minutes.
 unused:
-	command -v cargo-machete >/dev/null || cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
+	command -v cargo-machete >/dev/null || CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
 	cargo machete
 
 # Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
 deny:
-	command -v cargo-deny >/dev/null || cargo install --quiet --debug --locked cargo-deny@$(CARGO_DENY_VERSION)
+	command -v cargo-deny >/dev/null || CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --debug --locked cargo-deny@$(CARGO_DENY_VERSION)
 	cargo fetch --quiet --locked
 	cargo deny --offline --log-level error check licenses bans sources
 

