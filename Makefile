@@ -9,9 +9,10 @@ run:
 
 # Everything a newcomer needs to see green; installs what is missing where it may. What waits for browsers and servers most
 # of its time runs two at a time; what a part prints comes when it has ended.
-test: setup test-rust
+# The two longest begin first, and the one of them needs the SDKs.
+test: setup test-rust sdks
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
-	  test-postgres test-clients test-pages test-openid test-api test-sdks
+	  test-pages test-postgres test-openid test-clients test-api test-sdks
 
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
