@@ -8,8 +8,8 @@ run:
 	cargo run --release -- serve
 
 # Everything a newcomer needs to see green; installs what is missing where it may. What waits for browsers and servers most
-# of its time runs two at a time; what a part prints comes when it has ended.
-# The two longest begin first, and the one of them needs the SDKs.
+# of its time runs two at a time; what a part prints comes when it has ended. The two longest begin first. One of them, the
+# pages, needs the SDKs, so these are built before.
 test: setup test-rust sdks
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
 	  test-pages test-postgres test-openid test-clients test-api test-sdks
@@ -34,7 +34,7 @@ test-postgres:
 test-clients: clients
 	sh tests/clients/run.sh
 
-# Installs them.
+# Installs these clients, and the Node that they bring.
 clients: programs
 	sh tests/clients/run.sh --install
 
@@ -89,8 +89,8 @@ fmt:
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 
-# Dependencies that no source names. This tool and the next one run for a second, so they are not optimised when installed:
-# that would take minutes.
+# Dependencies that no source names. This tool and the next one run for a second, so they are installed without optimisation,
+# which would take minutes, and without debug information.
 unused:
 	command -v cargo-machete >/dev/null || CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
 	cargo machete

@@ -1,6 +1,7 @@
 //! What all requests share (the key's account, the limiter, a session that is kept, the counters and the log), by one
-//! thread and by 64: how much more of the processor each takes then. How much more it takes anyway the machine says, by texts
-//! that each thread writes for itself. A switch that a thread made of its own accord waited for a lock.
+//! thread and by 64: how much more processor time each operation takes then. Threads that share nothing slow each other down
+//! too; how much, a loop that formats texts measures first, and that is subtracted. Each voluntary switch of a thread is a
+//! wait for a lock.
 
 use std::fs;
 use std::pin::pin;

@@ -126,8 +126,7 @@ pub async fn report_change(
 /// # Errors
 /// As [`Store::read`].
 pub async fn list_failing(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
-    let rows = store.read(LIST, params![most]).await?;
-    rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
+    read_failing(store, LIST, most).await
 }
 
 /// Those of them that are disabled, at most `most`.
@@ -135,7 +134,11 @@ pub async fn list_failing(store: &Store, most: u32) -> Result<Vec<FailingEndpoin
 /// # Errors
 /// As [`Store::read`].
 pub async fn list_disabled(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
-    let rows = store.read(LIST_DISABLED, params![most]).await?;
+    read_failing(store, LIST_DISABLED, most).await
+}
+
+async fn read_failing(store: &Store, sql: &'static str, most: u32) -> Result<Vec<FailingEndpoint>> {
+    let rows = store.read(sql, params![most]).await?;
     rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
 }
 

@@ -6,7 +6,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound};
 
 use super::Session;
-use crate::doctor::{CheckFinding, DatabaseSeen, Grade, Installation, check_installation};
+use crate::doctor::{CheckFinding, DatabaseSeen, Grade, Installation, MOST_NAMED, check_installation};
 
 /// Prints what runs here; exit code 1 if somebody should look at it.
 pub(super) async fn run(session: &Session) -> Result<()> {
@@ -62,6 +62,8 @@ fn text(installation: &Installation, database: &DatabaseSeen, attention: &[Check
         Ok(version) => format!("version {version} answers at {}", server.address),
         Err(_) => format!("no answer at {}", server.address),
     };
+    let disabled = events.disabled_endpoints.len();
+    let or_more = if disabled < MOST_NAMED as usize { "" } else { " or more" };
     let oldest = events.oldest_waiting_at.map(|at| format!(" since {at}")).unwrap_or_default();
     let kind =
         if catalogue.sample { " fictional samples".to_owned() } else { format!(", sources: {}", catalogue.sources) };
@@ -74,7 +76,7 @@ fn text(installation: &Installation, database: &DatabaseSeen, attention: &[Check
         ("users", database.users.to_string()),
         ("sessions", format!("{} pending", database.pending_sessions)),
         ("events", format!("{} waiting{oldest}, {} failed", events.waiting, events.failed)),
-        ("endpoints", format!("{} failing, {} disabled", events.failing_endpoints, events.disabled_endpoints.len())),
+        ("endpoints", format!("{} failing, {disabled}{or_more} disabled", events.failing_endpoints)),
         ("ATMs", format!("{}{kind}{age}", catalogue.machines)),
         (
             "places",

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use from_outside::check_visit;
 pub use installation::{AdvisoriesSeen, Exposure, Installation, PlacesSeen, ServerSeen, SettingsSeen};
-pub use numbers::{CatalogueSeen, DatabaseSeen, DomainsSeen, EventsSeen, FeedFailing, MOST_COUNTED};
+pub use numbers::{CatalogueSeen, DatabaseSeen, DomainsSeen, EventsSeen, FeedFailing, MOST_COUNTED, MOST_NAMED};
 pub use on_this_machine::check_installation;
 pub use surroundings::{EndpointReached, PublicSeen, SurroundingsSeen};
 pub use visit::{Fetched, Visit};

@@ -20,8 +20,8 @@ use crate::deployment::sealed;
 
 /// How far is counted: a look at a large database shall take no longer than a look at a small one.
 pub const MOST_COUNTED: u32 = 100_000;
-/// How many domains are named whose proof is missing.
-const MOST_NAMED: u32 = 100;
+/// How many domains are named whose proof is missing, and how many disabled endpoints.
+pub const MOST_NAMED: u32 = 100;
 
 /// The database in numbers, each counted up to [`MOST_COUNTED`].
 #[derive(Debug, Serialize)]
@@ -68,7 +68,7 @@ pub struct EventsSeen {
     pub failed: i64,
     /// Endpoints that only fail.
     pub failing_endpoints: u32,
-    /// Those of them that are disabled.
+    /// Those of them that are disabled, at most [`MOST_NAMED`].
     pub disabled_endpoints: Vec<String>,
 }
 
