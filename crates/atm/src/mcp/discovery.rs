@@ -13,6 +13,9 @@ use super::server::server;
 use crate::locator::Locator;
 use crate::service::AtmService;
 
+/// Paths of the documents, which have no limit.
+pub const PATHS: [&str; 3] = ["/.well-known/mcp-server", "/mcp/server-card", "/.well-known/ai-catalog.json"];
+
 const JSON: &str = "application/json";
 const CARD: &str = "application/mcp-server-card+json";
 const CATALOGUE: &str = "application/ai-catalog+json";
@@ -20,10 +23,11 @@ const CATALOGUE: &str = "application/ai-catalog+json";
 pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
     let server = server(false, None);
     let base = &service.base_url;
+    let [of_server, of_card, of_catalogue] = PATHS;
     Router::new()
-        .route("/.well-known/mcp-server", serve(JSON, &document(&server, base)))
-        .route("/mcp/server-card", serve(CARD, &card(&server, base)))
-        .route("/.well-known/ai-catalog.json", serve(CATALOGUE, &catalogue(&server, base)))
+        .route(of_server, serve(JSON, &document(&server, base)))
+        .route(of_card, serve(CARD, &card(&server, base)))
+        .route(of_catalogue, serve(CATALOGUE, &catalogue(&server, base)))
 }
 
 /// A document that stays the same while the process lives.

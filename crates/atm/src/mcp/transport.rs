@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, OpenPage, Origins, Permit, RetryAfter, SessionLimits, Sessions};
-use signpost_platform::limits::{Caller, Concurrent, Limit};
+use signpost_platform::limits::{Concurrent, Limit, is_over_in_progress, release_in_progress};
 use signpost_store::random;
 
 use super::relay::Streams;
@@ -20,6 +20,8 @@ use crate::service::AtmService;
 const MAX_STREAMS_PER_CLIENT: usize = 64;
 /// When a client who has that many may try again.
 const STREAM_PAUSE: Duration = Duration::from_secs(5);
+/// Pause of a client with too many requests in progress.
+const IN_PROGRESS_PAUSE: Duration = Duration::from_secs(1);
 /// Where it is served.
 pub const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
@@ -77,7 +79,11 @@ struct McpGate {
 }
 
 impl McpGate {
-    async fn admit(&self, bucket: Bucket, caller: Caller) -> Result<Permit, RetryAfter> {
+    async fn admit(&self, bucket: Bucket, request: &Parts) -> Result<Permit, RetryAfter> {
+        if is_over_in_progress(&request.extensions) {
+            return Err(RetryAfter(IN_PROGRESS_PAUSE));
+        }
+        let caller = signpost_platform::web::peer::peer(&self.service, &request.extensions, &request.headers);
         let limit = match bucket {
             Bucket::Message => Limit::Mcp,
             Bucket::Stream => Limit::Sse,
@@ -88,7 +94,9 @@ impl McpGate {
             Bucket::Message => Ok(Permit::default()),
             Bucket::Stream => {
                 let slot = self.streams.acquire(caller, MAX_STREAMS_PER_CLIENT);
-                slot.map(Permit::holding).ok_or(RetryAfter(STREAM_PAUSE))
+                let slot = slot.ok_or(RetryAfter(STREAM_PAUSE))?;
+                release_in_progress(&request.extensions);
+                Ok(Permit::holding(slot))
             }
         }
     }
@@ -96,7 +104,6 @@ impl McpGate {
 
 impl Gate for McpGate {
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>> {
-        let caller = signpost_platform::web::peer::peer(&self.service, &request.extensions, &request.headers);
-        self.admit(bucket, caller).boxed()
+        self.admit(bucket, request).boxed()
     }
 }

@@ -54,6 +54,7 @@ pub(crate) async fn events(visit: PageVisit) -> Result<Response, Response> {
         }
         TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most }.into_response(),
     })?;
+    visit.release_in_progress();
     let follower = Follower { visit, cookie: page.cookie, waiter, told: None };
     Ok(Sse::new(follower.into_events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response())
 }

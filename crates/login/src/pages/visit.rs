@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use signpost_platform::accounts::Environment;
-use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::limits::{Caller, Limit, RequestPermit};
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::pages::form::FormToken;
 use signpost_platform::pages::{HtmlPage, Language};
@@ -37,6 +37,8 @@ pub(crate) struct PageVisit {
     /// Who is signed in here is behind it.
     login_cookie: Option<CookieSecret>,
     address: Caller,
+    /// The place among the requests in progress; `None` for a request that came over no connection.
+    permit: Option<RequestPermit>,
     is_navigation: bool,
 }
 
@@ -59,8 +61,9 @@ impl PageVisit {
         let cookie = PAGE_COOKIE.read(&service.origin, request.headers());
         let login_cookie = LOGIN_COOKIE.read(&service.origin, request.headers());
         let address = client_address(&service, request);
+        let permit = RequestPermit::of(request.extensions()).cloned();
         let is_navigation = is_navigation(request.method(), request.headers());
-        Self { service, language, environment, id, cookie, login_cookie, address, is_navigation }
+        Self { service, language, environment, id, cookie, login_cookie, address, permit, is_navigation }
     }
 
     /// The page, where this browser owns it, with a code that is not about to end; else the reply that says so.
@@ -127,6 +130,13 @@ impl PageVisit {
             return renew_page(&self.service, session, Renewal::Automatic).await;
         }
         Ok(session)
+    }
+
+    /// Frees the place among the requests in progress: the bounds of waiting requests hold from now on.
+    pub(crate) fn release_in_progress(&self) {
+        if let Some(permit) = &self.permit {
+            permit.release();
+        }
     }
 
     async fn count(&self, caller: &Caller) -> Result<(), Response> {

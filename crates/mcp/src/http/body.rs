@@ -15,6 +15,23 @@ use crate::message::MAX_MESSAGE_BYTES;
 /// connection reset instead of the answer.
 const DISCARDED_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
 
+/// Maximum size, in bytes, of the body of a refused request that is read for its ID.
+const MAX_REFUSED_BYTES: usize = 64 * 1024;
+/// Timeout of reading it.
+const REFUSED_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Reads the body of a refused request, so that the refusal carries its ID. Returns `None` if it is larger than 64 KiB or
+/// not there within a second.
+pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
+    let reading = Limited::new(body, MAX_REFUSED_BYTES).collect();
+    let mut reading = pin!(reading);
+    let read = match poll_immediate(reading.as_mut()).await {
+        Some(read) => read,
+        None => tokio::time::timeout(REFUSED_TIMEOUT, reading).await.ok()?,
+    };
+    read.ok().map(|whole| whole.to_bytes())
+}
+
 /// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.
 pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, RpcFault> {
     // Such a client waits to be asked for the body, and is not.

@@ -106,17 +106,23 @@ pub(super) async fn guarded(http: &Http, parts: &Parts, respond: impl AsyncFnOnc
 }
 
 impl<S> Endpoint<S> {
-    /// Counts a message and reads it. It is read even where it is refused, so that the refusal carries its id.
+    /// Counts a message and reads it.
+    ///
+    /// # Errors
+    /// The reply to a message that is refused: too many requests, a body that is too large or too slow, another type than
+    /// JSON. It carries the ID of the message if that could be read.
     pub(super) async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
-        let admitted = self.admit(Bucket::Message, parts).await;
+        if let Err(fault) = self.admit(Bucket::Message, parts).await {
+            return Err(match body::read_refused(body).await {
+                Some(body) => refusal(&fault, Message::id(&body)),
+                None => refusal(&fault, RawValue::NULL),
+            });
+        }
         let body = body::read_body(&parts.headers, body, self.http.body_timeout).await;
-        match (admitted, body) {
-            (Ok(_), Ok(body)) => match body::check_type(&parts.headers) {
-                Ok(()) => Ok(body),
-                Err(fault) => Err(refusal(&fault, Message::id(&body))),
-            },
-            (Err(fault), Ok(body)) => Err(refusal(&fault, Message::id(&body))),
-            (Err(fault), Err(_)) | (Ok(_), Err(fault)) => Err(refusal(&fault, RawValue::NULL)),
+        let body = body.map_err(|fault| refusal(&fault, RawValue::NULL))?;
+        match body::check_type(&parts.headers) {
+            Ok(()) => Ok(body),
+            Err(fault) => Err(refusal(&fault, Message::id(&body))),
         }
     }
 

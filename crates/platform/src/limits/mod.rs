@@ -4,8 +4,10 @@
 mod client_ip;
 mod concurrent;
 mod forwarding;
+mod in_progress;
 mod local;
 mod shared;
+mod untrusted_proxy;
 
 use std::fmt;
 use std::time::Duration;
@@ -18,7 +20,9 @@ use crate::setting::parsed;
 pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller};
 pub use concurrent::{Concurrent, Slot};
 pub use forwarding::{ASK_CLIENT, CLAIMED_ADDRESS, ForwardingSeen, TOLD_CLIENT, judge_forwarding};
+pub use in_progress::{InProgress, MAX_IN_PROGRESS, RequestPermit, is_over_in_progress, release_in_progress};
 pub use local::Local;
+pub use untrusted_proxy::UntrustedProxies;
 
 /// When to try again after Redis did not answer in time.
 const SLOW_WAIT: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::accounts::audit::Actor;
 use crate::accounts::keys::KeyHash;
 use crate::accounts::{Account, Environment, KeyId, Scope};
-use crate::limits::{Caller, Limit};
+use crate::limits::{Caller, Limit, release_in_progress};
 use crate::shared::Platform;
 use crate::web::around::{Behind, Surround, Surrounding};
 use crate::web::problem::Problem;
@@ -84,6 +84,7 @@ impl Door {
             platform.limits.check(limit, &address, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
             return Err(Problem::InvalidApiKey);
         };
+        release_in_progress(request.extensions());
         let caller = Caller::from(&grant.account);
         platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
         if grant.scope != *scope {
@@ -107,6 +108,16 @@ pub fn door<S: Clone + Send + Sync + 'static>(
 ) -> impl Fn(MethodRouter<S>) -> MethodRouter<S> {
     let door = Door::new(platform, environment, limit, scope);
     move |routes| routes.fallback(async || Problem::MethodNotAllowed).layer(Surround(door.clone()))
+}
+
+/// Checks whether a request carries a valid API key, of either environment and of any scope.
+///
+/// # Errors
+/// If the key is not cached and the database cannot be read.
+pub async fn has_valid_key(platform: &Platform, headers: &HeaderMap) -> Result<bool, Problem> {
+    let Some((environment, hash)) = bearer(headers).and_then(KeyHash::parse) else { return Ok(false) };
+    let grant = platform.keys.find_grant(&platform.store, environment, hash, platform.clock.now()).await?;
+    Ok(grant.is_some_and(|grant| !grant.account.is_server()))
 }
 
 /// The bearer that a request carries.

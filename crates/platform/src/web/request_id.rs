@@ -13,16 +13,18 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either};
 use jiff::Timestamp;
 use signpost_store::random;
 use tower::{Layer, Service};
 use tracing::{Instrument, Level};
 
-use super::host;
+use super::{api_key, host};
 use crate::clock::Clock;
+use crate::limits::{MAX_IN_PROGRESS, is_over_in_progress, release_in_progress};
 use crate::observe::metrics::{Metrics, RouteCounts};
 use crate::observe::{RequestName, telemetry};
+use crate::shared::Platform;
 use crate::web::problem::Problem;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -38,11 +40,22 @@ pub struct RequestLog(Arc<LogParts>);
 struct LogParts {
     /// The counters.
     metrics: Metrics,
-    /// Routes of another protocol: they check their `Host` themselves.
-    foreign: &'static [&'static str],
-    /// Routes with a limit of their own: whoever uploads a file needs time.
-    slow: &'static [(&'static str, Duration)],
+    /// Routes with rules of their own.
+    routes: SpecialRoutes,
+    /// Knows the API keys. `None` in tests of routes without keys.
+    platform: Option<Platform>,
     ids: RequestIds,
+}
+
+/// Routes with rules of their own, by their path as the router knows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SpecialRoutes {
+    /// Routes of another protocol: they check their `Host`, and the requests in progress of a client, themselves.
+    pub foreign: &'static [&'static str],
+    /// Routes without any limit, which read no body: health and discovery.
+    pub unlimited: &'static [&'static str],
+    /// Routes that may take longer than half a minute, such as uploads, and how long.
+    pub slow: &'static [(&'static str, Duration)],
 }
 
 /// Ids of requests: the time, what no other server has, and a count that is mixed so that nobody reads from it how many ask.
@@ -55,12 +68,21 @@ struct RequestIds {
 }
 
 impl RequestLog {
-    /// Counts requests in these counters. `foreign` are routes of another protocol, which check their `Host` themselves;
-    /// `slow` are those that may take longer than half a minute, and how long.
+    /// Returns the layer of routes without API keys, which counts requests in these counters.
     #[must_use]
-    pub fn new(metrics: Metrics, foreign: &'static [&'static str], slow: &'static [(&'static str, Duration)]) -> Self {
+    pub fn new(metrics: Metrics, routes: SpecialRoutes) -> Self {
+        Self::with_parts(metrics, routes, None)
+    }
+
+    /// Returns the layer of a server: a valid API key of this platform lifts the bound of requests in progress.
+    #[must_use]
+    pub fn of_server(platform: &Platform, routes: SpecialRoutes) -> Self {
+        Self::with_parts(platform.metrics.clone(), routes, Some(platform.clone()))
+    }
+
+    fn with_parts(metrics: Metrics, routes: SpecialRoutes, platform: Option<Platform>) -> Self {
         let ids = RequestIds { server: random(), next: AtomicU64::new(0), mixer: RandomState::new() };
-        Self(Arc::new(LogParts { metrics, foreign, slow, ids }))
+        Self(Arc::new(LogParts { metrics, routes, platform, ids }))
     }
 }
 
@@ -77,7 +99,24 @@ impl RequestIds {
 impl LogParts {
     /// How long requests of a route may take.
     fn time_limit(&self, route: &str) -> Duration {
-        self.slow.iter().find(|(slow, _)| *slow == route).map_or(REQUEST_TIMEOUT, |(_, limit)| *limit)
+        self.routes.slow.iter().find(|(slow, _)| *slow == route).map_or(REQUEST_TIMEOUT, |(_, limit)| *limit)
+    }
+
+    /// Answers a request beyond [`MAX_IN_PROGRESS`] of its client address. Only one with a valid API key reaches the
+    /// route: its account has limits of its own. Nothing of the body is read before.
+    async fn answer_over_in_progress(self: Arc<Self>, mut route: Route, request: Request) -> Response {
+        let has_key = match &self.platform {
+            Some(platform) => api_key::has_valid_key(platform, request.headers()).await,
+            None => Ok(false),
+        };
+        match has_key {
+            Ok(true) => {
+                release_in_progress(request.extensions());
+                route.call(request).await.unwrap_or_else(|never| match never {})
+            }
+            Ok(false) => Problem::TooManyAtOnce { limit: "in_progress", most: MAX_IN_PROGRESS }.into_response(),
+            Err(problem) => problem.into_response(),
+        }
     }
 }
 
@@ -116,12 +155,18 @@ impl Service<Request> for LoggedRoute {
         let span = telemetry::request_span(&name, request.headers());
         let path = tracing::enabled!(Level::DEBUG).then(|| request.uri().path().to_owned());
         // The protocol of the other two refuses in its own words.
-        let is_foreign = self.log.foreign.contains(&name.route());
+        let routes = &self.log.routes;
+        let is_foreign = routes.foreign.contains(&name.route());
         let host = if is_foreign { Ok(()) } else { host::check(request.headers()) };
-        let answer = host.map(|()| self.route.call(request));
+        let is_over =
+            !is_foreign && is_over_in_progress(request.extensions()) && !routes.unlimited.contains(&name.route());
+        let answer = host.map(|()| match is_over {
+            false => Either::Left(self.route.call(request).map(|answer| answer.unwrap_or_else(|never| match never {}))),
+            true => Either::Right(Arc::clone(&self.log).answer_over_in_progress(self.route.clone(), request)),
+        });
         let answering = async move {
             match answer {
-                Ok(answer) => answer.await.unwrap_or_else(|never| match never {}),
+                Ok(answer) => answer.await,
                 Err(problem) => problem.into_response(),
             }
         };
@@ -167,7 +212,7 @@ mod tests {
     #[test]
     fn no_two_requests_have_one_id() {
         let now = Timestamp::from_second(1_700_000_000).unwrap();
-        let logs = [(); 2].map(|()| RequestLog::new(Metrics::default(), &[], &[]));
+        let logs = [(); 2].map(|()| RequestLog::new(Metrics::default(), SpecialRoutes::default()));
         let ids = |log: &RequestLog| (0..1000).map(|_| log.0.ids.next(now)).collect::<Vec<_>>();
         let all: HashSet<_> = logs.iter().flat_map(ids).collect();
         assert_eq!(all.len(), 2000);
@@ -181,7 +226,7 @@ mod tests {
             drop(tokio::time::timeout(Duration::from_mins(1), pending::<()>()).await);
             "done"
         };
-        let log = RequestLog::new(Metrics::default(), &[], &SLOW);
+        let log = RequestLog::new(Metrics::default(), SpecialRoutes { slow: &SLOW, ..SpecialRoutes::default() });
         let router = axum::Router::new().route("/upload", get(minute)).route("/any", get(minute)).layer(log);
         for (path, status) in [("/upload", 200), ("/any", 503)] {
             let request = Request::get(path).header("host", "a.test").body(axum::body::Body::empty()).unwrap();
@@ -192,7 +237,7 @@ mod tests {
 
     #[test]
     fn an_id_does_not_say_how_many_came_before() {
-        let log = RequestLog::new(Metrics::default(), &[], &[]);
+        let log = RequestLog::new(Metrics::default(), SpecialRoutes::default());
         let ids: Vec<_> = (0..100).map(|_| log.0.ids.next(Timestamp::UNIX_EPOCH)).collect();
         assert!(!ids.is_sorted(), "{ids:?}");
     }

@@ -9,7 +9,7 @@ use axum::http::header::CONNECTION;
 use axum::middleware::map_response_with_state;
 use axum::response::Response;
 use axum::routing::get;
-use signpost_atm::mcp::transport;
+use signpost_atm::mcp::{discovery, transport};
 use signpost_atm::pages::install::INSTALL_ASSETS;
 use signpost_atm::pages::{LOCATOR_SIGN, LOCATOR_STYLES};
 use signpost_login::account::ACCOUNT_SCRIPT;
@@ -19,13 +19,20 @@ use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::request_id::RequestLog;
+use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
 use tokio_util::sync::CancellationToken;
 
 use super::front::Front;
 use super::{App, health, reference, root};
 use crate::config::Service;
 use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_SCREENS};
+
+/// Routes with rules of their own.
+const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
+    foreign: &transport::PATHS,
+    unlimited: &["/health", "/health/ready", discovery::PATHS[0], discovery::PATHS[1], discovery::PATHS[2]],
+    slow: &SLOW_SCREENS,
+};
 
 /// Every address that the server answers.
 #[must_use]
@@ -80,7 +87,7 @@ pub fn front(app: &Arc<App>) -> Front {
     } else {
         router.layer(map_response_with_state(app.stopping.clone(), part))
     };
-    let log = RequestLog::new(app.metrics.clone(), &transport::PATHS, &SLOW_SCREENS);
+    let log = RequestLog::of_server(&app.platform, SPECIAL_ROUTES);
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
     let mut wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
     if let Some(wallet) = &mut wallet {

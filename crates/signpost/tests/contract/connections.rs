@@ -1,15 +1,17 @@
 //! What clients do that open connections and say nothing (docs/operate.md, Bounds).
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Client;
 use signpost::server::connections::ConnectionLimits;
+use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::harness::{Program, Running, Service, until};
+use crate::harness::{Integrator, Phone, Program, Running, Service, text, until};
 
 /// More than a server with 1024 descriptors can hold.
 const MANY: usize = 1100;
@@ -131,5 +133,159 @@ async fn a_client_that_goes_away_is_noticed() {
     drop(stream);
     // By its connection alone: the clock stands still, and nothing is written to it.
     until("its place is free", async || service.app.login.waiting.is_empty().then_some(())).await;
+    service.stop().await;
+}
+
+/// Duration of an attack.
+const ATTACK: Duration = Duration::from_secs(30);
+/// Connections of an attacker. A server with 2048 descriptors serves 1536.
+const ATTACKERS: u8 = 170;
+/// Pause of an attacker before it replaces a connection that the server closed.
+const ATTACK_PAUSE: Duration = Duration::from_millis(500);
+
+/// Opens connections from these addresses that each send the same bytes and then nothing, and replaces those that the
+/// server closes, until the time is over.
+async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8>) {
+    let sent: Arc<[u8]> = sent.into();
+    let mut connections = JoinSet::new();
+    for address in from.cycle().take(10 * usize::from(ATTACKERS)) {
+        let sent = Arc::clone(&sent);
+        connections.spawn(async move {
+            loop {
+                let socket = TcpSocket::new_v4().expect("a descriptor");
+                socket.bind(SocketAddr::from(([127, 0, 1, address], 0))).expect("an address of this machine");
+                if let Ok(mut stream) = socket.connect(to).await
+                    && stream.write_all(&sent).await.is_ok()
+                {
+                    drop(stream.read_to_end(&mut Vec::new()).await);
+                }
+                tokio::time::sleep(ATTACK_PAUSE).await;
+            }
+        });
+    }
+    tokio::time::sleep(ATTACK).await;
+    connections.shutdown().await;
+}
+
+/// Asks for the health and for a login from addresses of its own until the attack is over. Returns how often both were
+/// answered.
+async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: &str) -> usize {
+    let api = format!("http://{address}/sandbox/v1");
+    let shop = Integrator { http: client("127.0.0.2"), api, key: Some(key.to_owned()) };
+    let phone = Phone::of(1, &Clock::System);
+    let mut attack = std::pin::pin!(attack);
+    let mut answers = 0;
+    loop {
+        let asked = async {
+            let health = client("127.0.0.3").get(format!("http://{address}/health")).send().await.expect("an answer");
+            assert_eq!(health.status(), 200);
+            let session = shop.opens("shop.test").await;
+            shop.hands_in(&session, &phone.answers(&session)).await.with(200);
+        };
+        tokio::select! {
+            () = &mut attack => return answers,
+            () = asked => answers += 1,
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// A server with 2048 descriptors and an integrator.
+async fn attacked(folder: &std::path::Path) -> (Running, SocketAddr, String) {
+    let (server, address) = serve(folder, 2048).await;
+    let arguments = ["keys", "create", "--environment", "sandbox", "--name", "shop", "--json"];
+    let key = text(&Program::within(folder, &arguments).runs().await.json(), "key").to_owned();
+    let api = format!("http://{address}/sandbox/v1");
+    Integrator { http: client("127.0.0.2"), api, key: Some(key.clone()) }.registers("shop.test").await;
+    (server, address, key)
+}
+
+fn half_message(address: SocketAddr) -> Vec<u8> {
+    let head = "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"jsonrpc\"";
+    format!("POST /mcp HTTP/1.1\r\nHost: {address}\r\n{head}").into_bytes()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn incomplete_bodies_keep_no_other_address_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, address, key) = attacked(folder.path()).await;
+    // Of one address, those beyond the bound are refused; of ten, all places are taken.
+    let attack = async {
+        tokio::join!(attack(address, 1..=1, half_message(address)), attack(address, 2..=11, half_message(address)));
+    };
+    let answers = ask_during(attack, address, &key).await;
+    assert!(answers > 5, "{answers}");
+    server.kill();
+}
+
+#[tokio::test]
+async fn heads_that_come_with_a_request_are_bounded_per_address() {
+    let service = Service::start().await;
+    let address = service.app.listen;
+    let request = format!("GET /health HTTP/1.1\r\nHost: {address}\r\n\r\nGET /health HTTP/1.1\r\nX: ");
+    let sent = [request.as_bytes(), &[b'x'; 60_000]].concat();
+    assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
+    let mut open = Vec::new();
+    for _ in 0..MANY {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(&sent).await.expect("a connection");
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.expect("an answer");
+        open.push(stream);
+    }
+    is_healthy(address).await;
+    // 256 stay, and each of the others is closed; a head of 10 s is not waited for.
+    let started = tokio::time::Instant::now();
+    let mut closed = JoinSet::new();
+    for mut stream in open {
+        closed.spawn(async move { drop(stream.read_to_end(&mut Vec::new()).await) });
+    }
+    for _ in 256..MANY {
+        closed.join_next().await.expect("a connection").expect("no panic");
+    }
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn one_address_has_so_many_requests_in_progress_and_a_refused_message_its_id() {
+    let service = Service::with(&[("services", "atm,auth"), ("rate_limit_mcp", "off")]).await;
+    let address = service.app.listen;
+    let half = format!("POST /v1/atms/1/reports HTTP/1.1\r\nHost: {address}\r\n");
+    let half = format!("{half}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{");
+    let mut open = Vec::new();
+    for _ in 0..256 {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(half.as_bytes()).await.expect("a connection");
+        open.push(stream);
+    }
+    let mcp = format!("http://{address}/mcp");
+    let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let send = async |from: &str| {
+        let request = client(from).post(&mcp).header("content-type", "application/json").body(ping);
+        let reply = request.send().await.expect("an answer");
+        (reply.status().as_u16(), reply.headers().contains_key("retry-after"), reply.text().await.expect("a body"))
+    };
+    let get = async |path: &str| {
+        let reply = client("127.0.0.1").get(format!("http://{address}{path}")).send().await.expect("an answer");
+        (reply.status().as_u16(), reply.text().await.expect("a body"))
+    };
+    let is_refused = async || Some(get("/v1/nowhere").await).filter(|(status, _)| *status == 429);
+    let (_, problem) = until("the bound is reached", is_refused).await;
+    let problem: serde_json::Value = serde_json::from_str(&problem).expect("JSON");
+    let details = serde_json::json!({ "limit": "in_progress", "at_once": 256, "retry_after": 1 });
+    assert_eq!(problem["error"]["details"], details);
+    // A load balancer at that address still learns that the server is well.
+    assert_eq!(get("/health").await.0, 200);
+    let (status, has_pause, body) = send("127.0.0.1").await;
+    let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    assert!(status == 429 && has_pause && body["id"] == 7 && body["error"]["code"] == -31429, "{body}");
+    // Other addresses, requests with a key and other protocols.
+    assert_eq!(send("127.0.0.2").await.0, 200);
+    let integrator = service.shop().await;
+    integrator.opens("shop.test").await;
+    // The places are free again with the connections.
+    open.clear();
+    until("places are free", async || (send("127.0.0.1").await.0 == 200).then_some(())).await;
     service.stop().await;
 }

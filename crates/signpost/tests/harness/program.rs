@@ -110,8 +110,8 @@ impl Program {
         let mut shell = Command::new("/bin/sh");
         let limited = "ulimit -n \"$0\" && exec \"$@\"";
         shell.args(["-c", limited, &descriptors.to_string(), env!("CARGO_BIN_EXE_signpost")]);
-        let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
-        Self::by(shell, folder, &arguments).started(&[])
+        let arguments = ["serve", "--json", "--listen", "127.0.0.1:0"];
+        Self::by(shell, folder, &arguments).started(&[("SIGNPOST_RATE_LIMIT_MCP", "off")])
     }
 
     /// The same by a build of one's choice with both services at an address of one's choice, under a clock that is off by

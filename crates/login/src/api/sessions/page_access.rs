@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
 use signpost_platform::accounts::Environment;
-use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::limits::{Caller, Limit, release_in_progress};
 use signpost_platform::web::api_key::{Door, bearer};
 use signpost_platform::web::around::{Behind, Surrounding};
 use signpost_platform::web::path_id::PathId;
@@ -91,6 +91,7 @@ async fn follow(
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return Err(Problem::InvalidApiKey.into());
     }
+    release_in_progress(request.extensions());
     let address = client_address(service, &request);
     request.extensions_mut().insert(session.account.clone());
     request.extensions_mut().insert(Viewer::Page);

@@ -1,9 +1,11 @@
-//! The connections of clients: how many there may be, how long they may say nothing, and how they end.
+//! The connections of clients: their limits, their timeouts and their end.
 //!
-//! A client that opens connections and sends nothing, or a request head a byte at a time, costs itself little and a
-//! server a descriptor each. So a head has a time-out, an idle connection too, and where no place is left the oldest
-//! connection that waits for its client makes way. One with a request in it is never cut for another.
+//! A client that opens connections and sends nothing, or a request a byte at a time, costs itself little and the server a
+//! descriptor each. So a head and an idle connection have a timeout, a body has a minimum rate, and if no place is left,
+//! the connection that has waited for its client for longest is closed. A request of which everything has come is never
+//! given up for another connection.
 
+mod connection;
 mod serving;
 mod table;
 #[cfg(test)]
@@ -19,6 +21,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
+use self::serving::Dispatcher;
 use self::table::ConnectionTable;
 use super::front::Front;
 
@@ -28,20 +31,29 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
 /// The most connections of a server, whatever the system allows: each may hold some 100 KiB.
 const MAX_CONNECTIONS: u64 = 16_384;
+/// Maximum number of bytes in the incomplete request heads of all connections.
+const MAX_INCOMPLETE_HEAD_BYTES: usize = 64 * 1024 * 1024;
 /// Descriptors that connections of clients leave for the database, deliveries, other hosts and files.
 const RESERVED_DESCRIPTORS: u64 = 512;
 
-/// How many connections there may be, and how long they may wait for their client.
+/// The limits of the connections of one listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Open at once.
+    /// Maximum number of open connections.
     pub total: usize,
-    /// Of one client address, before their first request head is whole. Trusted proxies have no such limit.
-    pub opening_per_client: usize,
-    /// How long a request head may take.
+    /// Maximum number of connections of one client address with an incomplete request head. Trusted proxies have no such
+    /// limit.
+    pub heads_per_client: usize,
+    /// Maximum number of bytes in the incomplete request heads of all connections.
+    pub head_bytes: usize,
+    /// Timeout of a request head.
     pub head_timeout: Duration,
-    /// How long a connection may be idle between two requests.
+    /// Timeout of a connection that is idle between two requests.
     pub idle_timeout: Duration,
+    /// Time that a handler waits for a body before the minimum rate holds.
+    pub body_grace: Duration,
+    /// Minimum rate of a body, in bytes per second of waiting for it.
+    pub body_bytes_per_second: u64,
 }
 
 impl ConnectionLimits {
@@ -62,8 +74,15 @@ impl ConnectionLimits {
     /// The same limits with so many connections in all.
     #[must_use]
     pub fn with_total(total: usize) -> Self {
-        let (head_timeout, idle_timeout) = (Duration::from_secs(10), Duration::from_secs(75));
-        Self { total, opening_per_client: 256, head_timeout, idle_timeout }
+        Self {
+            total,
+            heads_per_client: 256,
+            head_bytes: MAX_INCOMPLETE_HEAD_BYTES,
+            head_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            body_grace: Duration::from_secs(10),
+            body_bytes_per_second: 240,
+        }
     }
 }
 
@@ -82,7 +101,8 @@ pub(crate) async fn serve(
     proxies: &Proxies,
     draining: CancellationToken,
 ) {
-    let (front, table) = (Arc::new(front), Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL)));
+    let table = Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL));
+    let dispatcher = Arc::new(Dispatcher::new(front, proxies.clone()));
     let mut tasks = JoinSet::new();
     let mut sweep = interval(SWEEP_INTERVAL);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -97,7 +117,7 @@ pub(crate) async fn serve(
                         // Without it every reply on an event stream waits 40 ms for the acknowledgement of the one before.
                         drop(stream.set_nodelay(true));
                         let place = table.enter(proxies.client_of(peer));
-                        tasks.spawn(serving::serve(stream, peer, Arc::clone(&front), place));
+                        tasks.spawn(serving::serve(stream, peer, Arc::clone(&dispatcher), place));
                     }
                 }
                 Err(error) if is_of_client(error.kind()) => {}

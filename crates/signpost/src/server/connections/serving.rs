@@ -7,19 +7,48 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::{HeaderMap, Request};
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use signpost_platform::clock::Clock;
+use signpost_platform::limits::{InProgress, Proxies, RequestPermit, UntrustedProxies, find_caller};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::io::InspectReader;
 
-use super::table::{ConnectionPlace, OpenConnection, Phase};
+use super::connection::{OpenConnection, Phase};
+use super::table::ConnectionPlace;
 use crate::server::front::Front;
 
 /// The longest request head, in bytes; a longer one is 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// Maximum size of the parser's read buffer, in bytes. It is kept as long as its connection.
+const MAX_BUFFER_BYTES: usize = MAX_HEAD_BYTES;
+
+/// What the requests of all connections of a listener need.
+pub(crate) struct Dispatcher {
+    /// Answers the requests.
+    front: Front,
+    /// The proxies that name the clients behind them.
+    proxies: Proxies,
+    /// Counts the requests in progress per client address.
+    in_progress: InProgress,
+    untrusted_proxies: UntrustedProxies,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(front: Front, proxies: Proxies) -> Self {
+        Self { front, proxies, in_progress: InProgress::default(), untrusted_proxies: UntrustedProxies::default() }
+    }
+
+    /// Counts a request at its head, before anything of its body is read.
+    fn admit(&self, peer: SocketAddr, headers: &HeaderMap) -> RequestPermit {
+        self.untrusted_proxies.observe(peer, headers, &self.proxies, &Clock::System);
+        self.in_progress.enter(find_caller(peer, headers, &self.proxies))
+    }
+}
 
 /// A connection was told to close as a request came.
 #[derive(Debug, thiserror::Error)]
@@ -27,27 +56,31 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 struct Closing;
 
 /// Answers the requests of a connection until either side ends it, or the table does.
-pub(crate) async fn serve<I>(io: I, peer: SocketAddr, front: Arc<Front>, place: ConnectionPlace)
+pub(crate) async fn serve<I>(io: I, peer: SocketAddr, dispatcher: Arc<Dispatcher>, place: ConnectionPlace)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let connection = place.connection();
     let reading = Arc::clone(connection);
-    let io = TokioIo::new(InspectReader::new(io, move |_: &[u8]| reading.bytes_arrived()));
+    let io = TokioIo::new(InspectReader::new(io, move |bytes: &[u8]| reading.bytes_arrived(bytes)));
     let service = service_fn(|mut request: Request<Incoming>| {
         // Here and not in the future: from now on the connection is not idle.
-        let running = connection.begin_request().then(|| RunningRequest(Arc::clone(connection)));
+        let running = connection.begin_request(request.body().size_hint().exact());
+        let running = running.then(|| RunningRequest(Arc::clone(connection)));
+        let permit = dispatcher.admit(peer, request.headers());
         request.extensions_mut().insert(ConnectInfo(peer));
-        let front = Arc::clone(&front);
+        request.extensions_mut().insert(permit.clone());
+        let request = request.map(|incoming| to_body(incoming, connection));
+        let dispatcher = Arc::clone(&dispatcher);
         async move {
             let running = running.ok_or(Closing)?;
-            let response = front.answer(request.map(to_body)).await;
-            Ok::<_, Closing>(response.map(|body| ReplyBody { body, _running: running }))
+            let response = dispatcher.front.answer(request).await;
+            Ok::<_, Closing>(response.map(|body| ReplyBody { body, _running: running, _permit: permit }))
         }
     });
     let mut builder = http1::Builder::new();
     // The table's sweep does what hyper's own time-out does, which cannot tell a slow head from an idle connection.
-    builder.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES);
+    builder.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_BUFFER_BYTES);
     let mut http = pin!(builder.serve_connection(io, service));
     loop {
         tokio::select! {
@@ -57,14 +90,49 @@ where
             () = connection.until_closed() => match connection.phase() {
                 Phase::Closing | Phase::Opening | Phase::Head => return,
                 // The server drains: a reply that is on its way is finished, and what has none is closed here.
-                Phase::Request | Phase::Idle => http.as_mut().graceful_shutdown(),
+                Phase::Request | Phase::Body | Phase::Idle => http.as_mut().graceful_shutdown(),
             },
         }
     }
 }
 
-fn to_body(sent: Incoming) -> Body {
-    if sent.is_end_stream() { Body::empty() } else { Body::new(sent) }
+fn to_body(incoming: Incoming, connection: &Arc<OpenConnection>) -> Body {
+    if incoming.is_end_stream() {
+        return Body::empty();
+    }
+    Body::new(RequestBody { incoming, connection: Arc::clone(connection) })
+}
+
+/// The body of a request, which tells its connection whether the handler waits for it.
+struct RequestBody {
+    incoming: Incoming,
+    connection: Arc<OpenConnection>,
+}
+
+impl HttpBody for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.incoming).poll_frame(context);
+        match &polled {
+            Poll::Pending => self.connection.body_awaited(),
+            Poll::Ready(Some(Ok(frame))) => self.connection.body_arrived(frame.data_ref().map_or(0, Bytes::len)),
+            Poll::Ready(_) => self.connection.body_arrived(0),
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
+    }
 }
 
 /// A request that is being answered, until it is dropped.
@@ -76,10 +144,11 @@ impl Drop for RunningRequest {
     }
 }
 
-/// The body of a reply, with which the request ends.
+/// The body of a response, with which the request ends.
 struct ReplyBody {
     body: Body,
     _running: RunningRequest,
+    _permit: RequestPermit,
 }
 
 impl HttpBody for ReplyBody {

@@ -1,42 +1,23 @@
-//! What is known of each open connection, and which of them makes way for another.
+//! The open connections of a listener, and which of them are closed for others.
 //!
-//! A request costs three changes of one number here; the lock is taken once when a connection begins, once with its
-//! first request and once at its end.
+//! A request costs a few changes of its connection's own numbers. The lock is taken once when a connection begins, once
+//! with its first request and once at its end.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
-
 use super::ConnectionLimits;
+use super::connection::{OpenConnection, Phase};
 
-/// How many idle connections make way at once: they are found by looking at all of them.
-const IDLE_BATCH: usize = 32;
-/// How many sweeps pass before a connection without a request makes way for others: the head of one that has just been
-/// accepted is most likely here and only not read yet.
+/// One in so many of the connections that may be closed is, because finding them means looking at all connections.
+const CLOSED_SHARE: usize = 64;
+/// Number of sweeps that pass before a connection is closed for others: the head of one that has just been accepted is
+/// most likely here and only not read yet, and so is a small body.
 const GRACE_SWEEPS: u32 = 2;
-
-/// Where a connection stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// Its first request head is not whole.
-    Opening,
-    /// A part of a later one has come.
-    Head,
-    /// A request is being answered.
-    Request,
-    /// It waits for the next request.
-    Idle,
-    /// It takes no request any more.
-    Closing,
-}
-
-impl Phase {
-    const ALL: [Self; 5] = [Self::Opening, Self::Head, Self::Request, Self::Idle, Self::Closing];
-}
 
 /// All connections of a listener.
 #[derive(Debug)]
@@ -44,31 +25,27 @@ pub(crate) struct ConnectionTable {
     limits: ConnectionLimits,
     head_sweeps: u32,
     idle_sweeps: u32,
-    /// The time, in sweeps.
+    body_sweeps: u32,
+    /// Minimum number of bytes of a body in one sweep.
+    body_bytes_per_sweep: u64,
+    /// Number of sweeps so far: the time.
     now: AtomicU32,
+    /// Bytes of all incomplete heads.
+    head_bytes: AtomicUsize,
     open: Mutex<Open>,
 }
 
 #[derive(Debug, Default)]
 struct Open {
-    /// By their number, which goes up: the oldest first.
+    /// By number, which goes up: the oldest first.
     connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
-    opening: BTreeSet<u64>,
-    opening_by_client: HashMap<IpAddr, BTreeSet<u64>>,
+    /// Those with an incomplete head, except of trusted proxies.
+    heads_by_client: HashMap<IpAddr, BTreeSet<IncompleteHead>>,
 }
 
-/// One connection, as its own task and the table see it.
-#[derive(Debug)]
-pub(crate) struct OpenConnection {
-    number: u64,
-    /// None where it is a trusted proxy's.
-    client: Option<IpAddr>,
-    /// The phase, and since when.
-    state: AtomicU32,
-    closing: Notify,
-    table: Arc<ConnectionTable>,
-}
+/// A connection with an incomplete head: the sweep in which the head began, and the number of the connection.
+type IncompleteHead = (u32, u64);
 
 /// A connection's place in the table, given up when it is dropped.
 #[derive(Debug)]
@@ -77,101 +54,163 @@ pub(crate) struct ConnectionPlace(Arc<OpenConnection>);
 impl ConnectionTable {
     pub(crate) fn new(limits: ConnectionLimits, sweep_interval: Duration) -> Self {
         let sweeps = |time: Duration| u32::try_from(time.as_millis() / sweep_interval.as_millis()).unwrap_or(u32::MAX);
+        let per_second = u64::from(sweeps(Duration::from_secs(1)).max(1));
         Self {
             limits,
             head_sweeps: sweeps(limits.head_timeout),
             idle_sweeps: sweeps(limits.idle_timeout),
+            body_sweeps: sweeps(limits.body_grace),
+            body_bytes_per_sweep: limits.body_bytes_per_second / per_second,
             now: AtomicU32::new(0),
+            head_bytes: AtomicUsize::new(0),
             open: Mutex::default(),
         }
     }
 
-    /// A place for a connection. Where its client has too many without a request, the oldest of those is closed, now or
-    /// with the sweep that finds it old enough.
+    /// Adds a connection. If its client has too many with an incomplete head, the oldest of these is closed, now or with
+    /// the sweep that finds it old enough.
     pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> ConnectionPlace {
         let mut open = self.lock();
         let number = open.next;
         open.next += 1;
+        let connection = Arc::new(OpenConnection::new(number, client, self));
+        open.connections.insert(number, Arc::clone(&connection));
+        open.count_head(&connection);
         if let Some(client) = client {
-            open.opening_by_client.entry(client).or_default().insert(number);
             self.trim(&mut open, client);
         }
-        let state = AtomicU32::new(packed(Phase::Opening, self.now()));
-        let connection = OpenConnection { number, client, state, closing: Notify::new(), table: Arc::clone(self) };
-        let connection = Arc::new(connection);
-        open.opening.insert(number);
-        open.connections.insert(number, Arc::clone(&connection));
         ConnectionPlace(connection)
     }
 
-    /// Closes the oldest connection that has not had a whole request head, or else those that have been idle for longest.
-    /// Whether any was closed.
+    /// Closes connections of which a head or a body has been incomplete for a while, or else any without a complete
+    /// request. Those of the clients with the most connections are closed first, so that a client with a single one does
+    /// not lose it to one with hundreds; of one client, those that have waited for longest. Returns whether any was closed.
     pub(crate) fn make_room(&self) -> bool {
-        let mut open = self.lock();
-        self.close_opening(&mut open, GRACE_SWEEPS) || Self::close_idle(&open) || self.close_opening(&mut open, 0)
-    }
-
-    fn close_opening(&self, open: &mut Open, least_age: u32) -> bool {
-        while let Some(oldest) = open.opening.first().copied() {
-            if open.age(oldest, self.now()) < least_age {
-                return false;
-            }
-            if open.close(oldest) {
-                return true;
-            }
+        let open = self.lock();
+        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
+        for client in open.connections.values().filter_map(|connection| connection.client) {
+            *counts.entry(client).or_default() += 1;
         }
-        false
-    }
-
-    fn close_idle(open: &Open) -> bool {
-        let waits = |connection: &&Arc<OpenConnection>| matches!(connection.phase(), Phase::Idle | Phase::Head);
-        let mut waiting: Vec<_> = open.connections.values().filter(waits).cloned().collect();
-        let batch = IDLE_BATCH.min(waiting.len());
-        if batch < waiting.len() {
-            waiting.select_nth_unstable_by_key(batch, |connection| connection.since());
-        }
-        waiting[..batch].iter().filter(|connection| connection.close()).count() > 0
-    }
-
-    /// Closes what a client has more without a request than it may, the oldest first, and looks at no younger one than it
-    /// has to: of a flood each connection would else be looked at for every other.
-    fn trim(&self, open: &mut Open, client: IpAddr) {
-        while let Some(of_client) = open.opening_by_client.get(&client)
-            && of_client.len() > self.limits.opening_per_client
-            && let Some(oldest) = of_client.first().copied()
-            && open.age(oldest, self.now()) >= GRACE_SWEEPS
-        {
-            open.close(oldest);
-        }
-    }
-
-    /// Lets a little time pass, and closes what has waited for too long.
-    pub(crate) fn sweep(&self) {
-        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut open = self.lock();
-        let clients: Vec<_> = open.opening_by_client.keys().copied().collect();
-        for client in clients {
-            self.trim(&mut open, client);
-        }
+        let latest = self.now().saturating_sub(GRACE_SWEEPS);
+        let (mut incomplete, mut others) = (Vec::new(), Vec::new());
         for connection in open.connections.values() {
-            let most = match connection.phase() {
-                Phase::Opening | Phase::Head => self.head_sweeps,
-                Phase::Idle => self.idle_sweeps,
-                Phase::Request | Phase::Closing => continue,
-            };
-            // Of the first sweep only a part had passed.
-            if now - connection.since() > most {
+            let (phase, since) = (connection.phase(), connection.since());
+            let count = connection.client.and_then(|client| counts.get(&client)).copied().unwrap_or(0);
+            match phase {
+                Phase::Opening | Phase::Head | Phase::Body if since <= latest => {
+                    incomplete.push((Reverse(count), false, since, connection));
+                }
+                Phase::Request | Phase::Closing => {}
+                _ => others.push((Reverse(count), phase != Phase::Idle, since, connection)),
+            }
+        }
+        let mut closable = if incomplete.is_empty() { others } else { incomplete };
+        closable.sort_unstable_by_key(|(count, is_busy, since, _)| (*count, *is_busy, *since));
+        let share = closable.len().div_ceil(CLOSED_SHARE);
+        closable[..share].iter().filter(|(.., connection)| connection.close()).count() > 0
+    }
+
+    /// Closes the oldest incomplete heads of a client beyond its limit. It looks at no younger one than it has to: in a
+    /// flood, each connection would otherwise be looked at for every other.
+    fn trim(&self, open: &mut Open, client: IpAddr) {
+        let Open { connections, heads_by_client, .. } = open;
+        let Some(of_client) = heads_by_client.get_mut(&client) else { return };
+        while of_client.len() > self.limits.heads_per_client
+            && let Some((since, number)) = of_client.first().copied()
+            && self.now().saturating_sub(since) >= GRACE_SWEEPS
+        {
+            of_client.pop_first();
+            if let Some(connection) = connections.get(&number) {
+                connection.uncount_head();
                 connection.close();
             }
         }
     }
 
-    /// Tells all connections that the server stops.
-    pub(crate) fn drain(&self) {
-        self.lock().connections.values().for_each(|connection| connection.closing.notify_one());
+    /// Advances the time by one sweep, and closes what has waited for too long.
+    pub(crate) fn sweep(&self) {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut open = self.lock();
+        let mut heads = Vec::new();
+        for connection in open.connections.values() {
+            let has_head = connection.has_incomplete_head();
+            let timeout = match connection.phase() {
+                _ if has_head => self.head_sweeps,
+                Phase::Idle => self.idle_sweeps,
+                Phase::Body => {
+                    self.check_body(connection);
+                    continue;
+                }
+                Phase::Opening | Phase::Head | Phase::Request | Phase::Closing => continue,
+            };
+            let age = now.saturating_sub(connection.since());
+            // Of the first sweep only a part had passed.
+            if age > timeout {
+                connection.close();
+            } else if has_head && !connection.is_counted() && age > 0 {
+                heads.push(Arc::clone(connection));
+            }
+        }
+        // A later head is counted only if it is still incomplete after a sweep. Nearly all are complete at once, and
+        // these never take the lock.
+        for connection in heads {
+            open.count_head(&connection);
+            if !connection.has_incomplete_head() {
+                open.uncount_head(&connection);
+            }
+        }
+        let clients: Vec<_> = open.heads_by_client.keys().copied().collect();
+        for client in clients {
+            self.trim(&mut open, client);
+        }
     }
 
-    fn now(&self) -> u32 {
+    /// Closes a connection whose body comes more slowly than the minimum rate.
+    fn check_body(&self, connection: &OpenConnection) {
+        let (waits, bytes) = connection.count_body_wait();
+        if waits > self.body_sweeps && bytes < u64::from(waits) * self.body_bytes_per_sweep {
+            connection.close();
+        }
+    }
+
+    /// Counts bytes of an incomplete head. If all of them exceed their limit, the connections with the longest incomplete
+    /// heads are closed.
+    pub(super) fn add_head_bytes(&self, count: usize) {
+        let total = self.head_bytes.fetch_add(count, Ordering::Relaxed) + count;
+        if total > self.limits.head_bytes {
+            self.free_head_bytes();
+        }
+    }
+
+    pub(super) fn remove_head_bytes(&self, count: usize) {
+        self.head_bytes.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// Closes connections with incomplete heads, the longest first, until these take three quarters of their limit.
+    fn free_head_bytes(&self) {
+        let open = self.lock();
+        let mut holding: Vec<_> = open.connections.values().filter(|one| one.held_head_bytes() > 0).collect();
+        holding.sort_unstable_by_key(|connection| Reverse(connection.held_head_bytes()));
+        let goal = self.limits.head_bytes / 4 * 3;
+        for connection in holding {
+            if self.head_bytes.load(Ordering::Relaxed) <= goal {
+                return;
+            }
+            connection.close();
+        }
+    }
+
+    /// Records that the head of a connection is complete.
+    pub(super) fn head_is_complete(&self, connection: &OpenConnection) {
+        self.lock().uncount_head(connection);
+    }
+
+    /// Notifies all connections that the server drains.
+    pub(crate) fn drain(&self) {
+        self.lock().connections.values().for_each(|connection| connection.notify());
+    }
+
+    pub(super) fn now(&self) -> u32 {
         self.now.load(Ordering::Relaxed)
     }
 
@@ -181,81 +220,21 @@ impl ConnectionTable {
 }
 
 impl Open {
-    /// Closes a connection unless a request is in it, and counts it as one of those without a request no longer.
-    fn close(&mut self, number: u64) -> bool {
-        let Some(connection) = self.connections.get(&number).cloned() else { return false };
-        self.leave_opening(&connection);
-        connection.close()
-    }
-
-    /// How many sweeps ago a connection's state changed.
-    fn age(&self, number: u64, now: u32) -> u32 {
-        self.connections.get(&number).map_or(0, |connection| now - connection.since())
-    }
-
-    fn leave_opening(&mut self, connection: &OpenConnection) {
-        self.opening.remove(&connection.number);
+    fn count_head(&mut self, connection: &OpenConnection) {
         let Some(client) = connection.client else { return };
-        if let Some(of_client) = self.opening_by_client.get_mut(&client) {
-            of_client.remove(&connection.number);
+        let head = (connection.count_head(), connection.number);
+        self.heads_by_client.entry(client).or_default().insert(head);
+    }
+
+    fn uncount_head(&mut self, connection: &OpenConnection) {
+        let Some(since) = connection.uncount_head() else { return };
+        let Some(client) = connection.client else { return };
+        if let Some(of_client) = self.heads_by_client.get_mut(&client) {
+            of_client.remove(&(since, connection.number));
             if of_client.is_empty() {
-                self.opening_by_client.remove(&client);
+                self.heads_by_client.remove(&client);
             }
         }
-    }
-}
-
-impl OpenConnection {
-    pub(crate) fn phase(&self) -> Phase {
-        phase_of(self.state.load(Ordering::Acquire))
-    }
-
-    /// Bytes have come: between two requests they begin the next one.
-    pub(crate) fn bytes_arrived(&self) {
-        let state = self.state.load(Ordering::Relaxed);
-        if phase_of(state) == Phase::Idle {
-            let head = packed(Phase::Head, self.table.now());
-            // It fails where the connection is told to close just now.
-            let _ = self.state.compare_exchange(state, head, Ordering::AcqRel, Ordering::Relaxed);
-        }
-    }
-
-    /// A request head is whole. Whether the request may begin: not where the connection was closed a moment ago.
-    pub(crate) fn begin_request(&self) -> bool {
-        let request = packed(Phase::Request, self.table.now());
-        let begin = |state| (phase_of(state) != Phase::Closing).then_some(request);
-        let Ok(before) = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, begin) else { return false };
-        if phase_of(before) == Phase::Opening {
-            self.table.lock().leave_opening(self);
-        }
-        true
-    }
-
-    /// The request is answered, or was given up.
-    pub(crate) fn end_request(&self) {
-        self.state.store(packed(Phase::Idle, self.table.now()), Ordering::Release);
-    }
-
-    /// Ends once the connection is to close, or the server drains.
-    pub(crate) async fn until_closed(&self) {
-        self.closing.notified().await;
-    }
-
-    /// Sees to it that no request begins here, unless one has.
-    fn close(&self) -> bool {
-        let close = |state| match phase_of(state) {
-            Phase::Request | Phase::Closing => None,
-            Phase::Opening | Phase::Head | Phase::Idle => Some(packed(Phase::Closing, 0)),
-        };
-        let closed = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, close).is_ok();
-        if closed {
-            self.closing.notify_one();
-        }
-        closed
-    }
-
-    fn since(&self) -> u32 {
-        self.state.load(Ordering::Relaxed) >> 3
     }
 }
 
@@ -268,16 +247,9 @@ impl ConnectionPlace {
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut open = self.0.table.lock();
-        open.leave_opening(&self.0);
+        open.uncount_head(&self.0);
         open.connections.remove(&self.0.number);
+        drop(open);
+        self.0.release_head_bytes();
     }
-}
-
-fn packed(phase: Phase, since: u32) -> u32 {
-    (since << 3) | phase as u32
-}
-
-fn phase_of(state: u32) -> Phase {
-    // Nothing else is ever packed.
-    *Phase::ALL.get((state & 7) as usize).unwrap_or(&Phase::Closing)
 }

@@ -1,0 +1,123 @@
+//! Bounds the requests in progress of each client address, from the head of a request to the end of its response.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::Extensions;
+
+use super::{Caller, Concurrent, Slot};
+
+/// Maximum number of requests in progress for one client address. Requests with a valid API key and open streams are not
+/// counted: they have limits of their own.
+pub const MAX_IN_PROGRESS: usize = 256;
+
+/// Number of independently locked maps. Two threads rarely need the same one.
+const SHARDS: usize = 32;
+
+/// Counts the requests in progress per client address.
+#[derive(Clone, Debug)]
+pub struct InProgress(Arc<Shards>);
+
+#[derive(Debug)]
+struct Shards {
+    hasher: RandomState,
+    counts: [Concurrent; SHARDS],
+}
+
+/// The permit of one request, stored in its extensions. The clones share one place, which is free again when the last of
+/// them is dropped or one of them is released.
+#[derive(Clone, Debug)]
+pub struct RequestPermit(Arc<Mutex<PermitState>>);
+
+#[derive(Debug)]
+enum PermitState {
+    Held { _slot: Slot },
+    Refused,
+    Released,
+}
+
+impl Default for InProgress {
+    fn default() -> Self {
+        let counts = std::array::from_fn(|_| Concurrent::default());
+        Self(Arc::new(Shards { hasher: RandomState::new(), counts }))
+    }
+}
+
+impl InProgress {
+    /// Returns a permit for a request of this caller. It is refused if [`MAX_IN_PROGRESS`] requests of the caller are in
+    /// progress; [`RequestPermit::is_refused`] tells.
+    #[must_use]
+    pub fn enter(&self, caller: Caller) -> RequestPermit {
+        let Shards { hasher, counts } = &*self.0;
+        let shard = usize::try_from(hasher.hash_one(&caller) % SHARDS as u64).unwrap_or(0);
+        let state = match counts[shard].acquire(caller, MAX_IN_PROGRESS) {
+            Some(slot) => PermitState::Held { _slot: slot },
+            None => PermitState::Refused,
+        };
+        RequestPermit(Arc::new(Mutex::new(state)))
+    }
+}
+
+impl RequestPermit {
+    /// Returns the permit of the request with these extensions. A request that came over no connection has none.
+    #[must_use]
+    pub fn of(extensions: &Extensions) -> Option<&Self> {
+        extensions.get()
+    }
+
+    /// Checks whether the bound was reached when the request arrived, and nothing has lifted that since.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), PermitState::Refused)
+    }
+
+    /// Frees the place: another limit bounds the request from now on.
+    pub fn release(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Released;
+    }
+}
+
+/// Checks whether the request with these extensions exceeds the requests in progress of its client address.
+#[must_use]
+pub fn is_over_in_progress(extensions: &Extensions) -> bool {
+    RequestPermit::of(extensions).is_some_and(RequestPermit::is_refused)
+}
+
+/// Frees the place of a request that another limit bounds: the one of its API key, or that of open streams.
+pub fn release_in_progress(extensions: &Extensions) {
+    if let Some(permit) = RequestPermit::of(extensions) {
+        permit.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+
+    fn caller(last: u8) -> Caller {
+        Caller::Address(IpAddr::from([192, 0, 2, last]))
+    }
+
+    #[test]
+    fn one_address_does_not_take_the_places_of_another() {
+        let all = InProgress::default();
+        let held: Vec<_> = (0..MAX_IN_PROGRESS).map(|_| all.enter(caller(1))).collect();
+        assert!(held.iter().all(|permit| !permit.is_refused()));
+        assert!(all.enter(caller(1)).is_refused());
+        assert!(!all.enter(caller(2)).is_refused());
+        drop(held);
+        assert!(!all.enter(caller(1)).is_refused());
+    }
+
+    #[test]
+    fn a_released_permit_frees_its_place_at_once() {
+        let all = InProgress::default();
+        let held: Vec<_> = (0..MAX_IN_PROGRESS).map(|_| all.enter(caller(1))).collect();
+        let refused = all.enter(caller(1));
+        held[0].clone().release();
+        assert!(!all.enter(caller(1)).is_refused(), "the clone shares the place");
+        assert!(refused.is_refused(), "a refusal is not lifted by a place that is free later");
+    }
+}

@@ -1,0 +1,281 @@
+//! The state of one connection, as its own task and the table see it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use memchr::memmem;
+use tokio::sync::Notify;
+
+use super::table::ConnectionTable;
+
+/// End of a request head.
+const HEAD_END: &[u8] = b"\r\n\r\n";
+/// A number of bytes that cannot be told from outside of the parser.
+const UNKNOWN: u64 = u64::MAX;
+/// A time that no sweep has.
+const NOT_COUNTED: u32 = u32::MAX;
+/// Size, in bytes, that a read buffer of unknown content counts with: that of the parser's first one.
+const UNKNOWN_BUFFER_BYTES: usize = 8 * 1024;
+
+/// What a connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Its first request head is incomplete.
+    Opening,
+    /// A later request head has begun and is incomplete.
+    Head,
+    /// A handler waits for more of the request's body.
+    Body,
+    /// A request is being answered.
+    Request,
+    /// It waits for the next request.
+    Idle,
+    /// It takes no request any more.
+    Closing,
+}
+
+impl Phase {
+    const ALL: [Self; 6] = [Self::Opening, Self::Head, Self::Body, Self::Request, Self::Idle, Self::Closing];
+}
+
+/// One connection. All numbers are written by its own task, except for the state, which the table sets to
+/// [`Phase::Closing`].
+#[derive(Debug)]
+pub(crate) struct OpenConnection {
+    pub(super) number: u64,
+    /// The client's address; `None` for a trusted proxy, which connects for many clients.
+    pub(super) client: Option<IpAddr>,
+    /// The phase, and the sweep in which it began.
+    state: AtomicU32,
+    /// The sweep since which the table counts its head as incomplete; [`NOT_COUNTED`] if it does not.
+    counted_since: AtomicU32,
+    /// Bytes of an incomplete head that the table counts.
+    head_bytes: AtomicUsize,
+    /// Bytes that came behind the last complete head.
+    after_head: AtomicU64,
+    /// Whether the last bytes that came end a head, or a chunked body: behind these, nothing has begun.
+    is_at_blank_line: AtomicBool,
+    /// Length of the body of the request in progress.
+    body_len: AtomicU64,
+    /// Whether the parser may hold the beginning of the next head although nothing came since the last response.
+    may_hold_head: AtomicBool,
+    /// Bytes of the body that the handler got.
+    body_bytes: AtomicU64,
+    /// Number of sweeps in which the handler waited for the body.
+    body_waits: AtomicU32,
+    /// The sweep in which the handler waited for the body first.
+    body_since: AtomicU32,
+    closing: Notify,
+    pub(super) table: Arc<ConnectionTable>,
+}
+
+impl OpenConnection {
+    pub(super) fn new(number: u64, client: Option<IpAddr>, table: &Arc<ConnectionTable>) -> Self {
+        Self {
+            number,
+            client,
+            state: AtomicU32::new(packed(Phase::Opening, table.now())),
+            counted_since: AtomicU32::new(NOT_COUNTED),
+            head_bytes: AtomicUsize::new(0),
+            after_head: AtomicU64::new(UNKNOWN),
+            is_at_blank_line: AtomicBool::new(false),
+            body_len: AtomicU64::new(0),
+            may_hold_head: AtomicBool::new(false),
+            body_bytes: AtomicU64::new(0),
+            body_waits: AtomicU32::new(0),
+            body_since: AtomicU32::new(0),
+            closing: Notify::new(),
+            table: Arc::clone(table),
+        }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        phase_of(self.state.load(Ordering::SeqCst))
+    }
+
+    /// Records bytes that were read from the client. Between two requests they begin the next head.
+    pub(crate) fn bytes_arrived(&self, bytes: &[u8]) {
+        self.is_at_blank_line.store(bytes.ends_with(HEAD_END), Ordering::Relaxed);
+        match self.phase() {
+            Phase::Body | Phase::Request => {
+                let after = self.after_head.load(Ordering::Relaxed);
+                self.after_head.store(after.saturating_add(bytes.len() as u64), Ordering::Relaxed);
+            }
+            Phase::Idle => {
+                self.change(Phase::Idle, Phase::Head);
+                self.head_bytes_arrived(bytes);
+            }
+            Phase::Opening | Phase::Head => self.head_bytes_arrived(bytes),
+            Phase::Closing => {}
+        }
+    }
+
+    fn head_bytes_arrived(&self, bytes: &[u8]) {
+        let after = if bytes.ends_with(HEAD_END) {
+            Some(0)
+        } else {
+            memmem::find(bytes, HEAD_END).map(|end| (bytes.len() - end - HEAD_END.len()) as u64)
+        };
+        self.after_head.store(after.unwrap_or(UNKNOWN), Ordering::Relaxed);
+        if after.is_none() {
+            self.count_head_bytes(bytes.len());
+        }
+    }
+
+    fn count_head_bytes(&self, count: usize) {
+        self.head_bytes.fetch_add(count, Ordering::Relaxed);
+        self.table.add_head_bytes(count);
+    }
+
+    /// Takes back what [`OpenConnection::count_head_bytes`] counted.
+    pub(super) fn release_head_bytes(&self) {
+        let count = self.head_bytes.swap(0, Ordering::Relaxed);
+        if count > 0 {
+            self.table.remove_head_bytes(count);
+        }
+    }
+
+    /// Begins a request, whose head is complete. Its body has this length; `None` for a chunked one. Returns false if the
+    /// connection was closed a moment ago.
+    pub(crate) fn begin_request(&self, body_len: Option<u64>) -> bool {
+        let request = packed(Phase::Request, self.table.now());
+        let begin = |state| (phase_of(state) != Phase::Closing).then_some(request);
+        // Sequentially consistent, as the sweep is when it counts a head: one of the two sees what the other wrote.
+        if self.state.fetch_update(Ordering::SeqCst, Ordering::Relaxed, begin).is_err() {
+            return false;
+        }
+        self.body_len.store(body_len.unwrap_or(UNKNOWN), Ordering::Relaxed);
+        self.may_hold_head.store(false, Ordering::Relaxed);
+        self.body_bytes.store(0, Ordering::Relaxed);
+        self.body_waits.store(0, Ordering::Relaxed);
+        self.release_head_bytes();
+        if self.is_counted() {
+            self.table.head_is_complete(self);
+        }
+        true
+    }
+
+    /// Records that the handler waits for more of the body.
+    pub(crate) fn body_awaited(&self) {
+        if self.change(Phase::Request, Phase::Body) && self.body_waits.load(Ordering::Relaxed) == 0 {
+            self.body_since.store(self.table.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// Records a part of the body, or its end.
+    pub(crate) fn body_arrived(&self, count: usize) {
+        self.body_bytes.fetch_add(count as u64, Ordering::Relaxed);
+        self.change(Phase::Body, Phase::Request);
+    }
+
+    /// Ends a request: it is answered, or was given up.
+    pub(crate) fn end_request(&self) {
+        let after = self.after_head.swap(UNKNOWN, Ordering::Relaxed);
+        let body_len = self.body_len.load(Ordering::Relaxed);
+        let is_at_boundary = match body_len {
+            UNKNOWN => self.is_at_blank_line.load(Ordering::Relaxed),
+            length => after == length,
+        };
+        if !is_at_boundary {
+            self.may_hold_head.store(true, Ordering::Relaxed);
+            let is_known = after != UNKNOWN && body_len != UNKNOWN;
+            let held = if is_known { after.saturating_sub(body_len).try_into().ok() } else { None };
+            self.count_head_bytes(held.unwrap_or(UNKNOWN_BUFFER_BYTES));
+        }
+        let idle = packed(Phase::Idle, self.table.now());
+        let end = |state| (phase_of(state) != Phase::Closing).then_some(idle);
+        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, end);
+    }
+
+    /// Checks whether a request head has begun, or may have, and is incomplete.
+    pub(super) fn has_incomplete_head(&self) -> bool {
+        match self.phase() {
+            Phase::Opening | Phase::Head => true,
+            Phase::Idle => self.may_hold_head.load(Ordering::Relaxed),
+            Phase::Body | Phase::Request | Phase::Closing => false,
+        }
+    }
+
+    /// Checks whether the table counts its head as incomplete.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted_since.load(Ordering::SeqCst) != NOT_COUNTED
+    }
+
+    /// Records that the table counts its head as incomplete. Returns the sweep in which the head began.
+    pub(super) fn count_head(&self) -> u32 {
+        let since = self.since();
+        self.counted_since.store(since, Ordering::SeqCst);
+        since
+    }
+
+    /// Records that the table counts its head no longer. Returns the sweep with which it was counted.
+    pub(super) fn uncount_head(&self) -> Option<u32> {
+        Some(self.counted_since.swap(NOT_COUNTED, Ordering::SeqCst)).filter(|since| *since != NOT_COUNTED)
+    }
+
+    /// Returns the bytes of its incomplete head.
+    pub(super) fn held_head_bytes(&self) -> usize {
+        self.head_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Records that the handler waited for the body for one more sweep. Returns the number of these sweeps, and of the
+    /// bytes that came.
+    pub(super) fn count_body_wait(&self) -> (u32, u64) {
+        (self.body_waits.fetch_add(1, Ordering::Relaxed) + 1, self.body_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Returns the bytes of the current body that the handler got.
+    #[cfg(test)]
+    pub(super) fn received_body_bytes(&self) -> u64 {
+        self.body_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Returns once the connection is to close, or the server drains.
+    pub(crate) async fn until_closed(&self) {
+        self.closing.notified().await;
+    }
+
+    /// Wakes the connection's task because the server drains.
+    pub(super) fn notify(&self) {
+        self.closing.notify_one();
+    }
+
+    /// Closes the connection unless all of a request has come that is not answered yet. Returns whether it is closed now
+    /// and was not before.
+    pub(super) fn close(&self) -> bool {
+        let close = |state| match phase_of(state) {
+            Phase::Request | Phase::Closing => None,
+            Phase::Opening | Phase::Head | Phase::Body | Phase::Idle => Some(packed(Phase::Closing, 0)),
+        };
+        let closed = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, close).is_ok();
+        if closed {
+            self.release_head_bytes();
+            self.closing.notify_one();
+        }
+        closed
+    }
+
+    /// Returns the sweep in which its phase began; of a body, in which it was waited for first.
+    pub(super) fn since(&self) -> u32 {
+        let state = self.state.load(Ordering::Relaxed);
+        if phase_of(state) == Phase::Body { self.body_since.load(Ordering::Relaxed) } else { state >> 3 }
+    }
+
+    /// Changes the phase. Returns false if it was another one, which it is if the connection is closed just now.
+    fn change(&self, from: Phase, to: Phase) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        let changed = packed(to, self.table.now());
+        phase_of(state) == from
+            && self.state.compare_exchange(state, changed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+}
+
+fn packed(phase: Phase, since: u32) -> u32 {
+    (since << 3) | phase as u32
+}
+
+fn phase_of(state: u32) -> Phase {
+    // Nothing else is ever packed.
+    *Phase::ALL.get((state & 7) as usize).unwrap_or(&Phase::Closing)
+}
