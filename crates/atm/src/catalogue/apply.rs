@@ -64,19 +64,19 @@ impl Reading {
 /// # Errors
 /// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
 pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
-    apply_with(store, source, reading, terms, |_| None).await
+    apply_with(store, source, reading, terms, |_| Vec::new()).await
 }
 
-/// The same with one step more in the write: what the audit log says of what changes.
+/// [`apply`] with more steps in the write: what the audit log says of the changes, and what the write requires.
 ///
 /// # Errors
-/// As [`apply`].
+/// As [`apply`], or if one of the steps is refused.
 pub async fn apply_with(
     store: &Store,
     source: &Source,
     reading: &Reading,
     terms: Terms,
-    tell: impl FnOnce(ImportCounts) -> Option<Step>,
+    with: impl FnOnce(ImportCounts) -> Vec<Step>,
 ) -> Result<ImportCounts> {
     let version = sql::read_version(store).await?;
     let kept = sql::read_source(store, &source.name).await?;
@@ -86,7 +86,7 @@ pub async fn apply_with(
     let changes = plan.changes;
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
-        sql::import(store, source, plan, version, tell(changes)).await?;
+        sql::import(store, source, plan, version, with(changes)).await?;
         let ImportCounts { added, changed, unchanged, removed } = changes;
         tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }

@@ -181,8 +181,8 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
 /// Does what an import plans, whole or not at all; the sample machines go with the first.
 ///
 /// # Errors
-/// As [`Store::write`], or where another import came between.
-pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, told: Option<Step>) -> Result<()> {
+/// As [`Store::write`], or if another import came between, or a step of `with` is refused.
+pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, with: Vec<Step>) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
     if name != SAMPLE {
@@ -191,7 +191,7 @@ pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, to
     }
     steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
     steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
-    steps.extend(told);
+    steps.extend(with);
     commit(store, steps).await
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn log_in(visit: AccountVisit, id: &str, request: Request) -> R
 pub(super) async fn add_key(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
     visit.count_opened().await?;
     let (own, _) = visit.receive_own(id, request, ("add", true)).await?;
-    open(&visit, &own.domain, AccountErrand::AddKey(own.who.user.id)).await
+    open(&visit, &own.domain, AccountErrand::AddOwnKey(Box::new(own.who))).await
 }
 
 async fn open(visit: &AccountVisit, domain: &Domain, errand: AccountErrand) -> Result<Response, Response> {

@@ -9,6 +9,7 @@ use super::outcomes;
 use super::visit::{AccountVisit, Deed, OwnRealm};
 use crate::browser_sessions;
 use crate::error::Error;
+use crate::flows::sign_in::sign_out_steps;
 use crate::sessions::link_sql;
 use crate::users::{Credential, CredentialName, credential_sql};
 
@@ -33,9 +34,7 @@ pub(super) async fn rename(visit: AccountVisit, id: &str, request: Request) -> R
 /// `POST /account/{domain}/sign-out`: in this browser. No proof is asked for: it takes nothing from anybody.
 pub(super) async fn sign_out(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
     let (own, _) = visit.receive_own(id, request, ("sign-out", false)).await?;
-    let (store, cookie) = (&visit.service.store, visit.cookie.hash());
-    let environment = own.domain.account.environment;
-    browser_sessions::sql::sign_out_here(store, &cookie, environment, &own.domain.id).await.map_err(failed)?;
+    visit.service.store.write(sign_out_steps(&own.who, visit.now)).await.map_err(failed)?;
     Ok(Redirect::to(&visit.link_to_list()).into_response())
 }
 
@@ -45,7 +44,7 @@ pub(super) async fn sign_out_everywhere(visit: AccountVisit, id: &str, request: 
     let (own, _) = visit.receive_own(id, request, ("sign-out-everywhere", false)).await?;
     let (store, user) = (&visit.service.store, &own.who.user.id);
     // A page that adds a key may be open where the user is out now.
-    let (by, links) = (own.actor(), link_sql::cancel_links_of(&own.domain, user, visit.now));
+    let (by, links) = (own.actor(), link_sql::cancel_links_of(&own.domain.id, user, visit.now));
     let out = browser_sessions::sql::sign_out_everywhere(store, &own.domain.id, user, links, &by, visit.now).await;
     out.map_err(failed)?;
     tracing::info!(domain = %own.domain.name, %user, "signed out in all browsers");

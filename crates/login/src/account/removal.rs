@@ -10,7 +10,8 @@ use super::document::{headed, name};
 use super::outcomes;
 use super::realm_forms::failed;
 use super::visit::{AccountVisit, Deed, OwnRealm};
-use crate::users::{Credential, sql};
+use crate::flows::credential_end::remove_credential;
+use crate::users::Credential;
 
 /// `POST /account/{domain}/remove`: `credential`. The button of the keys asks; that of the question removes, for its token
 /// is for this key and for nothing else.
@@ -28,7 +29,7 @@ pub(super) async fn remove(visit: AccountVisit, id: &str, request: Request) -> R
     if is_asked {
         return Ok(visit.page(ask(&visit, &own, credential)).into_response());
     }
-    let removed = sql::delete_credential(&visit.service.store, credential, &own.actor(), visit.now).await;
+    let removed = remove_credential(&visit.service.store, credential, &own.actor(), visit.now).await;
     if !removed.map_err(failed)? {
         // Somebody was first, or it is the last one: the page shows which.
         return Ok(visit.to_realm(&own.domain, Some(Deed::Nothing)));

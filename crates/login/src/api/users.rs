@@ -12,6 +12,7 @@ use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId, PathPair, Pa
 
 use crate::domains::Domain;
 use crate::error::Error;
+use crate::flows::credential_end::remove_credential;
 use crate::flows::lookup::find_domain;
 use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
@@ -119,7 +120,7 @@ pub(crate) async fn delete_credential(
         Ok(own.into_iter().find(is_meant).ok_or(Problem::NotFound)?)
     };
     let credential = find().await?;
-    if sql::delete_credential(&service.store, &credential, &by.actor(), service.clock.now()).await? {
+    if remove_credential(&service.store, &credential, &by.actor(), service.clock.now()).await? {
         return Ok(StatusCode::NO_CONTENT);
     }
     // It is still there, or somebody else was first.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, Stored, params, sql, step, texts};
+use signpost_store::{Step, Store, Stored, must, params, sql, step, texts};
 
 use super::{BrowserSession, CookieHash, MAX_LOGINS, MAX_REALMS};
 use crate::domains::LoginMethod;
@@ -59,6 +59,9 @@ const OF_SESSION: &str = sql!(BrowserSession::SELECT, " WHERE session_id = $1");
 const OF_COOKIE: &str = sql!(BrowserSession::SELECT, " WHERE cookie = $1 ORDER BY id DESC LIMIT $2");
 
 const NOTE_USE: &str = "UPDATE browser_sessions SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1";
+
+/// Changes nothing, but is refused if the user is not signed in by this browser session any more.
+const REQUIRE: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
 const END_HERE: &str = "
     DELETE FROM browser_sessions WHERE cookie = $1 AND environment = $2 AND domain_id = $3";
@@ -128,21 +131,13 @@ pub async fn note_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> R
     Ok(())
 }
 
-/// Signs out at a domain in the browser with this cookie, whoever was signed in there before as well.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn sign_out_here(
-    store: &Store,
-    cookie: &CookieHash,
-    environment: Environment,
-    domain: &DomainId,
-) -> Result<()> {
-    store.write([sign_out_step(cookie, environment, domain)]).await?;
-    Ok(())
+/// Returns the step that refuses a write unless the user is still signed in by this browser session.
+#[must_use]
+pub fn require_step(id: &BrowserSessionId, user: &UserId) -> Step {
+    must(REQUIRE, params![id, user])
 }
 
-/// The same in a write, with what ends together with it.
+/// Returns the step that signs out whoever is, or was, signed in at a domain in the browser with this cookie.
 #[must_use]
 pub fn sign_out_step(cookie: &CookieHash, environment: Environment, domain: &DomainId) -> Step {
     step(END_HERE, params![cookie.as_str(), environment, domain])

@@ -6,18 +6,20 @@ use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_store::{Store, random};
+use signpost_store::{Step, Store, random};
 use url::Url;
 
+use crate::browser_sessions;
 use crate::domains::{self, Domain, Usable};
 use crate::error::Error;
 use crate::flows::addresses::{hosted_url_at, make_hosted_url};
 use crate::flows::page::find_page;
+use crate::flows::sign_in::SignedInUser;
 use crate::flows::submit::complete_login;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{
-    AskingApplication, ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, Metadata, NewSession, PagePurpose, PageTerms,
+    AskingApplication, ConfirmCode, Flow, MAX_PAGE_CODE_LIFE, Metadata, NewSession, PageLink, PagePurpose, PageTerms,
     REFRESH_WINDOW, Requester, Session, SessionEntropy, SessionOptions, can_log_in, sql, takes_numbers,
 };
 
@@ -26,7 +28,9 @@ use crate::sessions::{
 pub enum AccountErrand {
     /// Somebody logs in, and goes back to where these say, if they say so.
     LogIn(Option<Metadata>),
-    /// A key is added to those of this user of the domain.
+    /// This user, who is signed in at the account pages, adds a key.
+    AddOwnKey(Box<SignedInUser>),
+    /// This user of the domain adds a key by a link from an operator.
     AddKey(UserId),
     /// Somebody logs in, or creates an account, for an application that asked by the standard protocol.
     AnswerClient(Mode, AskingApplication),
@@ -60,6 +64,7 @@ pub async fn open_account_session(
         return Err(Error::DomainNotRegistered(name()));
     }
     let hosted_url = make_hosted_url(service, &domain.account, errand.mode())?;
+    let guard = errand.guard();
     let new = errand.into_session(domain, hosted_url, requester);
     let methods = service.supported_methods(domain.account.environment);
     if new.page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
@@ -67,7 +72,7 @@ pub async fn open_account_session(
     }
     let entropy = SessionEntropy::draw();
     let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy).owned_by(page);
-    if !sql::insert(&service.store, session.clone(), None, None).await? {
+    if !sql::insert(&service.store, session.clone(), None, guard).await? {
         return Err(Error::DomainNotRegistered(name()));
     }
     service.metrics.session(domain.account.environment, "created");
@@ -123,14 +128,22 @@ impl AccountErrand {
     fn mode(&self) -> Mode {
         match self {
             Self::LogIn(_) => Mode::Login,
-            Self::AddKey(_) => Mode::Link,
+            Self::AddOwnKey(_) | Self::AddKey(_) => Mode::Link,
             Self::AnswerClient(mode, _) => *mode,
+        }
+    }
+
+    /// Returns the steps that refuse the session if its user signed out in the meantime.
+    fn guard(&self) -> Vec<Step> {
+        match self {
+            Self::AddOwnKey(who) => vec![browser_sessions::sql::require_step(&who.session.id, &who.user.id)],
+            Self::LogIn(_) | Self::AddKey(_) | Self::AnswerClient(..) => Vec::new(),
         }
     }
 
     fn purpose(&self) -> PagePurpose {
         match self {
-            Self::LogIn(_) | Self::AddKey(_) => PagePurpose::Account,
+            Self::LogIn(_) | Self::AddOwnKey(_) | Self::AddKey(_) => PagePurpose::Account,
             Self::AnswerClient(..) => PagePurpose::Client,
         }
     }
@@ -140,7 +153,8 @@ impl AccountErrand {
         let (link, metadata, application) = match self {
             Self::LogIn(back) => (None, back, None),
             Self::AnswerClient(_, application) => (None, None, Some(application)),
-            Self::AddKey(user) => (Some(user), None, None),
+            Self::AddOwnKey(who) => (Some(who.link()), None, None),
+            Self::AddKey(user) => (Some(PageLink::new(user, None)), None, None),
         };
         NewSession {
             mode,

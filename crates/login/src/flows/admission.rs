@@ -83,7 +83,7 @@ pub(crate) async fn admit(
             WriteOutcome::Refused(_) => {}
         }
         if let Some(credential) = linked {
-            return Err(not_added(users::credential_sql::explain_not_added(&service.store, &credential).await?));
+            return Err(explain_not_linked(service, &asked, &credential).await?);
         }
         holder = users::sql::find_by_key(&service.store, &asked.domain_id, &key).await?;
         match (was_known, &holder) {
@@ -121,7 +121,7 @@ fn make_entrant(
     let key = NewCredential { key, kind: method_of(session).into(), passkey: columns };
     if let Some(link) = session.link() {
         let credential = Box::new(key.into_credential(&session.domain_id, &link.user, now, random()));
-        return Entrant::Linked { credential, handle };
+        return Entrant::Linked { credential, handle, opened_by: link.credential.clone() };
     }
     let of_proof = passkey.as_deref().and_then(|proof| Some((proof.handle?, proof.petname.clone())));
     let of_offer = match session.offer() {
@@ -182,13 +182,29 @@ fn settle_offer(session: &Session, user: &UserId, now: Timestamp) -> Result<Opti
     }
 }
 
-/// Why a key was not linked.
-pub(crate) fn not_added(reason: NotAdded) -> Error {
-    match reason {
+/// Returns the error for a key that was not linked: the link is cancelled if the credential that opened it was removed.
+async fn explain_not_linked(
+    service: &LoginService,
+    session: &Session,
+    credential: &Credential,
+) -> anyhow::Result<Error> {
+    if !has_opener(service, session).await? {
+        return Ok(Error::SessionCancelled { id: session.id.to_string() });
+    }
+    Ok(match users::credential_sql::explain_not_added(&service.store, credential).await? {
         NotAdded::NoUser => Error::UserUnknown,
         NotAdded::Exists => Error::CredentialExists,
         NotAdded::TooMany => Error::TooManyCredentials,
-    }
+    })
+}
+
+/// Returns whether the user of a link still has the credential that opened it. True if the user is gone, which is another
+/// error, and for links that an operator created.
+async fn has_opener(service: &LoginService, session: &Session) -> anyhow::Result<bool> {
+    let Some(link) = session.link() else { return Ok(true) };
+    let Some(opener) = &link.credential else { return Ok(true) };
+    let found = users::sql::find(&service.store, &session.domain_id, &link.user).await?;
+    Ok(found.is_none_or(|(_, credentials)| credentials.iter().any(|own| own.id == *opener)))
 }
 
 /// Writes a login and what `with` says, all or nothing: refused at 0 where another answer came first, or the watched tables

@@ -20,8 +20,8 @@ pub async fn delete_domain(
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
-    let [users, credentials] = users::sql::delete_all_of(id);
-    let petnames = users::sql::forget_petnames_of(id);
+    let [users, credentials] = users::removal_sql::delete_all_of(id);
+    let petnames = users::removal_sql::forget_petnames_of(id);
     let signed_in = browser_sessions::sql::end_all_of(id);
     let with = vec![sessions::sql::cancel_sessions_of(id, now), users, credentials, petnames, signed_in];
     domains::sql::delete(store, account, id, by, now, with).await

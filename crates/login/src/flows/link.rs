@@ -8,22 +8,27 @@ use crate::error::Error;
 use crate::flows::lookup::{lost_race, refused};
 use crate::ids::UserId;
 use crate::service::LoginService;
-use crate::sessions::{RECENT_LOGIN, Session, link_sql};
+use crate::sessions::{PageLink, RECENT_LOGIN, Session, link_sql};
 use crate::users::{self, MAX_CREDENTIALS};
 
-/// Ends well where another key may join a user's account: the user is there, logged in or registered a moment ago, and has
-/// less keys than there may be.
+/// Returns the link by which another key may join a user's account, opened by the credential that the user logged in with
+/// last. The user must have logged in, or registered, within [`RECENT_LOGIN`] and since the last sign-out in all browsers.
 ///
 /// # Errors
 /// [`Error::UserNotFound`], [`Error::RecentLoginRequired`], [`Error::TooManyCredentials`].
-pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &UserId) -> Result<(), Error> {
+pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &UserId) -> Result<PageLink, Error> {
     let found = users::sql::find(&service.store, &domain.id, user).await?;
     let (user, credentials) = found.ok_or(Error::UserNotFound)?;
     let logged_in_since = service.clock.now() - RECENT_LOGIN;
-    if user.last_login_at.unwrap_or(user.created_at) < logged_in_since {
+    let logged_in_at = user.last_login_at.unwrap_or(user.created_at);
+    if logged_in_at < logged_in_since || user.signed_out_at.is_some_and(|at| logged_in_at <= at) {
         return Err(Error::RecentLoginRequired);
     }
-    if credentials.len() >= MAX_CREDENTIALS as usize { Err(Error::TooManyCredentials) } else { Ok(()) }
+    if credentials.len() >= MAX_CREDENTIALS as usize {
+        return Err(Error::TooManyCredentials);
+    }
+    let used_last = credentials.into_iter().max_by_key(|own| own.last_used_at.unwrap_or(own.added_at));
+    Ok(PageLink::new(user.id, used_last.map(|own| own.id)))
 }
 
 /// Confirms that the key which answered a link is the page owner's. Returns the session as it is then.

@@ -4,6 +4,7 @@ pub mod account_sessions;
 pub mod addresses;
 pub(crate) mod admission;
 pub(crate) mod asker;
+pub mod credential_end;
 pub mod domain_end;
 pub mod hosted;
 pub mod link;

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
+use jiff::Timestamp;
 use sha2::Sha256;
 use signpost_auth::Mode;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
-use signpost_store::random;
+use signpost_store::{Step, random};
 
 use crate::browser_sessions::{self, BrowserSession, LoginProof, sql};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::service::LoginService;
-use crate::sessions::Session;
+use crate::sessions::{PageLink, Session, link_sql};
 use crate::users::{self, Credential, HostedUser};
 
 /// Which browser somebody is signed in by. It has a new value after each login.
@@ -29,6 +30,14 @@ pub struct SignedInUser {
     pub proof: LoginProof,
     pub user: HostedUser,
     pub credentials: Vec<Credential>,
+}
+
+impl SignedInUser {
+    /// Returns the link by which this user adds a key, opened by the credential that signed them in.
+    pub(crate) fn link(&self) -> PageLink {
+        let opener = self.credentials.iter().find(|own| own.public_key == self.proof.public_key);
+        PageLink::new(self.user.id.clone(), opener.map(|own| own.id.clone()))
+    }
 }
 
 /// Begins to sign the browser in that goes back to the site with the completion code of this session: it owns the session's
@@ -110,6 +119,14 @@ pub(crate) async fn read_signed_in(
     let Some(found) = look_behind(service, session).await? else { return Ok(None) };
     note_use(service, &found).await?;
     Ok(Some(found))
+}
+
+/// Returns the steps of a sign-out in one browser: the browser session ends, and every pending link of the user is cancelled,
+/// because the account page may have opened it for whoever sits there.
+#[must_use]
+pub fn sign_out_steps(who: &SignedInUser, now: Timestamp) -> [Step; 2] {
+    let BrowserSession { cookie, environment, domain_id, .. } = &who.session;
+    [sql::sign_out_step(cookie, *environment, domain_id), link_sql::cancel_links_of(domain_id, &who.user.id, now)]
 }
 
 async fn look_behind(service: &LoginService, session: BrowserSession) -> Result<Option<SignedInUser>, Error> {

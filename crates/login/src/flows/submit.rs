@@ -95,7 +95,14 @@ pub(crate) async fn complete_login(
     match kept {
         Ok(login) => Ok(announce(service, login)),
         Err(error) if asked.challenge.mode == Mode::Link => {
-            if matches!(error, Error::UserUnknown | Error::CredentialExists | Error::TooManyCredentials) {
+            let is_final = matches!(
+                error,
+                Error::UserUnknown
+                    | Error::CredentialExists
+                    | Error::TooManyCredentials
+                    | Error::SessionCancelled { .. }
+            );
+            if is_final {
                 end(service, &asked).await?;
             }
             Err(error)

@@ -9,7 +9,7 @@ use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
 
 use super::{AnswerRefusal, Flow, RENEWAL_WINDOW, Session, SessionState};
-use crate::ids::UserId;
+use crate::ids::{CredentialId, UserId};
 
 /// How long ago the user of a link may have logged in.
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
@@ -35,8 +35,19 @@ pub enum Answerer {
 pub struct PageLink {
     /// The user's.
     pub user: UserId,
+    /// The credential by which the user was logged in when the link was opened: the link can be completed only as long as
+    /// the user has it. `None` for links that an operator created.
+    pub credential: Option<CredentialId>,
     /// Since when the owner of the page has said that the key which answered is theirs.
     pub confirmed_at: Option<Timestamp>,
+}
+
+impl PageLink {
+    /// A link that is not confirmed yet.
+    #[must_use]
+    pub fn new(user: UserId, credential: Option<CredentialId>) -> Self {
+        Self { user, credential, confirmed_at: None }
+    }
 }
 
 impl Session {

@@ -6,8 +6,7 @@ use signpost_auth::Challenge;
 use signpost_store::{Step, Store, must, params, step};
 
 use super::{LINK_LASTS, Session};
-use crate::domains::Domain;
-use crate::ids::{SessionId, UserId};
+use crate::ids::{DomainId, SessionId, UserId};
 
 /// Names the challenge: what is confirmed is the answer that the owner was shown.
 const CONFIRM: &str = "
@@ -22,18 +21,17 @@ const DECLINE: &str = "
     WHERE id = $5 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
       AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Ids begin with the time: what is older than a link can become is not looked at.
+/// Ids begin with the time, so sessions older than a link can become are skipped.
 const CANCEL_OF_USER: &str = "
     UPDATE sessions SET cancelled_at = $1
-    WHERE account = $2 AND environment = $3 AND id >= $4 AND domain_id = $5 AND link_user = $6
-      AND authenticated_at IS NULL AND cancelled_at IS NULL";
+    WHERE link_user = $2 AND domain_id = $3 AND id >= $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Calls off every link of a user that is not over.
+/// Cancels all pending links of a user. Part of every write that takes away a permission of the user: a credential
+/// or a sign-in.
 #[must_use]
-pub fn cancel_links_of(domain: &Domain, user: &UserId, now: Timestamp) -> Step {
+pub fn cancel_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
     let oldest = SessionId::new(now - LINK_LASTS - LINK_LASTS, [0; 16]);
-    let Domain { account, id, .. } = domain;
-    step(CANCEL_OF_USER, params![now, &account.name, account.environment, oldest, id, user])
+    step(CANCEL_OF_USER, params![now, user, domain, oldest])
 }
 
 /// Remembers that the owner of a page says that the key which answered its link is theirs. False where that was said or

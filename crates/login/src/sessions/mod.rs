@@ -151,7 +151,7 @@ pub struct NewSession {
     /// What was asked for where the service shows the session on a page.
     pub page: Option<PageTerms>,
     /// Whose account a key joins: there in the mode that does that, and in no other.
-    pub link: Option<UserId>,
+    pub link: Option<PageLink>,
 }
 
 /// Who answered: the key as the wallet spelled it, and what the wallet said of its device.

@@ -15,7 +15,7 @@ use super::{
     PasskeyOffer, Session, SessionState,
 };
 use crate::domains::{Domain, Registration};
-use crate::ids::{SessionId, UserId};
+use crate::ids::SessionId;
 use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
 
 /// Which browser it is that owns a page. It names no person, and is the same for all pages that the browser comes to.
@@ -106,14 +106,14 @@ pub enum ReturnOutcome<'a> {
 impl SessionPage {
     /// The page of a session that is opened now.
     #[must_use]
-    pub fn new(terms: PageTerms, link: Option<UserId>, now: Timestamp) -> Self {
+    pub fn new(terms: PageTerms, link: Option<PageLink>, now: Timestamp) -> Self {
         Self {
             until: now + RENEWAL_WINDOW,
             terms,
             owner: None,
             replaced: None,
             notice: None,
-            link: link.map(|user| PageLink { user, confirmed_at: None }),
+            link,
             offer: PasskeyOffer::NotMade,
         }
     }

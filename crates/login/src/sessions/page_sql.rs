@@ -1,6 +1,7 @@
 //! Sessions on pages in the database.
 
 use anyhow::{Result, bail};
+use jiff::Timestamp;
 use signpost_auth::{Challenge, PublicKey};
 use signpost_platform::accounts::Environment;
 use signpost_store::column::Via;
@@ -10,7 +11,7 @@ use signpost_store::{
 };
 
 use super::{Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState};
-use crate::ids::SessionId;
+use crate::ids::{CredentialId, SessionId};
 
 /// Of two browsers that come at once only the first changes a row.
 const CLAIM: &str = "
@@ -176,6 +177,7 @@ impl ReadColumns for PageColumns {
         Column { name: "replaced_challenge", kind: Kind::Text },
         Column { name: "notice", kind: Kind::Text },
         Column { name: "link_user", kind: Kind::Text },
+        Column { name: "link_credential", kind: Kind::Text },
         Column { name: "link_confirmed_at", kind: Kind::Integer },
         Column { name: "passkey_offer", kind: Kind::Text },
     ];
@@ -190,10 +192,13 @@ impl ReadColumns for PageColumns {
             (Some(cookie), Some(code)) => Some(PageOwner { cookie, code }),
             _ => bail!("sessions: page_cookie and page_code contradict each other"),
         };
-        let link = match (values.next_column()?, values.next_column()?) {
-            (Some(user), confirmed_at) => Some(PageLink { user, confirmed_at }),
-            (None, None) => None,
-            (None, Some(_)) => bail!("sessions: link_user and link_confirmed_at contradict each other"),
+        let link_user = values.next_column()?;
+        let credential: Option<CredentialId> = values.next_column()?;
+        let confirmed_at: Option<Timestamp> = values.next_column()?;
+        let link = match link_user {
+            Some(user) => Some(PageLink { user, credential, confirmed_at }),
+            None if credential.is_none() && confirmed_at.is_none() => None,
+            None => bail!("sessions: link_user, link_credential and link_confirmed_at contradict each other"),
         };
         let offer = values.next_column::<Option<Json<PasskeyOffer>>>()?.map(|Json(offer)| offer).unwrap_or_default();
         let is_bare = owner.is_none() && replaced.is_none() && notice.is_none() && link.is_none();
@@ -214,6 +219,7 @@ impl WriteColumns for PageColumns {
     fn write(self, values: &mut Vec<Value>) {
         let page = self.0.map(|page| *page);
         let owner = page.as_ref().and_then(|page| page.owner.clone());
+        let link = page.as_ref().and_then(|page| page.link.as_ref());
         values.extend(params![
             page.as_ref().map(|page| page.until),
             page.as_ref().map(|page| Json(page.terms.clone())),
@@ -221,8 +227,9 @@ impl WriteColumns for PageColumns {
             owner.map(|owner| owner.code),
             page.as_ref().and_then(|page| page.replaced.as_ref()).map(ToString::to_string),
             page.as_ref().and_then(|page| page.notice.clone()).map(Json),
-            page.as_ref().and_then(|page| page.link.as_ref()).map(|link| link.user.clone()),
-            page.as_ref().and_then(|page| page.link.as_ref()).and_then(|link| link.confirmed_at),
+            link.map(|link| link.user.clone()),
+            link.and_then(|link| link.credential.clone()),
+            link.and_then(|link| link.confirmed_at),
             page.as_ref().and_then(|page| to_stored(&page.offer)),
         ]);
     }

@@ -103,8 +103,8 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Keeps a new session, and with it what `with` says, both or neither. False where its domain is gone meanwhile or may
-/// have changed since `as_of`, or the other step changes nothing.
+/// Inserts a new session together with the steps of `with`, all or nothing. Returns false if its domain is gone or may have
+/// changed since `as_of`, or if one of the steps is refused.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -112,7 +112,7 @@ pub async fn insert(
     store: &Store,
     session: Session,
     as_of: Option<WatchedVersion>,
-    with: Option<Step>,
+    with: impl IntoIterator<Item = Step>,
 ) -> Result<bool> {
     let insert = must(INSERT, session.params()).alike(INSERT_MANY, 0).as_of(as_of);
     let steps: Vec<Step> = with.into_iter().chain([insert]).collect();

@@ -173,7 +173,7 @@ pub async fn add_credential(
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
     });
     let entry = insert_domain_entry(by, Action::CredentialAdded, domain_id, &details, now);
-    let steps = add_steps(credential.clone(), None).into_iter().chain([entry]).collect::<Vec<_>>();
+    let steps = add_steps(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
     if store.write(steps).await?.is_committed() {
         return Ok(Ok(()));
     }

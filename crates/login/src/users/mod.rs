@@ -7,6 +7,7 @@ mod credential;
 pub mod credential_sql;
 mod naming;
 mod petname;
+pub(crate) mod removal_sql;
 pub mod sql;
 mod words;
 
@@ -14,7 +15,7 @@ use jiff::Timestamp;
 use signpost_auth::PasskeyHandle;
 use signpost_store::{Json, Parsed, random, rows, texts};
 
-use crate::ids::{DomainId, UserId};
+use crate::ids::{CredentialId, DomainId, UserId};
 
 pub use credential::{Credential, CredentialKey, CredentialKind, KeyRow, NewCredential, PasskeyColumns};
 pub use naming::{CredentialName, UserGroups, UserName, UserPatch};
@@ -97,6 +98,8 @@ pub enum Entrant {
         credential: Box<Credential>,
         /// How authenticators know the user, where a passkey is.
         handle: Option<PasskeyHandle>,
+        /// The credential by which the link was opened. Without it the user gets no other by the link.
+        opened_by: Option<CredentialId>,
     },
 }
 

@@ -9,6 +9,7 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, must, params, sql, step};
 
 use super::credential::KeyHolder;
+pub use super::removal_sql::{delete, delete_all};
 use super::{
     Credential, CredentialKey, CredentialKind, Entrant, GivenPetname, HostedUser, KeyRow, MAX_CREDENTIALS,
     NewCredential, NewUser, UserEntropy, UserPatch,
@@ -42,6 +43,14 @@ const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id > $2 A
 const INSERT_CREDENTIAL: &str = sql!(
     KeyRow::INSERT_IF,
     " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10 ON CONFLICT DO NOTHING"
+);
+
+/// Adds a key to an account by a link, only as long as the user has the credential by which the link was opened.
+const INSERT_LINKED: &str = sql!(
+    KeyRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10
+        AND EXISTS (SELECT 1 FROM users AS opener WHERE opener.domain_id = $1 AND opener.user_id = $5 AND opener.id = $11)
+     ON CONFLICT DO NOTHING"
 );
 
 const INSERT_OFFERED: &str = sql!(
@@ -88,22 +97,10 @@ const PATCH: &str = "
     UPDATE hosted_users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
     WHERE domain_id = $1 AND id = $2";
 
-/// Takes a user before a credential is removed: of two that are at once, the second counts what the first left.
-const TAKE_AS_IS: &str = "UPDATE hosted_users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
-
-const DELETE_CREDENTIAL: &str = "
-    DELETE FROM users WHERE domain_id = $1 AND user_id = $2 AND id = $3
-      AND (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2) > 1";
-
-const DELETE: &str = "DELETE FROM hosted_users WHERE domain_id = $1 AND id = $2";
-
-const DELETE_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1 AND user_id = $2";
-
-const DELETE_ALL: &str = "DELETE FROM hosted_users WHERE domain_id = $1";
-
-const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1";
-
-const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
+/// Changes nothing, but is refused if the user's last login was before their last sign-out in all browsers.
+const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
+    UPDATE hosted_users SET last_login_at = last_login_at
+    WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
 
 impl Entrant {
     /// What changes among the users when this one logs in. Refused where a user has the key meanwhile, or has it no more,
@@ -121,18 +118,36 @@ impl Entrant {
             Self::New(new) => {
                 let NewUser { user, credential } = *new;
                 let [petname, user] = insert_user(user);
-                vec![must(INSERT_CREDENTIAL, insert_params(credential)), petname, user]
+                vec![insert_credential(credential), petname, user]
             }
-            Self::Linked { credential, handle } => add_steps(*credential, handle).into(),
+            Self::Linked { credential, handle, opened_by } => {
+                let take = take_user(&credential, handle);
+                let Some(opener) = opened_by else { return vec![take, insert_credential(*credential)] };
+                let params = insert_params(*credential).into_iter().chain(params![opener]).collect();
+                vec![take, must(INSERT_LINKED, params)]
+            }
         }
     }
 }
 
 /// Adds a credential to a user who is there: refused at 0 where there is no such user, at 1 where somebody has the key or
 /// the user has as many as there may be.
-pub(super) fn add_steps(credential: Credential, handle: Option<PasskeyHandle>) -> [Step; 2] {
-    let take = params![&credential.domain_id, &credential.user_id, handle.map(|handle| handle.to_string())];
-    [must(TAKE, take), must(INSERT_CREDENTIAL, insert_params(credential))]
+pub(super) fn add_steps(credential: Credential) -> [Step; 2] {
+    [take_user(&credential, None), insert_credential(credential)]
+}
+
+fn take_user(credential: &Credential, handle: Option<PasskeyHandle>) -> Step {
+    must(TAKE, params![&credential.domain_id, &credential.user_id, handle.map(|handle| handle.to_string())])
+}
+
+fn insert_credential(credential: Credential) -> Step {
+    must(INSERT_CREDENTIAL, insert_params(credential))
+}
+
+/// Returns the step that refuses a write unless the user has logged in after their last sign-out in all browsers.
+#[must_use]
+pub(crate) fn require_login_after_sign_out(domain: &DomainId, user: &UserId) -> Step {
+    must(REQUIRE_LOGIN_AFTER_SIGN_OUT, params![domain, user])
 }
 
 /// Adds the passkey that was made beside the credential which logs in, for a user whom its authenticator knows by this
@@ -150,16 +165,6 @@ fn insert_params(credential: Credential) -> Vec<Value> {
 fn insert_user(user: HostedUser) -> [Step; 2] {
     let given = GivenPetname { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
     [must(INSERT_PETNAME, given.params()), must(HostedUser::INSERT, user.params())]
-}
-
-/// Deletes all users of a domain.
-pub(crate) fn delete_all_of(domain: &DomainId) -> [Step; 2] {
-    [step(DELETE_ALL, params![domain]), step(DELETE_ALL_CREDENTIALS, params![domain])]
-}
-
-/// Forgets which petnames were given, of a domain that will never give another.
-pub(crate) fn forget_petnames_of(domain: &DomainId) -> Step {
-    step(FORGET_PETNAMES, params![domain])
 }
 
 /// A domain's credential with this key, in whichever spelling.
@@ -310,53 +315,6 @@ pub async fn patch(
     let (name, groups) = (name.flatten(), groups.flatten().map(Json));
     let params = params![domain, user, sets_name, name, sets_groups, groups];
     Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
-}
-
-/// Forgets a credential. False where it is the user's only one, or is gone.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn delete_credential(store: &Store, credential: &Credential, by: &Actor, now: Timestamp) -> Result<bool> {
-    let Credential { domain_id, id, user_id, kind, public_key, .. } = credential;
-    let details = json!({
-        "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
-    });
-    let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
-    let take = must(TAKE_AS_IS, params![domain_id, user_id]);
-    let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
-    Ok(store.write([take, delete, entry]).await?.is_committed())
-}
-
-/// Forgets a domain's user, and with it all of its credentials; `key` is the one that it was named by. False where there
-/// is none.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn delete(
-    store: &Store,
-    domain: &DomainId,
-    user: &UserId,
-    key: Option<&CredentialKey>,
-    by: &Actor,
-    now: Timestamp,
-) -> Result<bool> {
-    let mut details = json!({ "user_id": user });
-    if let Some(key) = key {
-        details["public_key"] = key.canonical().into();
-    }
-    let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
-    let user = [must(DELETE, params![domain, user]), step(DELETE_CREDENTIALS, params![domain, user])];
-    Ok(store.write(user.into_iter().chain([entry]).collect::<Vec<_>>()).await?.is_committed())
-}
-
-/// Forgets all users of a domain.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
-    let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
-    store.write(delete_all_of(domain).into_iter().chain([entry]).collect::<Vec<_>>()).await?;
-    Ok(())
 }
 
 /// The credential in a key's row that was read with others; `None` where nobody has the key who is a user yet.

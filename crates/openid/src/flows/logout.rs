@@ -4,7 +4,7 @@
 use anyhow::Result;
 use signpost_login::browser_sessions;
 use signpost_login::domains::Domain;
-use signpost_login::flows::sign_in::SignedInUser;
+use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
 use signpost_login::ids::{BrowserSessionId, UserId};
 use signpost_platform::pages::cookie::CookieSecret;
 
@@ -152,10 +152,18 @@ pub(super) async fn sign_out(
 ) -> Result<()> {
     let now = service.clock.now();
     // The session goes first: a grant that is written meanwhile waits for it, and finds none or is seen by what follows.
-    let sign_out =
-        cookie.map(|cookie| browser_sessions::sql::sign_out_step(&cookie.hash(), realm.account.environment, &realm.id));
-    let revoke = who.map(|who| grants::sql::revoke_of_browser_step(&who.session.id, &realm.id, now));
-    let steps: Vec<_> = sign_out.into_iter().chain(revoke).collect();
+    let mut steps = Vec::new();
+    match (who, cookie) {
+        (Some(who), _) => {
+            steps.extend(sign_out_steps(who, now));
+            steps.push(grants::sql::revoke_of_browser_step(&who.session.id, &realm.id, now));
+        }
+        (None, Some(cookie)) => {
+            let environment = realm.account.environment;
+            steps.push(browser_sessions::sql::sign_out_step(&cookie.hash(), environment, &realm.id));
+        }
+        (None, None) => {}
+    }
     if !steps.is_empty() {
         service.store.write(steps).await?;
     }

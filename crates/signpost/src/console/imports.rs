@@ -82,6 +82,7 @@ async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Resp
         Ok(form) => form,
         Err(reason) => return Ok(refused(&visit, &reason).await),
     };
+    visit.authorize_again().await?;
     let (Some(file), Some(source)) = (form.file, name_source(&form.source, &form.file_name)) else {
         return Ok(refused(&visit, "Choose a file, and a name of 1 to 64 characters for its source.").await);
     };
@@ -139,7 +140,10 @@ async fn import(visit: &OperatorVisit, upload: &Arc<Upload>, taking: Taking) -> 
     let tell = |counts: ImportCounts| {
         let ImportCounts { added, changed, unchanged, removed } = counts;
         let details = json!({ "added": added, "changed": changed, "unchanged": unchanged, "removed": removed });
-        Some(insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &details, now))
+        let entry = insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &details, now);
+        // Reading a large file takes minutes: whoever is no operator any more by then changes nothing.
+        let [signed_in, operator] = visit.require_steps();
+        vec![signed_in, operator, entry]
     };
     let counts = apply_with(&visit.console.store, &source, &reading, terms, tell).await?;
     Ok((counts, reading.import))
@@ -229,7 +233,10 @@ async fn take_over(visit: OperatorVisit, request: Request) -> Result<Response, R
     let taking = Taking { dry_run: false, force: form.text("force") == Some("yes") };
     let (counts, _) = match import(&visit, &upload, taking).await {
         Ok(done) => done,
-        Err(error) => return Ok(refused(&visit, &format!("{error:#}.")).await),
+        Err(error) => {
+            visit.authorize_again().await?;
+            return Ok(refused(&visit, &format!("{error:#}.")).await);
+        }
     };
     visit.console.uploads.clear(&upload.id);
     let ImportCounts { added, changed, unchanged, removed } = counts;

@@ -10,7 +10,7 @@ use signpost_login::ids::UserId;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
-use signpost_store::{Store, Stored, must, params, random, rows, sql, step};
+use signpost_store::{Step, Store, Stored, must, params, random, rows, sql, step};
 
 /// How long a link works.
 pub const LINK_LASTS: Duration = Duration::from_mins(30);
@@ -23,19 +23,35 @@ const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
 const FIND: &str = sql!(Operator::SELECT, " WHERE user_id = $1");
 const COUNT: &str = "SELECT COUNT(*) FROM operators";
 const ANY: &str = "SELECT 1 FROM operators LIMIT 1";
-/// By whom the link was made, by them the operator was added.
-const ADD_BY_LINK: &str = "
-    INSERT INTO operators (user_id, added_at, added_by)
-    SELECT $1, CAST($2 AS BIGINT), made_by FROM console_links WHERE browser = $3 AND used_at IS NULL AND expires_at > $2
-    ON CONFLICT (user_id) DO NOTHING";
+/// Whoever created the link is noted as having added the operator.
+const ADD_BY_LINK: &str = sql!(
+    "INSERT INTO operators (user_id, added_at, added_by)
+     SELECT $1, CAST($2 AS BIGINT), made_by FROM console_links
+     WHERE browser = $3 AND used_at IS NULL AND expires_at > $2 AND ",
+    CREATOR_MAY_ADD,
+    " ON CONFLICT (user_id) DO NOTHING"
+);
+/// A link of an operator works only as long as its creator is one. `made_by` is an [`Actor`]: links of the command line and of
+/// the server name no operator.
+const CREATOR_MAY_ADD: &str = "(made_by NOT LIKE 'operator:%'
+    OR EXISTS (SELECT 1 FROM operators AS creator WHERE console_links.made_by = 'operator:' || creator.user_id))";
 const REMOVE: &str = "DELETE FROM operators WHERE user_id = $1";
+const DELETE_LINKS_OF: &str = "DELETE FROM console_links WHERE made_by = $1";
+/// Changes nothing, but is refused if the user is no operator.
+const REQUIRE: &str = "UPDATE operators SET added_at = added_at WHERE user_id = $1";
 
 const FORGET_LINKS: &str = "DELETE FROM console_links WHERE expires_at <= $1 OR used_at IS NOT NULL";
 const TRIM_LINKS: &str = "
     DELETE FROM console_links WHERE token NOT IN (SELECT token FROM console_links ORDER BY made_at DESC, token LIMIT $1)";
-const OPEN_LINK: &str = "
-    UPDATE console_links SET browser = $2 WHERE token = $1 AND browser IS NULL AND used_at IS NULL AND expires_at > $3";
-const IS_OPEN: &str = "SELECT 1 FROM console_links WHERE browser = $1 AND used_at IS NULL AND expires_at > $2";
+const OPEN_LINK: &str = sql!(
+    "UPDATE console_links SET browser = $2
+     WHERE token = $1 AND browser IS NULL AND used_at IS NULL AND expires_at > $3 AND ",
+    CREATOR_MAY_ADD
+);
+const IS_OPEN: &str = sql!(
+    "SELECT 1 FROM console_links WHERE browser = $1 AND used_at IS NULL AND expires_at > $2 AND ",
+    CREATOR_MAY_ADD
+);
 const USE_LINK: &str = "
     UPDATE console_links SET used_at = $2 WHERE browser = $1 AND used_at IS NULL AND expires_at > $2";
 
@@ -115,8 +131,9 @@ pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> 
     Ok(store.read_one(IS_OPEN, params![browser.hash().as_str(), now]).await?.is_some())
 }
 
-/// Makes a user an operator by the link that their browser has. False where it works no more, or they are one already: the
-/// link is there for somebody else then.
+/// Makes a user an operator by the link that their browser opened. Returns false if the link does not work any more, also
+/// because its creator is no operator any more, or if the user is an operator already: the link can be used by somebody else
+/// then.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -131,13 +148,21 @@ pub async fn add_by_link(store: &Store, browser: &CookieSecret, user: &UserId, n
     Ok(store.write(steps).await?.is_committed())
 }
 
-/// Takes the console from an operator. False where nobody of this id is one.
+/// Removes an operator together with the links that they created. Returns false if no operator has this ID.
 ///
 /// # Errors
 /// As [`Store::write`].
 pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) -> Result<bool> {
     let entry = insert_entry(by, None, Action::OperatorRemoved, user.as_str(), &json!({}), now);
-    Ok(store.write([must(REMOVE, params![user]), entry]).await?.is_committed())
+    let links = step(DELETE_LINKS_OF, params![Actor::Console(user.to_string()).to_string()]);
+    Ok(store.write([must(REMOVE, params![user]), links, entry]).await?.is_committed())
+}
+
+/// Returns the step that refuses a write unless the user is an operator: for writes that follow long after the request was
+/// authorized.
+#[must_use]
+pub(super) fn require_step(user: &UserId) -> Step {
+    must(REQUIRE, params![user])
 }
 
 /// Every operator, the first who became one first: [`MAX_OPERATORS`], and those whose links were made before.

@@ -6,8 +6,7 @@ use axum::response::{IntoResponse, Response};
 use maud::html;
 use serde_json::json;
 use signpost_login::account::login_form_token;
-use signpost_login::browser_sessions;
-use signpost_login::flows::sign_in::SignedInUser;
+use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
@@ -78,10 +77,10 @@ pub(super) async fn confirm(
 /// `POST /console/sign-out`: of the server's own domain, in this browser.
 pub(super) async fn sign_out(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
     visit.receive(request, "sign-out").await?;
-    let (session, user) = (&visit.who.session, &visit.who.user.id);
+    let user = &visit.who.user.id;
     let entry = insert_entry(&visit.actor(), None, Action::UserSignedOut, user.as_str(), &json!({}), visit.now);
-    let out = browser_sessions::sql::sign_out_step(&session.cookie, session.environment, &session.domain_id);
-    visit.console.store.write([out, entry]).await.map_err(failed)?;
+    let [out, links] = sign_out_steps(&visit.who, visit.now);
+    visit.console.store.write([out, links, entry]).await.map_err(failed)?;
     Ok(to(&visit.console, "/console"))
 }
 

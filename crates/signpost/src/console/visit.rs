@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::account::login_form_token;
+use signpost_login::browser_sessions;
 use signpost_login::domains::{Domain, own, sql as domain_rows};
 use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in, watch_signed_in};
 use signpost_platform::accounts::audit::Actor;
@@ -15,7 +16,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
 use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
-use signpost_store::random;
+use signpost_store::{Step, random};
 
 use super::operators;
 use super::{Console, door};
@@ -143,6 +144,28 @@ impl OperatorVisit {
         }
         let document = door::render_proof_needed(&self.console, &self.domain, &self.login_token(), back);
         Some(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into_response())
+    }
+
+    /// Refuses a request that took long, if its person signed out or was removed as an operator in the meantime.
+    pub(super) async fn authorize_again(&self) -> Result<(), Response> {
+        let who = watch_signed_in(&self.console.login, &self.cookie, &self.domain).await;
+        let who = who.map_err(IntoResponse::into_response)?.filter(|who| who.user.id == self.who.user.id);
+        if who.is_none() {
+            let document = door::render_login(&self.console, &self.domain, &self.login_token(), "/console");
+            return Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into_response());
+        }
+        if operators::find(&self.console.store, &self.who.user.id).await.map_err(failed)?.is_none() {
+            let name = self.who.user.petname.as_str();
+            let document = door::render_no_operator(&self.console, &self.domain, &self.login_token(), name);
+            return Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into_response());
+        }
+        Ok(())
+    }
+
+    /// Returns the steps that refuse a write unless its person is still signed in, and still an operator.
+    pub(super) fn require_steps(&self) -> [Step; 2] {
+        let user = &self.who.user.id;
+        [browser_sessions::sql::require_step(&self.who.session.id, user), operators::require_step(user)]
     }
 
     fn login_token(&self) -> FormToken {

@@ -64,6 +64,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0019_delivery_attempts.sql")),
     Migration::expands(include_str!("../../migrations/0020_report_decisions.sql")),
     Migration::expands(include_str!("../../migrations/0021_console.sql")),
+    Migration::expands(include_str!("../../migrations/0041_links.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

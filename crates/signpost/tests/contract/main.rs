@@ -58,6 +58,7 @@ mod interleavings;
 mod lightning_wallet;
 mod limits;
 mod link;
+mod link_permissions;
 mod link_rules;
 mod listing;
 mod lnurl;

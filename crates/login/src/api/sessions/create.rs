@@ -27,6 +27,7 @@ use crate::sessions::{
     BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PagePurpose, PageTerms,
     Requester, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
 };
+use crate::users::sql::require_login_after_sign_out;
 
 /// Says that a reply was given before.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
@@ -48,7 +49,8 @@ pub(crate) async fn create(
     let domain = find_domain(&service, &account, &request.domain).await?;
     let creation = Creation { service: &service, account: &account, key: &key, request: &request };
     let mut created = creation.create(&domain, idempotency_key.as_ref()).await;
-    if domain.as_of.is_some() && may_be_outdated(&created) {
+    // The user of a link may have signed out in the meantime; the second attempt says so.
+    if (domain.as_of.is_some() || request.link.is_some()) && may_be_outdated(&created) {
         let domain = KnownDomain::read_now(read_domain(&service, &account, &request.domain).await?);
         created = creation.create(&domain, idempotency_key.as_ref()).await;
     }
@@ -78,17 +80,20 @@ impl Creation<'_> {
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Option<Response>, Error> {
         let Self { service, account, key, request } = self;
-        let (new, now, ttl) = (request.for_domain(service, domain)?, service.clock.now(), service.settings.session_ttl);
+        let (now, ttl) = (service.clock.now(), service.settings.session_ttl);
+        let mut new = request.for_domain(service, domain)?;
+        let mut with = Vec::new();
         if let Some(user) = &request.link {
-            check_linkable(service, domain, user).await?;
+            new.link = Some(check_linkable(service, domain, user).await?);
+            with.push(require_login_after_sign_out(&domain.id, user));
         }
         let session = Session::open(domain, new, ttl, now, SessionEntropy::draw());
         let secret = ClientSecret::derive(&key.key, &session.id);
         let session = session.with_client_secret(&secret);
         let reply = serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?)
             .context("a session is JSON")?;
-        let remembered = idempotency_key.map(|key| key.store(account, &reply, now));
-        let is_created = sql::insert(&service.store, session, *as_of, remembered).await?;
+        with.extend(idempotency_key.map(|key| key.store(account, &reply, now)));
+        let is_created = sql::insert(&service.store, session, *as_of, with).await?;
         Ok(is_created.then(|| to_response(&reply, Some(&secret)).into_response()))
     }
 }
@@ -218,10 +223,10 @@ impl CreateRequest {
         Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
     }
 
-    /// What the session will be, on this domain.
+    /// What the session will be, on this domain; the link is found by its user afterwards.
     fn for_domain(&self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(service, domain)?;
-        let Self { mode, metadata, confirm, options, link, .. } = self.clone();
+        let Self { mode, metadata, confirm, options, .. } = self.clone();
         let environment = domain.account.environment;
         let hosted_url = match domain.handler {
             HandlerKind::Direct if options.flow == Flow::Page => {
@@ -241,7 +246,7 @@ impl CreateRequest {
         }
         let must_confirm = must_confirm || (page.is_some() && takes_numbers(domain));
         let confirm_code = (confirm || must_confirm).then(|| ConfirmCode::new(random()));
-        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link })
+        Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link: None })
     }
 
     /// The session's own webhook if it names one, else the domain's.

@@ -9,11 +9,13 @@ use axum::extract::{RawQuery, State as Extract};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::{Stream, StreamExt, stream};
+use secrecy::ExposeSecret;
 use serde_json::json;
-use signpost_platform::accounts::Account;
+use signpost_platform::accounts::keys::KeyHash;
+use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::limits::Caller;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{JsonReply, PathId};
+use signpost_platform::web::{ApiKey, JsonReply, PathId};
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
@@ -37,6 +39,7 @@ pub(crate) async fn show(
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
+    key: Option<Extension<ApiKey>>,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
 ) -> Result<JsonReply<SessionView>, Error> {
@@ -45,7 +48,8 @@ pub(crate) async fn show(
     if seconds > Duration::ZERO && session.status(service.clock.now()) == SessionStatus::Pending {
         let deadline = Instant::now() + seconds;
         let waiter = acquire_waiter(&service, &account, &session, page.as_deref())?;
-        session = await_change(&service, &account, session, &waiter, deadline).await?;
+        let key = WaitingKey::of(key.as_deref());
+        session = await_change(&service, (&account, key.as_ref()), session, &waiter, deadline).await?;
     }
     to_reply(&service, &session, viewer)
 }
@@ -57,6 +61,7 @@ pub(crate) async fn events(
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
+    key: Option<Extension<ApiKey>>,
     PathId(id): PathId,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&service, &account, &id).await?;
@@ -64,15 +69,16 @@ pub(crate) async fn events(
     let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
     // A place is taken before the stream begins, so that whoever gets none is told so.
     let waiter = if is_over { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
+    let key = WaitingKey::of(key.as_deref());
     let next = stream::iter(waiter).filter_map(move |waiter| {
         let (service, account, session) = (service.clone(), account.clone(), session.clone());
         async move {
             let forever = Instant::now() + Duration::from_hours(24);
-            match await_change(&service, &account, session, &waiter, forever).await {
+            match await_change(&service, (&account, key.as_ref()), session, &waiter, forever).await {
                 Ok(session) if session.status(service.clock.now()) != SessionStatus::Pending => {
                     Some(status_event(&service, &session, viewer))
                 }
-                // The server stops, or cannot tell: the client comes again.
+                // The server stops, the key was revoked, or nothing can be read: the client comes again.
                 Ok(_) | Err(_) => None,
             }
         }
@@ -94,10 +100,37 @@ fn acquire_waiter(
     })
 }
 
-/// The session once it is not pending any more, or as it is at the deadline or when the server stops.
+/// The API key of a request that waits.
+#[derive(Clone, Copy)]
+struct WaitingKey {
+    environment: Environment,
+    hash: KeyHash,
+}
+
+impl WaitingKey {
+    /// Returns the key of a request. `None` for a page that came with its session's client secret.
+    fn of(key: Option<&ApiKey>) -> Option<Self> {
+        let (environment, hash) = KeyHash::parse(key?.key.expose_secret())?;
+        Some(Self { environment, hash })
+    }
+
+    /// Refuses the request if its key was revoked, or expired, while it waited.
+    async fn check(&self, service: &LoginService) -> Result<(), Error> {
+        let now = service.clock.now();
+        match service.keys.find_grant(&service.store, self.environment, self.hash, now).await? {
+            Some(_) => Ok(()),
+            None => Err(Problem::InvalidApiKey.into()),
+        }
+    }
+}
+
+/// Returns the session once it is not pending any more, or as it is at the deadline or when the server stops.
+///
+/// # Errors
+/// [`Problem::InvalidApiKey`] if the key of the request does not work any more.
 async fn await_change(
     service: &LoginService,
-    account: &Account,
+    (account, key): (&Account, Option<&WaitingKey>),
     mut session: Arc<Session>,
     waiter: &Waiter,
     deadline: Instant,
@@ -113,6 +146,9 @@ async fn await_change(
         tokio::select! {
             _ = timeout(LOOK_INTERVAL.min(left), changed) => {}
             () = service.draining.cancelled() => {}
+        }
+        if let Some(key) = key {
+            key.check(service).await?;
         }
     }
 }

@@ -5,9 +5,10 @@ use clap::Subcommand;
 use serde_json::json;
 use signpost_login::api::users::UserView;
 use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
+use signpost_login::flows::credential_end::remove_credential;
 use signpost_login::users::credential_sql::{NotAdded, add_credential, rename_credential};
 use signpost_login::users::{
-    Credential, CredentialKey, CredentialKind, CredentialName, MAX_CREDENTIALS, NewCredential, sql,
+    Credential, CredentialKey, CredentialKind, CredentialName, MAX_CREDENTIALS, NewCredential,
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
@@ -47,7 +48,8 @@ pub(in crate::cli) enum Credentials {
     },
     /// Remove a credential, for example of a lost wallet
     ///
-    /// Whoever is signed in at the login host with it is signed out. The last credential of a user stays.
+    /// Whoever is signed in at the login host with it is signed out, and open pages that add a key to the account are
+    /// cancelled, also those of 'users credentials link'. The last credential of a user stays.
     Remove {
         #[command(flatten)]
         who: OneUser,
@@ -87,7 +89,7 @@ impl Credentials {
             Self::Remove { who, credential } => {
                 let found = who.find(store).await?;
                 let credential = found.credential(&credential)?;
-                if !sql::delete_credential(store, credential, &Actor::Operator, Clock::System.now()).await? {
+                if !remove_credential(store, credential, &Actor::Operator, Clock::System.now()).await? {
                     bail!(
                         "{} is the only credential of {}, who could not log in without it; add another one first",
                         credential.id,

@@ -1,0 +1,91 @@
+//! Removal of users and credentials in the database.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use serde_json::json;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_store::{Step, Store, must, params, step};
+
+use super::{Credential, CredentialKey};
+use crate::domains::audit::insert_domain_entry;
+use crate::ids::{DomainId, UserId};
+
+/// Takes a user before a credential is removed: of two that are at once, the second counts what the first left.
+const TAKE_AS_IS: &str = "UPDATE hosted_users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
+
+const DELETE_CREDENTIAL: &str = "
+    DELETE FROM users WHERE domain_id = $1 AND user_id = $2 AND id = $3
+      AND (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2) > 1";
+
+const DELETE: &str = "DELETE FROM hosted_users WHERE domain_id = $1 AND id = $2";
+
+const DELETE_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1 AND user_id = $2";
+
+const DELETE_ALL: &str = "DELETE FROM hosted_users WHERE domain_id = $1";
+
+const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1";
+
+const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
+
+/// Deletes a credential together with what ends with it. Returns false if it is the user's only one, or is gone.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(crate) async fn delete_credential(
+    store: &Store,
+    credential: &Credential,
+    with: Step,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let Credential { domain_id, id, user_id, kind, public_key, .. } = credential;
+    let details = json!({
+        "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
+    });
+    let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
+    let take = must(TAKE_AS_IS, params![domain_id, user_id]);
+    let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
+    Ok(store.write([take, delete, with, entry]).await?.is_committed())
+}
+
+/// Forgets a domain's user, and with it all of its credentials; `key` is the one that it was named by. False where there
+/// is none.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete(
+    store: &Store,
+    domain: &DomainId,
+    user: &UserId,
+    key: Option<&CredentialKey>,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let mut details = json!({ "user_id": user });
+    if let Some(key) = key {
+        details["public_key"] = key.canonical().into();
+    }
+    let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
+    let user = [must(DELETE, params![domain, user]), step(DELETE_CREDENTIALS, params![domain, user])];
+    Ok(store.write(user.into_iter().chain([entry]).collect::<Vec<_>>()).await?.is_committed())
+}
+
+/// Forgets all users of a domain.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
+    let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
+    store.write(delete_all_of(domain).into_iter().chain([entry]).collect::<Vec<_>>()).await?;
+    Ok(())
+}
+
+/// Deletes all users of a domain.
+pub(crate) fn delete_all_of(domain: &DomainId) -> [Step; 2] {
+    [step(DELETE_ALL, params![domain]), step(DELETE_ALL_CREDENTIALS, params![domain])]
+}
+
+/// Forgets which petnames were given, of a domain that will never give another.
+pub(crate) fn forget_petnames_of(domain: &DomainId) -> Step {
+    step(FORGET_PETNAMES, params![domain])
+}

@@ -1,0 +1,211 @@
+//! A page that adds a key lasts no longer than the permission by which it was opened (docs/account.md, docs/api.md, Link):
+//! a credential, a sign-in, or the role of an operator.
+
+use jiff::SignedDuration;
+use reqwest::Method;
+use serde_json::{Value, json};
+use signpost::console::operators;
+use signpost_login::ids::UserId;
+use signpost_platform::accounts::Environment;
+use signpost_platform::accounts::audit::Actor;
+use signpost_platform::accounts::keys;
+use signpost_store::{params, step};
+
+use crate::account::{keys_on, logs_in, scans, signed_in};
+use crate::account_keys::adds;
+use crate::console::{browser_at, link, operator, operator_by, posts};
+use crate::harness::{Browser, Integrator, Phone, Service, ShownPage, send, text, until};
+use crate::link::{answers_and_confirms, links, phone, returns, somebody};
+use crate::page_flow::{opens, shop};
+
+/// The one user of a domain, as the API shows them.
+async fn only_user(integrator: &Integrator, account: &str) -> Value {
+    let domain = account.rsplit('/').next().expect("an ID");
+    let users = integrator.get(&format!("/domains/{domain}/users")).await.with(200);
+    users["users"][0].clone()
+}
+
+/// Opens a page that adds a key, in a browser that is signed in.
+async fn opens_add_page(browser: &mut Browser, account: &str) -> ShownPage {
+    let shown = browser.goes_to(account).await;
+    let page = browser.presses(shown.is(200, "account"), "add", "").await;
+    page.is(200, "waiting");
+    page
+}
+
+/// Asserts that a page adds no key any more.
+async fn is_cancelled(service: &Service, integrator: &Integrator, browser: &mut Browser, page: &ShownPage) {
+    assert_eq!(scans(integrator, &Phone::of(66, &service.clock), page).await, 404);
+    let path = page.form("cancel").0;
+    browser.goes_to(path.split("/cancel").next().expect("a path")).await.is(200, "cancelled");
+}
+
+#[tokio::test]
+async fn removing_a_credential_on_the_account_page_cancels_open_add_key_pages() {
+    let service = Service::start().await;
+    let (integrator, mut owner, account) = signed_in(&service).await;
+    let second = Phone::of(8, &service.clock);
+    let added = adds(&integrator, &mut owner, &account, &second).await;
+    let stolen = keys_on(&added)[1].clone();
+    let mut thief = Browser::at(&service);
+    logs_in(&integrator, &mut thief, &second, "shop.test").await;
+    let page = opens_add_page(&mut thief, &account).await;
+    let asked = owner.presses(&added, &format!("remove-{stolen}"), &format!("&credential={stolen}")).await;
+    owner.presses(asked.is(200, "remove"), "remove", &format!("&credential={stolen}")).await.is(200, "removed");
+    is_cancelled(&service, &integrator, &mut thief, &page).await;
+}
+
+#[tokio::test]
+async fn removing_a_credential_by_the_api_cancels_open_add_key_pages() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    adds(&integrator, &mut browser, &account, &Phone::of(8, &service.clock)).await;
+    let user = only_user(&integrator, &account).await;
+    let domain = account.rsplit('/').next().expect("an ID");
+    let (user, spare) = (text(&user, "id"), text(&user["credentials"][1], "id"));
+    let path = format!("/domains/{domain}/users/{user}/credentials/{spare}");
+    let page = opens_add_page(&mut browser, &account).await;
+    assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
+    is_cancelled(&service, &integrator, &mut browser, &page).await;
+}
+
+#[tokio::test]
+async fn signing_out_in_one_browser_cancels_open_add_key_pages() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let page = opens_add_page(&mut browser, &account).await;
+    let shown = browser.goes_to(&account).await;
+    browser.presses(&shown, "sign-out", "").await.is(200, "signed-out");
+    is_cancelled(&service, &integrator, &mut browser, &page).await;
+}
+
+#[tokio::test]
+async fn logging_out_at_the_issuer_cancels_open_add_key_pages() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let page = opens_add_page(&mut browser, &account).await;
+    let domain = account.rsplit('/').next().expect("an ID");
+    let asked = browser.goes_to(&format!("/sandbox/{domain}/logout")).await;
+    browser.presses(asked.is(200, "logout"), "logout", "").await.is(200, "logged-out");
+    is_cancelled(&service, &integrator, &mut browser, &page).await;
+}
+
+#[tokio::test]
+async fn signing_out_at_the_console_cancels_open_add_key_pages() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    let integrator = service.integrator().await;
+    let listed = browser.goes_to("/account").await;
+    let account = listed.between("href=\"/account/", "?").to_owned();
+    let page = opens_add_page(&mut browser, &format!("/account/{account}")).await;
+    let today = browser.goes_to("/console").await;
+    posts(&mut browser, &today, "/console/sign-out", "").await;
+    is_cancelled(&service, &integrator, &mut browser, &page).await;
+}
+
+/// What an older server deletes beside this one, or a write that is between the read and the write of a completion.
+const DELETE_KEY: &str = "DELETE FROM users WHERE id = $1";
+
+#[tokio::test]
+async fn a_link_completes_only_while_the_user_has_the_credential_that_opened_it() {
+    let service = Service::start().await;
+    let integrator = shop(&service).await;
+    let user = somebody(&service, &integrator).await;
+    let (session, page) = links(&service, &integrator, &user).await;
+    let opener = page.link().and_then(|link| link.credential.clone()).expect("the credential that logged in");
+    answers_and_confirms(&service, &integrator, &session, &phone(&service, 21)).await;
+    crate::link::has(&service, &user, 2).await;
+    service.app.store.write([step(DELETE_KEY, params![&opener])]).await.expect("a database");
+    returns(&integrator, &session, &page).await.refused(410, "session_cancelled");
+    integrator.sees(&session).await.refused(410, "session_cancelled");
+    let key = phone(&service, 21).public_key();
+    let domains = integrator.get("/domains").await.with(200);
+    let path = format!("/domains/{}/users/{user}", text(&domains["domains"][0], "id"));
+    let left = integrator.get(&path).await.with(200)["credentials"].clone();
+    assert!(left.as_array().is_some_and(|left| left.len() == 1 && left[0]["public_key"] != json!(key)), "{left}");
+}
+
+#[tokio::test]
+async fn a_link_needs_a_login_after_the_last_sign_out_in_all_browsers() {
+    let service = Service::start().await;
+    let (integrator, mut browser, account) = signed_in(&service).await;
+    let user = text(&only_user(&integrator, &account).await, "id").to_owned();
+    let shown = browser.goes_to(&account).await;
+    browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
+    let wanted = json!({
+        "domain": "shop.test", "mode": "link", "user": user, "flow": "page", "metadata": { "return_url": "/back" },
+    });
+    integrator.post("/sessions", &wanted).await.refused(422, "recent_login_required");
+    logs_in(&integrator, &mut browser, &service.phone(), "shop.test").await;
+    opens(&integrator, json!({ "mode": "link", "user": user })).await;
+}
+
+/// The ID of the operator who was added last.
+async fn newest_operator(service: &Service) -> UserId {
+    let all = operators::list(&service.app.store).await.expect("a database");
+    all.last().expect("an operator").user_id.clone()
+}
+
+#[tokio::test]
+async fn removing_an_operator_deletes_the_links_that_they_created() {
+    let service = Service::start().await;
+    let mut first = operator(&service).await;
+    service.passes(SignedDuration::from_secs(1));
+    let mut second = operator_by(&service, &Phone::of(9, &service.clock)).await;
+    let removed = newest_operator(&service).await;
+    let keys = second.goes_to("/console/keys").await;
+    let made = posts(&mut second, &keys, "/console/operators", "").await;
+    let token = made.between("id=\"new-link\">", "<").rsplit_once('#').expect("a token").1.to_owned();
+    // The link is opened before its creator is removed.
+    let (kept, mut accomplice) = (link(&service).await, browser_at(&service));
+    let asked = accomplice.goes_to("/console/setup").await;
+    accomplice.presses_link(&asked, &token).await.is(200, "setup-login");
+    let keys = first.goes_to("/console/keys").await;
+    let remove = format!("/console/operators/{removed}/remove");
+    let question = posts(&mut first, &keys, &remove, "").await;
+    assert_eq!(posts(&mut first, &question, &remove, "").await.status, 303);
+    accomplice.goes_to("/console/setup").await.is(200, "setup");
+    accomplice.presses_link(&asked, &token).await.is(403, "refused");
+    // Links of the command line have no creator who could be removed.
+    accomplice.presses_link(&asked, &kept).await.is(200, "setup-login");
+    assert_eq!(operators::list(&service.app.store).await.expect("a database").len(), 1);
+}
+
+#[tokio::test]
+async fn a_link_adds_an_operator_only_while_its_creator_is_one() {
+    let service = Service::start().await;
+    let (store, now) = (&service.app.store, service.clock.now());
+    let nobody = UserId::new(now, [1; 16]);
+    let creator = Actor::Console(nobody.to_string());
+    let token = operators::make_link(store, &creator, now).await.expect("a database").expect("room");
+    let browser = signpost_platform::pages::cookie::CookieSecret::from_bytes([2; 32]);
+    assert!(!operators::open_link(store, &token, &browser, now).await.expect("a database"));
+    // One that was opened in time adds nobody either.
+    const OPENED: &str = "UPDATE console_links SET browser = $1";
+    store.write([step(OPENED, params![browser.hash().as_str()])]).await.expect("a database");
+    assert!(!operators::has_link(store, &browser, now).await.expect("a database"));
+    let user = UserId::new(now, [3; 16]);
+    assert!(!operators::add_by_link(store, &browser, &user, now).await.expect("a database"));
+    assert!(operators::list(store).await.expect("a database").is_empty());
+}
+
+#[tokio::test]
+async fn a_revoked_key_ends_requests_and_streams_that_wait() {
+    let service = Service::start().await;
+    let (integrator, key) = service.integrator_with_id("acme", Environment::Sandbox).await;
+    integrator.registers("shop.test").await;
+    let session = integrator.opens("shop.test").await;
+    let id = text(&session, "id");
+    let (poll, stream) = (format!("/sessions/{id}?wait=25"), format!("/sessions/{id}/events"));
+    let revoking = async {
+        until("both wait", async || (service.app.login.waiting.requests() == 2).then_some(())).await;
+        let by = Actor::Operator;
+        keys::sql::revoke(&service.app.store, &by, &key, service.clock.now()).await.expect("a database");
+        // What the key opened is not remembered for longer than this.
+        service.passes(SignedDuration::from_secs(5));
+    };
+    let (polled, streamed, ()) = tokio::join!(integrator.get(&poll), integrator.get(&stream), revoking);
+    polled.refused(401, "invalid_api_key");
+    assert_eq!((streamed.status, streamed.text.matches("event: status").count()), (200, 1), "{}", streamed.text);
+    until("nobody waits any more", async || service.app.login.waiting.is_empty().then_some(())).await;
+}
