@@ -13,8 +13,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use signpost_platform::accounts::Environment;
-use signpost_platform::pages::Language;
 use signpost_platform::pages::form::{FormRefusal, PostedForm};
+use signpost_platform::pages::{HtmlPage, Language};
 use signpost_platform::web::PathId;
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
@@ -97,8 +97,9 @@ async fn send(
     }
 }
 
-/// A form that no page of ours posted, or that cannot be read: a new one.
+/// Returns a new form instead of one that another site posted, or that cannot be read. It sets no cookie: the form of another
+/// site comes without the browser's cookie, which the reply would overwrite.
 fn refuse(visit: &ReportVisit, refusal: FormRefusal) -> Response {
     let document = document::draw_form(visit, &TypedReport::default(), Some(&FormProblem::Stale));
-    visit.page(document).with_status(refusal.status()).into_response()
+    HtmlPage::personal(document).with_status(refusal.status()).into_response()
 }

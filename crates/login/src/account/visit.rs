@@ -1,7 +1,7 @@
 //! Who comes to an account page, and whether they are signed in there.
 
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use jiff::Timestamp;
 use signpost_platform::limits::{Caller, Limit};
@@ -28,6 +28,9 @@ pub(super) struct AccountVisit {
     /// What the browser came with, else a new one, which leads to nothing yet and binds the forms of the reply.
     pub(super) cookie: CookieSecret,
     has_cookie: bool,
+    /// A reply to a form sets no login cookie: the form of another site comes without the browser's cookie, which the reply
+    /// would overwrite.
+    is_form: bool,
     /// Which browser it is on login pages.
     page_cookie: Option<CookieSecret>,
     pub(super) address: Caller,
@@ -66,7 +69,8 @@ impl AccountVisit {
         let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
         let next = query.into_iter().find_map(|(name, path)| (name == "next").then(|| path.into_owned()));
         let next = next.filter(|path| is_path_here(path));
-        Self { service, language, cookie, has_cookie, page_cookie, address, user_agent, next, now }
+        let is_form = ![Method::GET, Method::HEAD].contains(request.method());
+        Self { service, language, cookie, has_cookie, is_form, page_cookie, address, user_agent, next, now }
     }
 
     /// The domain with this id, where the visitor is signed in; `None` where they are not, or where there is no such domain.
@@ -120,8 +124,10 @@ impl AccountVisit {
     }
 
     fn set_cookie(&self) -> Option<HeaderValue> {
-        let set = || LOGIN_COOKIE.set(&self.service.origin, &self.cookie, LOGIN_COOKIE_LASTS);
-        (!self.has_cookie).then(set)
+        if self.has_cookie || self.is_form {
+            return None;
+        }
+        Some(LOGIN_COOKIE.set(&self.service.origin, &self.cookie, LOGIN_COOKIE_LASTS))
     }
 
     /// Which browser it is on login pages, and what the reply sets for that.

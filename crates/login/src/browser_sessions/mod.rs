@@ -58,6 +58,8 @@ rows! {
         /// When the browser last came with the cookie.
         pub last_used_at: Timestamp,
     } later {
+        /// When the console last accepted a request of the browser, which has a shorter idle limit than other pages.
+        pub console_used_at: Option<Timestamp>,
         /// Whether its site completed it.
         pub state: BrowserSessionState,
     }
@@ -96,7 +98,17 @@ impl BrowserSession {
         random: [u8; 16],
     ) -> Self {
         let (id, state) = (BrowserSessionId::new(now, random), BrowserSessionState::Begun);
-        Self { id, cookie, environment, domain_id, session_id, created_at: now, last_used_at: now, state }
+        Self {
+            id,
+            cookie,
+            environment,
+            domain_id,
+            session_id,
+            created_at: now,
+            last_used_at: now,
+            console_used_at: None,
+            state,
+        }
     }
 
     /// Who is signed in here, unless it is over.
@@ -123,6 +135,12 @@ impl BrowserSession {
     #[must_use]
     pub fn is_at(&self, cookie: &CookieHash, environment: Environment, domain: &DomainId) -> bool {
         self.environment == environment && self.domain_id == *domain && self.cookie.matches(cookie)
+    }
+
+    /// Whether another use of the console is to be written.
+    #[must_use]
+    pub fn is_console_use_due(&self, now: Timestamp) -> bool {
+        self.console_used_at.is_none_or(|used_at| now.duration_since(used_at) >= NOTED_EVERY)
     }
 
     /// Whether another use is to be written down.
@@ -231,6 +249,13 @@ mod tests {
     fn a_use_is_noted_from_time_to_time_and_never_by_a_clock_that_was_set_back() {
         assert!(!signed_in().is_use_due(LOGIN + NOTED_EVERY - SECOND) && signed_in().is_use_due(LOGIN + NOTED_EVERY));
         assert!(!signed_in().is_use_due(LOGIN - MAX_IDLE));
+    }
+
+    #[test]
+    fn a_use_of_the_console_is_noted_from_the_first_on() {
+        let used = BrowserSession { console_used_at: Some(LOGIN), ..signed_in() };
+        assert!(signed_in().is_console_use_due(LOGIN));
+        assert!(!used.is_console_use_due(LOGIN + NOTED_EVERY - SECOND) && used.is_console_use_due(LOGIN + NOTED_EVERY));
     }
 
     #[test]

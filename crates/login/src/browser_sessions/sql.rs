@@ -60,6 +60,12 @@ const OF_COOKIE: &str = sql!(BrowserSession::SELECT, " WHERE cookie = $1 ORDER B
 
 const NOTE_USE: &str = "UPDATE browser_sessions SET last_used_at = $1 WHERE id = $2 AND last_used_at < $1";
 
+const NOTE_CONSOLE_USE: &str = "
+    UPDATE browser_sessions SET
+        last_used_at = CASE WHEN last_used_at < $1 THEN CAST($1 AS BIGINT) ELSE last_used_at END,
+        console_used_at = CAST($1 AS BIGINT)
+    WHERE id = $2 AND (console_used_at IS NULL OR console_used_at < $1)";
+
 /// Changes nothing, but is refused if the user is not signed in by this browser session any more.
 const REQUIRE: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
@@ -128,6 +134,15 @@ pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSessi
 /// As [`Store::write`].
 pub async fn note_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
     store.write([step(NOTE_USE, params![now, id])]).await?;
+    Ok(())
+}
+
+/// Notes that the console accepted a request of the browser.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn note_console_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
+    store.write([step(NOTE_CONSOLE_USE, params![now, id])]).await?;
     Ok(())
 }
 

@@ -218,7 +218,7 @@ async fn take_over(visit: OperatorVisit, request: Request) -> Result<Response, R
     let form = PostedForm::receive(&visit.console.origin, request).await;
     let form = form.map_err(|refusal| refuse(&visit.console, refusal))?;
     let id = form.text("upload").unwrap_or_default();
-    visit.check(&form, &format!("import {id}")).map_err(|refusal| refuse(&visit.console, refusal))?;
+    visit.accept(&form, &format!("import {id}")).await?;
     let waiting = visit.console.uploads.waiting();
     let by = visit.who.user.id.to_string();
     let is_it =

@@ -60,6 +60,7 @@ pub(super) async fn receive_asked(
         let surely = visit.check(&form, &format!("surely {purpose}"));
         surely.map(|()| Confirmation::Surely).map_err(|refusal| refuse(&visit.console, refusal))?
     };
+    visit.note_use().await?;
     visit.ask_for_proof(back).map_or(Ok(found), Err)
 }
 

@@ -115,6 +115,7 @@ pub(super) async fn receive_upload(
             if !visit.token("upload").is(&form.token) {
                 return Err(refuse(&visit.console, FormRefusal::Stale));
             }
+            visit.note_use().await?;
             form.file_name = field.file_name().unwrap_or_default().to_owned();
             match keep_field(&visit.console, field).await {
                 Ok(file) => form.file = Some(file),

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use signpost_login::account::login_form_token;
 use signpost_login::browser_sessions;
 use signpost_login::domains::{Domain, own, sql as domain_rows};
-use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, find_signed_in, watch_signed_in};
+use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser, watch_signed_in};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::HtmlPage;
@@ -35,6 +35,9 @@ pub(super) struct DoorVisitor {
     /// What the browser came with, else a new one, which binds the forms of the reply.
     pub(super) cookie: CookieSecret,
     has_cookie: bool,
+    /// A reply to a form sets no cookie: the form of another site comes without the browser's cookie, which the reply would
+    /// overwrite.
+    is_form: bool,
     /// The server's own domain.
     pub(super) domain: Domain,
     /// Who is signed in there.
@@ -53,7 +56,8 @@ pub(super) struct OperatorVisit {
 }
 
 impl DoorVisitor {
-    async fn find(console: &Console, headers: &HeaderMap, is_use: bool) -> anyhow::Result<Self> {
+    /// Finds out who is signed in. This is no use of the sign-in: a request that is refused afterwards must not prolong it.
+    async fn find(console: &Console, method: &Method, headers: &HeaderMap) -> anyhow::Result<Self> {
         let (cookie, now) = (LOGIN_COOKIE.read(&console.origin, headers), console.clock.now());
         let (public_url, address) = (console.public_url.as_ref(), &console.public_address);
         let found = domain_rows::find_by_name(&console.store, &own::account(), &own::name(public_url)).await?;
@@ -62,20 +66,20 @@ impl DoorVisitor {
             None => own::find_or_make(&console.store, public_url, address, now).await?,
         };
         let who = match &cookie {
-            Some(cookie) if is_use => find_signed_in(&console.login, cookie, &domain).await,
             Some(cookie) => watch_signed_in(&console.login, cookie, &domain).await,
             None => Ok(None),
         };
         let who = who.map_err(|error| anyhow::anyhow!("cannot tell who is signed in: {error}"))?;
         let who = who.filter(|who| is_recent(who, now));
         let (has_cookie, cookie) = (cookie.is_some(), cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())));
-        Ok(Self { console: console.clone(), cookie, has_cookie, domain, who, now })
+        let is_form = ![Method::GET, Method::HEAD].contains(method);
+        Ok(Self { console: console.clone(), cookie, has_cookie, is_form, domain, who, now })
     }
 
     /// A page for this browser alone.
     pub(super) fn page(&self, document: String) -> HtmlPage {
         let page = HtmlPage::personal(document);
-        if self.has_cookie {
+        if self.has_cookie || self.is_form {
             return page;
         }
         page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.console.origin, &self.cookie, LOGIN_COOKIE_LASTS))
@@ -101,7 +105,7 @@ impl FromRequestParts<Console> for DoorVisitor {
 
     async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Response> {
         count(console, &peer(console, &parts.extensions, &parts.headers)).await?;
-        Self::find(console, &parts.headers, parts.uri.path() != COUNTS_PATH).await.map_err(failed)
+        Self::find(console, &parts.method, &parts.headers).await.map_err(failed)
     }
 }
 
@@ -119,11 +123,25 @@ impl OperatorVisit {
     /// The form of a page of the console for this browser and purpose.
     pub(super) async fn receive(&self, request: Request, purpose: &str) -> Result<PostedForm, Response> {
         let form = PostedForm::receive(&self.console.origin, request).await;
-        let form = form.and_then(|form| {
-            self.check(&form, purpose)?;
-            Ok(form)
-        });
-        form.map_err(|refusal| refuse(&self.console, refusal))
+        let form = form.map_err(|refusal| refuse(&self.console, refusal))?;
+        self.accept(&form, purpose).await?;
+        Ok(form)
+    }
+
+    /// Accepts a form that was made for this browser and purpose, which counts as a use of the console.
+    pub(super) async fn accept(&self, form: &PostedForm, purpose: &str) -> Result<(), Response> {
+        self.check(form, purpose).map_err(|refusal| refuse(&self.console, refusal))?;
+        self.note_use().await
+    }
+
+    /// Notes an accepted request: the operator stays signed in here for [`MAX_IDLE`] from now on.
+    pub(super) async fn note_use(&self) -> Result<(), Response> {
+        let session = &self.who.session;
+        if session.is_console_use_due(self.now) {
+            let noted = browser_sessions::sql::note_console_use(&self.console.store, &session.id, self.now).await;
+            noted.map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Refuses a form that was not made for this browser and purpose.
@@ -182,6 +200,9 @@ impl FromRequestParts<Console> for OperatorVisit {
             (&Method::GET, Some(path)) if path.path() != COUNTS_PATH => path.as_str(),
             _ => "/console",
         };
+        if visitor.is_form && !visitor.has_cookie {
+            return Err(refuse(console, FormRefusal::Stale));
+        }
         let Some(who) = &visitor.who else {
             let token = login_form_token(&visitor.cookie, &visitor.domain.id);
             let document = door::render_login(&visitor.console, &visitor.domain, &token, back);
@@ -195,13 +216,21 @@ impl FromRequestParts<Console> for OperatorVisit {
         }
         let DoorVisitor { console, cookie, domain, who, now, .. } = visitor;
         let who = who.expect("looked at above");
-        Ok(Self { console, cookie, domain, who, now })
+        let visit = Self { console, cookie, domain, who, now };
+        // A form is a use once it is accepted; what an open page asks by itself never is.
+        if [Method::GET, Method::HEAD].contains(&parts.method) && parts.uri.path() != COUNTS_PATH {
+            visit.note_use().await?;
+        }
+        Ok(visit)
     }
 }
 
-/// Whether the login of an operator still counts here: earlier than it ends elsewhere.
+/// Whether the login of an operator is still valid here, where it ends earlier than elsewhere. Only uses of the console count,
+/// so that a visit of the account page does not reopen the console in a browser that was left alone.
 fn is_recent(who: &SignedInUser, now: Timestamp) -> bool {
-    now.duration_since(who.session.last_used_at) < MAX_IDLE && now.duration_since(who.proof.authenticated_at) < MAX_AGE
+    let logged_in_at = who.proof.authenticated_at;
+    let used_at = who.session.console_used_at.map_or(logged_in_at, |used_at| used_at.max(logged_in_at));
+    now.duration_since(used_at) < MAX_IDLE && now.duration_since(logged_in_at) < MAX_AGE
 }
 
 async fn count(console: &Console, caller: &Caller) -> Result<(), Response> {

@@ -27,7 +27,7 @@ pub(crate) const SCREENS: [&str; 11] = [
 ];
 
 /// What its forms post to; a test says that none is missing.
-const DEEDS: [&str; 23] = [
+pub(crate) const DEEDS: [&str; 23] = [
     "/console/setup/confirm",
     "/console/sign-out",
     "/console/machines/1/split",

@@ -87,6 +87,7 @@ mod page_answers;
 mod page_flow;
 mod page_interleavings;
 mod page_races;
+mod page_refusals;
 mod pages;
 mod partitions;
 #[path = "../../../../tests/passkey.rs"]

@@ -1,0 +1,110 @@
+//! What a page that refuses a request leaves alone: the browser's cookies, and how long its person stays signed in.
+
+use jiff::SignedDuration;
+use reqwest::header::{CONTENT_TYPE, ORIGIN, SET_COOKIE};
+use reqwest::{Method, RequestBuilder};
+
+use crate::account::signed_in;
+use crate::console::{DEEDS, browser_at, operator, posts};
+use crate::harness::{Browser, Service, text};
+use crate::page_flow::{opens, shop};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A form as a browser posts it from a page of this origin.
+fn form(browser: &Browser, path: &str, origin: &str) -> RequestBuilder {
+    let request = browser.request(Method::POST, path).header(ORIGIN, origin.to_owned());
+    request.header(CONTENT_TYPE, FORM).body("token=x&answer=yes")
+}
+
+/// The paths below which a site, a user or an application of this server has forms.
+async fn forms(service: &Service) -> Vec<String> {
+    let integrator = shop(service).await;
+    let domain = integrator.get("/domains").await.with(200)["domains"][0]["id"].as_str().expect("an ID").to_owned();
+    let session = opens(&integrator, serde_json::json!({})).await;
+    let login = format!("/sandbox/login/{}", text(&session, "id"));
+    let of_login =
+        ["cancel", "renew", "mode", "offer", "link", "passkey", "claim"].map(|name| format!("{login}/{name}"));
+    let of_account = ["login", "add", "rename", "remove", "sign-out", "sign-out-everywhere"];
+    let of_account = of_account.map(|name| format!("/account/{domain}/{name}"));
+    let of_issuer = ["logout/confirm", "authorize/consent/auth_x"].map(|path| format!("/sandbox/{domain}/{path}"));
+    let of_console = DEEDS.map(str::to_owned);
+    let of_locator = ["/atm/1/report".to_owned(), "/.signpost/logout".to_owned()];
+    of_login.into_iter().chain(of_account).chain(of_issuer).chain(of_console).chain(of_locator).collect()
+}
+
+#[tokio::test]
+async fn a_refused_form_sets_and_deletes_no_cookie() {
+    let service = Service::with(&[("services", "atm,auth")]).await;
+    // A form of another site comes without cookies, which are `SameSite=Lax`, and so does one of a page that was open when the
+    // cookies expired.
+    for path in forms(&service).await {
+        for origin in ["https://evil.test".to_owned(), browser_at(&service).origin] {
+            let mut browser = browser_at(&service);
+            let request = form(&browser, &path, &origin);
+            let refused = browser.send(request).await;
+            assert!((400..500).contains(&refused.status), "{path} {origin}: {}", refused.status);
+            let is_reported_here = path == "/atm/1/report" && origin == browser.origin;
+            let sets = refused.headers.contains_key(SET_COOKIE);
+            // The form of a report is shown again with what was typed; its cookie signs nobody in.
+            assert_eq!(sets, is_reported_here, "{path} {origin}: {:?}", refused.headers.get(SET_COOKIE));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_another_site_signs_nobody_out() {
+    let service = Service::start().await;
+    let (_, mut browser, account) = signed_in(&service).await;
+    let base = browser_at(&service).base;
+    let kept = browser.login_cookie.clone();
+    for path in forms(&service).await {
+        // The browser leaves its cookies out, and stores what the reply sets.
+        let bare = Browser { base: base.clone(), ..Browser::at(&service) };
+        let refused = form(&bare, &path, "https://evil.test");
+        browser.send(refused).await;
+        assert_eq!(browser.login_cookie, kept, "{path}");
+    }
+    browser.goes_to(&account).await.is(200, "account");
+}
+
+#[tokio::test]
+async fn a_refused_request_does_not_prolong_the_console() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    service.passes(SignedDuration::from_mins(50));
+    let own = browser.origin.clone();
+    for (path, origin) in [("/console/keys", own.as_str()), ("/console/keys", "https://evil.test")] {
+        let request = form(&browser, path, origin);
+        browser.send(request).await.is(403, "stale");
+    }
+    service.passes(SignedDuration::from_mins(10));
+    // An hour after the last accepted request; the refusal does not let the next one in.
+    for _ in 0..2 {
+        browser.goes_to("/console").await.is(403, "login");
+    }
+}
+
+#[tokio::test]
+async fn another_page_does_not_prolong_the_console() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    service.passes(SignedDuration::from_mins(59));
+    browser.goes_to("/account").await.is(200, "accounts");
+    service.passes(SignedDuration::from_mins(1));
+    browser.goes_to("/console").await.is(403, "login");
+    browser.goes_to("/account").await.is(200, "accounts");
+    browser.goes_to("/console").await.is(403, "login");
+}
+
+#[tokio::test]
+async fn an_accepted_form_prolongs_the_console() {
+    let service = Service::start().await;
+    let mut browser = operator(&service).await;
+    let page = browser.goes_to("/console/keys").await;
+    service.passes(SignedDuration::from_mins(50));
+    // The form is accepted, and asks for a login of the last five minutes.
+    posts(&mut browser, &page, "/console/operators", "").await.is(403, "log-in-again");
+    service.passes(SignedDuration::from_mins(50));
+    assert_eq!(browser.goes_to("/console").await.status, 200);
+}
