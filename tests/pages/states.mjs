@@ -180,6 +180,17 @@ export const STATES = {
     return page;
   },
 
+  claim: async (stage, options) => {
+    const site = await stage.site();
+    const wallet = await stage.wallet('claims', site);
+    const { users } = await site.users();
+    const { id } = users.find((user) => user.public_key === wallet.publicKey);
+    const { page_url } = await stage.server.command('users', 'credentials', 'link', id, '--domain', site.domain.id);
+    const visitor = await stage.visitor(options);
+    // Without its fragment, as a bot that previews the link has it.
+    return visitor.open(page_url.split('#')[0]);
+  },
+
   other: async (stage, options) => {
     const { session } = await stage.atLogin(await stage.site());
     const stranger = await stage.visitor({ ...options, expected: [/status of 403/] });

@@ -2,8 +2,8 @@
 
 use crate::schema::{Column, Kind, StoredTable};
 
-/// Most bytes of a statement that `rows!` makes.
-const MAX_LEN: usize = 1024;
+/// Maximum length of a statement that `rows!` makes, in bytes.
+const MAX_LEN: usize = 1536;
 
 /// A text that grows; too long a one does not compile.
 #[derive(Clone, Copy, Debug)]

@@ -39,7 +39,8 @@ pub enum AccountErrand {
 /// A page that an operator hands to a person.
 #[derive(Clone, Debug)]
 pub struct LinkPage {
-    /// Where it is.
+    /// The address with the secret that opens the page in its fragment, which browsers send to no server and which no preview
+    /// of the link brings.
     pub page_url: String,
     /// The last moment at which it can be opened for the first time.
     pub open_before: Timestamp,
@@ -98,8 +99,10 @@ pub async fn open_by_hand(
     let hosted_url = hosted_url_at(public_address, domain.account.environment, errand.mode())?;
     let new = errand.into_session(domain, hosted_url, Requester::default());
     let entropy = SessionEntropy::draw();
-    let session = Session::open(domain, new, MAX_PAGE_CODE_LIFE, now, entropy);
+    let secret = CookieSecret::from_bytes(random());
+    let session = Session::open(domain, new, MAX_PAGE_CODE_LIFE, now, entropy).with_claim_secret(&secret);
     let page_url = session.page_url(public_address).context("a session without a page")?;
+    let page_url = format!("{page_url}#{}", secret.reveal());
     let open_before = session.expires_at + REFRESH_WINDOW;
     anyhow::ensure!(sql::insert(store, session, None, None).await?, "{} was deleted just now", domain.name);
     Ok(LinkPage { page_url, open_before })

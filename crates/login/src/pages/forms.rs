@@ -85,11 +85,11 @@ fn after(visit: &PageVisit, done: Result<Session, Error>) -> Response {
     }
 }
 
-fn to_page(visit: &PageVisit) -> Response {
+pub(super) fn to_page(visit: &PageVisit) -> Response {
     Redirect::to(&format!("{}?lang={}", visit.path(), visit.language.tag())).into_response()
 }
 
-fn to_stale(visit: &PageVisit, refusal: FormRefusal) -> Response {
+pub(super) fn to_stale(visit: &PageVisit, refusal: FormRefusal) -> Response {
     let document = outcomes::render_stale(visit.language, &visit.service.origin, &visit.path());
     HtmlPage::personal(document).with_status(refusal.status()).into_response()
 }

@@ -3,6 +3,8 @@
 
 mod asking;
 mod by_passkey;
+mod claim;
+pub mod claim_page;
 mod document;
 mod follow;
 mod forms;
@@ -64,6 +66,12 @@ fn buttons(environment: Environment) -> Router<LoginService> {
             PageVisit::new(service, environment, language, id, request)
         };
     Router::new()
+        .route(
+            &format!("{page}/claim"),
+            post(async move |service, language, id, request: Request| {
+                claim::claim(visit(service, language, id, &request), request).await
+            }),
+        )
         .route(
             &format!("{page}/cancel"),
             post(async move |service, language, id, request: Request| {

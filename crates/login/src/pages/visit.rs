@@ -13,9 +13,11 @@ use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
+use super::claim_page::render_claim;
 use super::document::LoginDocument;
 use super::outcomes;
 use super::view::{LoginHost, LoginView, SiteNames};
+use super::words::{Headed, login_words};
 use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::page::{claim_page, find_page, renew_page};
@@ -76,9 +78,44 @@ impl PageVisit {
     /// sets.
     pub(crate) async fn find_or_claim(&self) -> Result<(OwnedPage, Option<header::HeaderValue>), Response> {
         let (session, domain) = self.find().await?;
+        if session.needs_claim_secret() {
+            self.count(&self.address).await?;
+            return Err(HtmlPage::personal(self.render_claim(&domain, None)).into_response());
+        }
         if session.page_owner().is_some() || !self.is_navigation {
             return Ok((self.admit(session, domain, self.cookie.clone()).await?, None));
         }
+        self.claim(session, domain).await
+    }
+
+    /// The page, which becomes that of the browser that brought its secret, and what its reply sets. `secret` is `None` if the
+    /// client does not ask for a page: previews of links do not.
+    pub(crate) async fn claim_by_secret(
+        &self,
+        secret: Option<&CookieSecret>,
+    ) -> Result<(OwnedPage, Option<header::HeaderValue>), Response> {
+        let (session, domain) = self.find().await?;
+        if session.page_owner().is_some() {
+            return Ok((self.admit(session, domain, self.cookie.clone()).await?, None));
+        }
+        self.count(&self.address).await?;
+        if !secret.is_some_and(|secret| session.accepts_claim_secret(secret)) {
+            let words = &login_words(self.language).claim_refused;
+            let page = HtmlPage::personal(self.render_claim(&domain, Some(words)));
+            return Err(page.with_status(StatusCode::FORBIDDEN).into_response());
+        }
+        self.claim(session, domain).await
+    }
+
+    fn render_claim(&self, domain: &Domain, refused: Option<&Headed>) -> String {
+        render_claim((self.language, &self.service.origin, &self.path()), domain, refused)
+    }
+
+    async fn claim(
+        &self,
+        session: Session,
+        domain: Domain,
+    ) -> Result<(OwnedPage, Option<header::HeaderValue>), Response> {
         let cookie = self.cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
         let session = claim_page(&self.service, session, &cookie).await.map_err(IntoResponse::into_response)?;
         let set = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_LASTS);

@@ -53,6 +53,8 @@ pub struct SessionPage {
     pub link: Option<PageLink>,
     /// What became of the offer of a passkey.
     pub offer: PasskeyOffer,
+    /// The hash of the secret that makes a browser the owner, for pages whose link an operator hands over.
+    pub claim_secret: Option<CookieHash>,
 }
 
 /// The browser that owns a page.
@@ -115,6 +117,7 @@ impl SessionPage {
             notice: None,
             link,
             offer: PasskeyOffer::NotMade,
+            claim_secret: None,
         }
     }
 }
@@ -136,6 +139,30 @@ impl Session {
             page.owner = Some(owner);
         }
         self
+    }
+
+    /// The same session, whose page belongs to the browser that first brings this secret.
+    #[must_use]
+    pub fn with_claim_secret(mut self, secret: &CookieSecret) -> Self {
+        if let Some(page) = &mut self.page {
+            page.claim_secret = Some(secret.hash());
+        }
+        self
+    }
+
+    /// Whether the page has no owner, and gets one only by a secret. This is the case for account pages whose link an operator
+    /// hands over; all others of the account have an owner from the start. A link of an older version has no secret, so nothing
+    /// claims its page.
+    #[must_use]
+    pub fn needs_claim_secret(&self) -> bool {
+        self.page_owner().is_none() && self.is_for_account()
+    }
+
+    /// Whether this secret makes a browser the owner of the page. Takes the same time wherever secrets differ.
+    #[must_use]
+    pub fn accepts_claim_secret(&self, secret: &CookieSecret) -> bool {
+        let expected = self.page.as_ref().and_then(|page| page.claim_secret.as_ref());
+        expected.is_some_and(|expected| expected.matches(&secret.hash()))
     }
 
     /// The browser that owns the page, once one does.

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 use signpost_auth::{Challenge, PublicKey};
 use signpost_platform::accounts::Environment;
+use signpost_platform::pages::cookie::CookieHash;
 use signpost_store::column::Via;
 use signpost_store::{
     Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WatchedVersion, WriteColumns, must, params,
@@ -180,6 +181,7 @@ impl ReadColumns for PageColumns {
         Column { name: "link_credential", kind: Kind::Text },
         Column { name: "link_confirmed_at", kind: Kind::Integer },
         Column { name: "passkey_offer", kind: Kind::Text },
+        Column { name: "claim_secret", kind: Kind::Text },
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
@@ -201,15 +203,17 @@ impl ReadColumns for PageColumns {
             None => bail!("sessions: link_user, link_credential and link_confirmed_at contradict each other"),
         };
         let offer = values.next_column::<Option<Json<PasskeyOffer>>>()?.map(|Json(offer)| offer).unwrap_or_default();
-        let is_bare = owner.is_none() && replaced.is_none() && notice.is_none() && link.is_none();
+        let claim_secret = values.next_column::<Option<CookieHash>>()?;
+        let is_owned = owner.is_some() || claim_secret.is_some();
+        let is_bare = !is_owned && replaced.is_none() && notice.is_none() && link.is_none();
         Ok(Self(match (until, terms) {
             (Some(until), Some(Json(terms))) => {
-                Some(Box::new(SessionPage { until, terms, owner, replaced, notice, link, offer }))
+                Some(Box::new(SessionPage { until, terms, owner, replaced, notice, link, offer, claim_secret }))
             }
             (None, None) if is_bare && offer == PasskeyOffer::NotMade => None,
             _ => bail!(
-                "sessions: page_until, page_terms, page_cookie, replaced_challenge, notice, link_user and \
-                 passkey_offer contradict each other"
+                "sessions: page_until, page_terms, page_cookie, replaced_challenge, notice, link_user, passkey_offer \
+                 and claim_secret contradict each other"
             ),
         }))
     }
@@ -231,6 +235,7 @@ impl WriteColumns for PageColumns {
             link.and_then(|link| link.credential.clone()),
             link.and_then(|link| link.confirmed_at),
             page.as_ref().and_then(|page| to_stored(&page.offer)),
+            page.as_ref().and_then(|page| page.claim_secret.clone()),
         ]);
     }
 }

@@ -36,13 +36,21 @@ fn thousandths(weight: &str) -> Option<u16> {
 /// Whether a page is what the client wants to read: it names HTML, and nothing that programs read before it.
 #[must_use]
 pub fn prefers_html(headers: &HeaderMap) -> bool {
+    let html = weight(headers, "text/html");
+    html > 0 && html >= weight(headers, "application/json")
+}
+
+/// Returns whether the client names HTML. Browsers do when their user goes to a page; `*/*` alone is not enough.
+#[must_use]
+pub fn names_html(headers: &HeaderMap) -> bool {
+    weight(headers, "text/html") > 0
+}
+
+/// Returns the weight of a media type that the client names, in thousandths.
+fn weight(headers: &HeaderMap, name: &str) -> u16 {
     let ranges = ranges(headers, header::ACCEPT);
-    let weight = |name: &str| {
-        let found = ranges.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
-        found.map_or(0, |(_, weight)| *weight)
-    };
-    let html = weight("text/html");
-    html > 0 && html >= weight("application/json")
+    let found = ranges.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+    found.map_or(0, |(_, weight)| *weight)
 }
 
 #[cfg(test)]

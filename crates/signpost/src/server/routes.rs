@@ -14,6 +14,7 @@ use signpost_atm::pages::install::INSTALL_ASSETS;
 use signpost_atm::pages::{LOCATOR_SIGN, LOCATOR_STYLES};
 use signpost_login::account::ACCOUNT_SCRIPT;
 use signpost_login::browser_wallet::WalletHost;
+use signpost_login::pages::claim_page::CLAIM_SCRIPT;
 use signpost_login::pages::render::{LOGIN_SCRIPT, PASSKEY_SCRIPT};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
@@ -68,7 +69,7 @@ pub fn front(app: &Arc<App>) -> Front {
         files.extend(signpost_login::element::ASSETS);
         router = router.merge(signpost_login::wallet::lnurl::router().with_state(app.login.clone()));
         router = router.merge(signpost_openid::routes::forward_auth().with_state(app.openid.clone()));
-        files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, ACCOUNT_SCRIPT]);
+        files.extend([LOGIN_SCRIPT, PASSKEY_SCRIPT, CLAIM_SCRIPT, ACCOUNT_SCRIPT]);
     }
     if app.config.services.contains(&Service::Atm) {
         files.extend([LOCATOR_STYLES, LOCATOR_SIGN]);

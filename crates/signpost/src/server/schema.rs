@@ -66,6 +66,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0021_console.sql")),
     Migration::expands(include_str!("../../migrations/0041_links.sql")),
     Migration::expands(include_str!("../../migrations/0042_console_use.sql")),
+    Migration::expands(include_str!("../../migrations/0043_claims.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

@@ -1,6 +1,7 @@
 //! Keys that join an account and leave it: by the account page, and by the operator (docs/account.md).
 
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 use signpost_platform::clock::Clock;
 
 use crate::account::{account_of, keys_on, logs_in, scans, signed_in};
@@ -26,6 +27,24 @@ pub(crate) async fn confirms(browser: &mut Browser, page: &ShownPage) -> ShownPa
     let done = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
     let back = done.is(200, "done").link("continue");
     browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
+}
+
+/// Opens a link that an operator handed over, as the script of its page does.
+pub(crate) async fn claims(browser: &mut Browser, link: &Value) -> ShownPage {
+    let (page, secret) = text(link, "page_url").rsplit_once('#').expect("a secret in the fragment");
+    let asked = browser.goes_to(&page_path(&json!({ "page_url": page }))).await;
+    let claimed = posts_claim(browser, asked.is(200, "claim"), secret, "text/html,*/*;q=0.8").await;
+    browser.goes_on(claimed).await
+}
+
+/// Posts what stands in the form that asks for a link.
+pub(crate) async fn posts_claim(browser: &mut Browser, asked: &ShownPage, link: &str, accept: &str) -> ShownPage {
+    let form = asked.between("<form id=\"claim\"", ">");
+    let action = form.split_once("action=\"").expect("an action").1.split('"').next().expect("an end");
+    let body = url::form_urlencoded::Serializer::new(String::new()).append_pair("link", link).finish();
+    let request = browser.request(Method::POST, &action.replace("&amp;", "&")).header("origin", &browser.origin);
+    let request = request.header("content-type", "application/x-www-form-urlencoded").header("accept", accept);
+    browser.send(request.body(body)).await
 }
 
 #[tokio::test]
@@ -81,7 +100,7 @@ async fn an_operator_lets_somebody_in_who_lost_every_key() {
     let link = command(&["credentials", "link", &user]).await.json();
     let path = page_path(&link);
     let (mut person, mut thief) = (arrives(&server), arrives(&server));
-    let page = person.goes_to(&path).await;
+    let page = claims(&mut person, &link).await;
     page.is(200, "waiting");
     thief.goes_to(&path).await.is(403, "other");
     let new = Phone::of(8, &Clock::System);

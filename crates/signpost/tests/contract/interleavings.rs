@@ -89,7 +89,7 @@ impl World {
             link: None,
         };
         let session = Session::open(&domain, new, TTL, now, random);
-        sessions::sql::insert(&store, session.clone(), None, Vec::new()).await.expect("a database");
+        sessions::sql::insert(&store, session.clone(), None, None).await.expect("a database");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let truth = truth(&session);
         Self { store, now, wallet, domain, seen: [session.clone(), session.clone(), session], truth }

@@ -5,6 +5,7 @@
 //! looks until it sees it.
 
 mod account;
+mod account_claims;
 mod account_guards;
 mod account_keys;
 mod account_links;

@@ -78,7 +78,7 @@ async fn its_logins_are_told_to_nobody() {
     };
     let ttl = std::time::Duration::from_mins(5);
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: [1; 16], nonce: [2; 16] });
-    assert!(sessions::sql::insert(&service.app.store, session.clone(), None, Vec::new()).await.expect("a database"));
+    assert!(sessions::sql::insert(&service.app.store, session.clone(), None, None).await.expect("a database"));
     let answer = phone.wallet.answer(&session.challenge, now.as_second(), None);
     let key = session.verify(&answer, now).expect("a good answer");
     let Ok(Accepted::Login(login)) = session.clone().accept(key, now, [3; 16]) else { panic!("no login") };

@@ -93,7 +93,7 @@ impl World {
         };
         let random = sessions::SessionEntropy { id: [3; 16], nonce: [4; 16] };
         let session = Session::open(&domain, new, TTL, now, random);
-        sessions::sql::insert(&store, session.clone(), None, Vec::new()).await.expect("a database");
+        sessions::sql::insert(&store, session.clone(), None, None).await.expect("a database");
         let cookie = CookieSecret::from_bytes([5; 32]);
         let code = Session::page_code_for(&cookie, &session.id);
         let owner = PageOwner { cookie: cookie.hash(), code: code.hash() };

@@ -3,11 +3,12 @@
 use jiff::SignedDuration;
 use reqwest::header::{CONTENT_TYPE, ORIGIN, SET_COOKIE};
 use reqwest::{Method, RequestBuilder};
+use serde_json::json;
 
 use crate::account::signed_in;
 use crate::console::{DEEDS, browser_at, operator, posts};
 use crate::harness::{Browser, Service, text};
-use crate::page_flow::{opens, shop};
+use crate::page_flow::{hosts, opens};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -19,9 +20,9 @@ fn form(browser: &Browser, path: &str, origin: &str) -> RequestBuilder {
 
 /// The paths below which a site, a user or an application of this server has forms.
 async fn forms(service: &Service) -> Vec<String> {
-    let integrator = shop(service).await;
-    let domain = integrator.get("/domains").await.with(200)["domains"][0]["id"].as_str().expect("an ID").to_owned();
-    let session = opens(&integrator, serde_json::json!({})).await;
+    let integrator = service.integrator().await;
+    let domain = text(&hosts(&integrator, "forms.test").await, "id").to_owned();
+    let session = opens(&integrator, json!({ "domain": "forms.test" })).await;
     let login = format!("/sandbox/login/{}", text(&session, "id"));
     let of_login =
         ["cancel", "renew", "mode", "offer", "link", "passkey", "claim"].map(|name| format!("{login}/{name}"));

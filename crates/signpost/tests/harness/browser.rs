@@ -90,7 +90,7 @@ impl Browser {
         self.goes_on(reply).await
     }
 
-    async fn goes_on(&mut self, reply: ShownPage) -> ShownPage {
+    pub(crate) async fn goes_on(&mut self, reply: ShownPage) -> ShownPage {
         let Some(to) = reply.headers.get(LOCATION).filter(|_| reply.status == 303) else { return reply };
         let to = to.to_str().expect("an address").to_owned();
         // Of an absolute address the path: the server of a test is where the browser knows it to be.

@@ -184,6 +184,16 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: "The page that you pressed the button on is out of date. Open the login again and press it there.",
     },
     show_login: "Show the login",
+    claim_head: "Add a key to your account",
+    claim_text: |domain| html! { "Your link adds a key to your account at " (domain) ", in the first browser that opens it." },
+    claim_label: "Your link",
+    claim_hint: "Paste all of it, with everything after the #.",
+    claim_without_script: "Your browser does not run the script that reads the part after the #. Paste the link yourself.",
+    claim_button: "Continue",
+    claim_refused: Headed {
+        head: "This link does not work",
+        text: "It is not complete, or it was made before this server was updated. Copy all of it, or ask for a new one.",
+    },
     keeps_nothing: "It keeps no e-mail address and no password.",
 };
 

@@ -165,6 +165,14 @@ pub(crate) struct LoginWords {
     pub(crate) unknown: Headed,
     pub(crate) stale: Headed,
     pub(crate) show_login: &'static str,
+    /// The page that asks for the link that an operator handed over.
+    pub(crate) claim_head: &'static str,
+    pub(crate) claim_text: Placed,
+    pub(crate) claim_label: &'static str,
+    pub(crate) claim_hint: &'static str,
+    pub(crate) claim_without_script: &'static str,
+    pub(crate) claim_button: &'static str,
+    pub(crate) claim_refused: Headed,
     /// Behind who runs the page.
     pub(crate) keeps_nothing: &'static str,
 }

@@ -206,6 +206,18 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         head: "No se ha hecho nada",
         text: "La página en la que pulsaste el botón no está al día. Abre otra vez el inicio de sesión y púlsalo allí.",
     },
+    claim_head: "Añade una clave a tu cuenta",
+    claim_text: |domain| {
+        html! { "Tu enlace añade una clave a tu cuenta en " (domain) ", en el primer navegador que lo abre." }
+    },
+    claim_label: "Tu enlace",
+    claim_hint: "Pégalo entero, con todo lo que va después de #.",
+    claim_without_script: "Tu navegador no ejecuta el script que lee la parte después de #. Pega tú el enlace.",
+    claim_button: "Continuar",
+    claim_refused: Headed {
+        head: "Este enlace no funciona",
+        text: "No está completo, o se creó antes de actualizar este servidor. Cópialo entero o pide uno nuevo.",
+    },
     show_login: "Mostrar el inicio de sesión",
     keeps_nothing: "No guarda direcciones de correo ni contraseñas.",
 };

@@ -59,7 +59,8 @@ pub(in crate::cli) enum Credentials {
     /// Create a link that lets a user add a key without having one
     ///
     /// Make sure who asks for it: whoever opens the link first adds a key of their own to the account, and logs in with
-    /// it from then on. It has to be opened within 15 minutes, and works in one browser. With --json: `{page_url,
+    /// it from then on. It has to be opened within 15 minutes, and works in one browser. The part after the # is a secret
+    /// that browsers send to no server: a program that only previews the link does not open it. With --json: `{page_url,
     /// expires_at}`.
     Link {
         #[command(flatten)]

@@ -1,0 +1,92 @@
+//! The link by which an operator lets somebody add a key (docs/account.md): it is claimed by its secret alone, which is in the
+//! fragment, and never by a program that previews it.
+
+use reqwest::Method;
+use reqwest::header::{ACCEPT, SET_COOKIE};
+use serde_json::{Value, json};
+use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
+use signpost_login::ids::{DomainId, UserId};
+
+use crate::account::signed_in;
+use crate::account_keys::{claims, posts_claim};
+use crate::harness::{Browser, Service, page_path, text};
+
+const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+/// A link for the user of `shop.test`, as the command line creates it.
+async fn handed_over(service: &Service) -> Value {
+    let (integrator, _, account) = signed_in(service).await;
+    let id = account.rsplit('/').next().expect("an ID");
+    let users = integrator.get(&format!("/domains/{id}/users")).await.with(200);
+    let user = UserId::parse(text(&users["users"][0], "id")).expect("an ID");
+    let (store, address) = (&service.app.store, &service.app.public_address);
+    let domain = DomainId::parse(id).expect("an ID");
+    let found = signpost_login::domains::sql::find_in_any_account(store, &domain).await.expect("a database");
+    let domain = found.expect("a domain");
+    let link = open_by_hand(store, &domain, AccountErrand::AddKey(user), address, service.clock.now()).await;
+    json!({ "page_url": link.expect("a link").page_url })
+}
+
+fn secret_of(link: &Value) -> &str {
+    text(link, "page_url").rsplit_once('#').expect("a secret in the fragment").1
+}
+
+#[tokio::test]
+async fn a_preview_of_a_link_does_not_claim_its_page() {
+    let service = Service::start().await;
+    let link = handed_over(&service).await;
+    let path = page_path(&link);
+    assert!(!path.contains(secret_of(&link)), "{path}");
+    let mut bot = Browser::at(&service);
+    for accept in ["*/*", HTML, ""] {
+        for method in [Method::HEAD, Method::GET] {
+            let request = bot.request(method, &path).header(ACCEPT, accept);
+            let seen = bot.send(request).await;
+            assert_eq!((seen.status, seen.headers.get(SET_COOKIE)), (200, None), "{accept}");
+        }
+    }
+    // A bot with the whole link that asks for no page claims nothing either.
+    let asked = bot.goes_to(&path).await;
+    for accept in ["*/*", "application/json", "text/html;q=0"] {
+        let refused = posts_claim(&mut bot, &asked, secret_of(&link), accept).await;
+        assert!(refused.is(403, "claim-refused").headers.get(SET_COOKIE).is_none(), "{accept}");
+    }
+    claims(&mut Browser::at(&service), &link).await.is(200, "waiting");
+}
+
+#[tokio::test]
+async fn a_link_is_claimed_by_its_secret_in_one_browser() {
+    let service = Service::start().await;
+    let link = handed_over(&service).await;
+    let (path, whole) = (page_path(&link), text(&link, "page_url"));
+    let (mut person, mut thief) = (Browser::at(&service), Browser::at(&service));
+    let asked = thief.goes_to(&path).await;
+    for wrong in ["", "x", &path, &"A".repeat(43)] {
+        posts_claim(&mut thief, &asked, wrong, HTML).await.is(403, "claim-refused");
+    }
+    // Without a script the person pastes the whole link.
+    let page = posts_claim(&mut person, &asked, whole, HTML).await;
+    person.goes_on(page).await.is(200, "waiting");
+    person.goes_to(&path).await.is(200, "waiting");
+    posts_claim(&mut thief, &asked, secret_of(&link), HTML).await.is(403, "other");
+    thief.goes_to(&path).await.is(403, "other");
+    let again = posts_claim(&mut person, &asked, secret_of(&link), HTML).await;
+    person.goes_on(again).await.is(200, "waiting");
+}
+
+#[tokio::test]
+async fn a_link_without_a_secret_says_what_to_do() {
+    const BEFORE: &str = "UPDATE sessions SET claim_secret = NULL WHERE link_user IS NOT NULL";
+    let service = Service::start().await;
+    let link = handed_over(&service).await;
+    let mut person = Browser::at(&service);
+    let asked = person.goes_to(&page_path(&link)).await;
+    for told in ["Add a key to your account", "everything after the #", "<noscript>"] {
+        assert!(asked.is(200, "claim").html.contains(told), "{told}: {}", asked.html);
+    }
+    // One that an older version created.
+    service.app.store.write([signpost_store::step(BEFORE, Vec::new())]).await.expect("a database");
+    let old = person.goes_to(&page_path(&link)).await;
+    let refused = posts_claim(&mut person, old.is(200, "claim"), secret_of(&link), HTML).await;
+    assert!(refused.is(403, "claim-refused").html.contains("ask for a new one"), "{}", refused.html);
+}
