@@ -19,7 +19,9 @@ use crate::flows::page_answers::accept_proof;
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
-use crate::sessions::{Answerer, NoticeReason, OfferedPasskey, PasskeyOffer, ProvenKey, Session, SessionState};
+use crate::sessions::{
+    Answerer, NoticeReason, OfferedPasskey, PasskeyAnswerRefusal, PasskeyOffer, ProvenKey, Session, SessionState,
+};
 use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Petname, credential_sql};
 
 /// What a page asks the person's device for.
@@ -47,8 +49,8 @@ pub(crate) struct PasskeyMaker {
 pub(crate) enum PasskeyDenial {
     /// The page asks for none now.
     NotAsked,
-    /// It is no answer to what the page asked.
-    NotAccepted,
+    /// It is no answer to what the page asked, for this reason.
+    NotAccepted(PasskeyAnswerRefusal),
     /// No user of this domain has it. One that no domain here has is named, so that the device forgets it.
     Unknown(Option<PasskeyId>),
     /// It is of another domain here.
@@ -93,10 +95,14 @@ pub(crate) async fn accept_passkey(
         return log_in(service, session, domain, &rp, credential).await;
     }
     let maker = find_maker(service, &session, cookie).await?.ok_or(PasskeyDenial::NotAsked)?;
-    let Ok(registration) = PasskeyRegistration::parse(credential) else { return refuse(service, &session).await };
+    let registration = match PasskeyRegistration::parse(credential) {
+        Ok(registration) => registration,
+        Err(refusal) => return refuse(service, &session, refusal.into()).await,
+    };
     let user = AuthenticatorUser { handle: maker.handle, petname: Some(maker.petname).filter(|_| !maker.is_user) };
-    let Ok(key) = session.verify_new_passkey(&registration, user, &rp, service.clock.now()) else {
-        return refuse(service, &session).await;
+    let key = match session.verify_new_passkey(&registration, user, &rp, service.clock.now()) {
+        Ok(key) => key,
+        Err(refusal) => return refuse(service, &session, refusal).await,
     };
     if session.is_answered() {
         return keep_offered(service, session, &key).await;
@@ -105,7 +111,7 @@ pub(crate) async fn accept_passkey(
     // A name that stands for somebody's passkey already is made up, and would take nobody in.
     let name = key.evidence().passkey.as_ref().map(|passkey| &passkey.id);
     if !is_known && is_taken(service, name).await? {
-        return refuse(service, &session).await;
+        return refuse(service, &session, PasskeyAnswerRefusal::Taken).await;
     }
     Ok(accept_proof(service, session, domain, key, is_known, Answerer::Owner).await?)
 }
@@ -185,15 +191,19 @@ async fn log_in(
     rp: &RelyingParty,
     credential: &str,
 ) -> Result<(), PasskeyDenial> {
-    let Ok(assertion) = PasskeyAssertion::parse(credential) else { return refuse(service, &session).await };
+    let assertion = match PasskeyAssertion::parse(credential) {
+        Ok(assertion) => assertion,
+        Err(refusal) => return refuse(service, &session, refusal.into()).await,
+    };
     let found = credential_sql::find_passkey_anywhere(&service.store, assertion.id()).await?;
     let Some((holder, site, _)) = found else {
         leave_notice(service, &session, NoticeReason::UnknownPasskey).await?;
         return Err(PasskeyDenial::Unknown(Some(assertion.id().clone())));
     };
     let key = PasskeyKey::parse_hex(&holder.public_key).context("users.public_key")?;
-    let Ok(proof) = session.verify_passkey(&assertion, &key, rp, service.clock.now()) else {
-        return refuse(service, &session).await;
+    let proof = match session.verify_passkey(&assertion, &key, rp, service.clock.now()) {
+        Ok(proof) => proof,
+        Err(refusal) => return refuse(service, &session, refusal).await,
     };
     if holder.domain_id != session.domain_id {
         // Only who can sign with it is told whose it is. A namesake in another account or environment would be no help.
@@ -205,16 +215,17 @@ async fn log_in(
         return Err(PasskeyDenial::OtherSite(site.to_string()));
     }
     if !is_of_user(service, &holder, &assertion).await? {
-        return refuse(service, &session).await;
+        return refuse(service, &session, PasskeyAnswerRefusal::UserHandle).await;
     }
     Ok(accept_proof(service, session, domain, proof, true, Answerer::Owner).await?)
 }
 
-/// Whether the authenticator knows the same user by the passkey as we do (Web Authentication, 7.2, step 6).
+/// Returns whether the authenticator names the user who has the passkey. The page names no credentials, so a passkey must be
+/// discoverable, and its authenticator must name the user (Web Authentication, section 7.2, step 6).
 async fn is_of_user(service: &LoginService, holder: &Credential, assertion: &PasskeyAssertion) -> Result<bool, Error> {
     let found = users::sql::find(&service.store, &holder.domain_id, &holder.user_id).await?;
     let Some((HostedUser { passkey_handle, .. }, _)) = found else { return Ok(false) };
-    Ok(assertion.user_handle().is_none_or(|handle| passkey_handle.as_ref() == Some(handle)))
+    Ok(assertion.user_handle().is_some() && assertion.user_handle() == passkey_handle.as_ref())
 }
 
 /// Keeps a passkey that was made beside a wallet's answer: it becomes the user's when the login is completed.
@@ -223,10 +234,10 @@ async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey)
     let (Some(passkey), Some(handle)) =
         (&evidence.passkey, evidence.passkey.as_ref().and_then(|passkey| passkey.handle))
     else {
-        return Err(PasskeyDenial::NotAccepted);
+        return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::UserHandle));
     };
     if is_taken(service, Some(&passkey.id)).await? {
-        return Err(PasskeyDenial::NotAccepted);
+        return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::Taken));
     }
     let made = OfferedPasskey {
         public_key: evidence.public_key.clone(),
@@ -239,10 +250,11 @@ async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey)
     is_kept.then_some(()).ok_or(PasskeyDenial::NotAsked)
 }
 
-/// The page says that a passkey was not accepted, and not why: what its person can do is the same.
-async fn refuse(service: &LoginService, session: &Session) -> Result<(), PasskeyDenial> {
+/// Refuses a passkey. The page does not say why, because its user can do nothing else about one reason than about another; the
+/// log does.
+async fn refuse(service: &LoginService, session: &Session, refusal: PasskeyAnswerRefusal) -> Result<(), PasskeyDenial> {
     leave_notice(service, session, NoticeReason::PasskeyRefused).await?;
-    Err(PasskeyDenial::NotAccepted)
+    Err(PasskeyDenial::NotAccepted(refusal))
 }
 
 impl From<HandlerRefusal> for PasskeyDenial {

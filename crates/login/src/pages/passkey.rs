@@ -18,6 +18,7 @@ use super::forms::receive;
 use super::visit::{OwnedPage, PageVisit};
 use super::words::login_words;
 use crate::flows::passkey::{PasskeyDenial, PasskeyMaker, PasskeyPrompt, accept_passkey, prompt_passkey};
+use crate::sessions::PasskeyAnswerRefusal;
 
 /// How long the device may ask its person, in milliseconds: as long as the longest code is good.
 const PROMPT_MS: u32 = 120_000;
@@ -103,8 +104,12 @@ fn deny(visit: &PageVisit, page: &OwnedPage, denial: PasskeyDenial) -> Response 
     let (words, domain) = (login_words(visit.language), html! { (page.domain.name) });
     let (reason, status, message) = match denial {
         PasskeyDenial::NotAsked => ("not_asked", StatusCode::CONFLICT, words.stale.head.to_owned()),
-        PasskeyDenial::NotAccepted => {
-            ("not_accepted", StatusCode::UNPROCESSABLE_ENTITY, words.passkey_refused.head.to_owned())
+        PasskeyDenial::NotAccepted(refusal) => {
+            let message = match refusal {
+                PasskeyAnswerRefusal::UserHandle => words.passkey_without_user,
+                _ => words.passkey_refused.head,
+            };
+            ("not_accepted", StatusCode::UNPROCESSABLE_ENTITY, message.to_owned())
         }
         PasskeyDenial::Unknown(id) => {
             let told = told("unknown_passkey", &(words.unknown_passkey_head)(&domain).into_string());

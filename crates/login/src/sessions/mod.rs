@@ -53,7 +53,7 @@ pub use page::{
     KeyVerdict, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PAGE_COOKIE_LASTS, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome,
     SessionPage, SwitchEntropy,
 };
-pub use passkey::PasskeyAnswerRefusal;
+pub use passkey::{PASSKEY_REFUSALS, PasskeyAnswerRefusal};
 pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
 pub use requester::Requester;
 pub use status::{SessionFilter, SessionStatus};

@@ -10,7 +10,7 @@ use super::{AnswerRefusal, PasskeyOffer, Session};
 use crate::domains::LoginMethod;
 use crate::users::AuthenticatorUser;
 
-/// Why an authenticator's answer does not count.
+/// Why a passkey was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PasskeyAnswerRefusal {
     /// The session takes none.
@@ -19,6 +19,62 @@ pub enum PasskeyAnswerRefusal {
     /// It is no proof.
     #[error(transparent)]
     Proof(#[from] PasskeyRefusal),
+    /// The authenticator names no user, or another than the passkey's (Web Authentication, section 7.2, step 6).
+    #[error("the authenticator must name the user of the passkey, and names none or another")]
+    UserHandle,
+    /// No user has it.
+    #[error("no user has this passkey")]
+    Unknown,
+    /// A user of another domain has it.
+    #[error("a user of another domain has this passkey")]
+    OtherSite,
+    /// A new passkey has the credential ID of another one.
+    #[error("a passkey with this credential ID is in use")]
+    Taken,
+}
+
+/// The reasons of all refusals, in one word each. Each is logged apart.
+pub const PASSKEY_REFUSALS: [&str; 19] = [
+    "session",
+    "malformed",
+    "type",
+    "challenge",
+    "origin",
+    "cross_origin",
+    "relying_party",
+    "user_presence",
+    "user_verification",
+    "backup",
+    "algorithm",
+    "key",
+    "credential_id",
+    "attestation",
+    "signature",
+    "user_handle",
+    "unknown",
+    "other_site",
+    "taken",
+];
+
+impl PasskeyAnswerRefusal {
+    /// Returns the reason in one word, one of [`PASSKEY_REFUSALS`].
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session(_) => "session",
+            Self::Proof(refusal) => refusal.as_str(),
+            Self::UserHandle => "user_handle",
+            Self::Unknown => "unknown",
+            Self::OtherSite => "other_site",
+            Self::Taken => "taken",
+        }
+    }
+
+    /// Returns the position of the reason in [`PASSKEY_REFUSALS`].
+    #[must_use]
+    pub fn kind(self) -> usize {
+        PASSKEY_REFUSALS.iter().position(|reason| *reason == self.as_str()).unwrap_or(PASSKEY_REFUSALS.len())
+    }
 }
 
 impl Session {
@@ -26,7 +82,7 @@ impl Session {
     /// asked its person for longer than a code lasts.
     ///
     /// # Errors
-    /// Where the session takes no answer any more, or the first check that fails.
+    /// If the session takes no answer any more, or the first check that fails.
     pub fn verify_passkey(
         &self,
         assertion: &PasskeyAssertion,
@@ -109,5 +165,40 @@ impl Session {
             passkey: Some(Box::new(passkey)),
         };
         ProvenKey::new(self.challenge.clone(), evidence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_is_logged_apart() {
+        let proofs = [
+            PasskeyRefusal::Malformed("x"),
+            PasskeyRefusal::Type,
+            PasskeyRefusal::Challenge,
+            PasskeyRefusal::Origin,
+            PasskeyRefusal::CrossOrigin,
+            PasskeyRefusal::RelyingParty,
+            PasskeyRefusal::UserPresence,
+            PasskeyRefusal::UserVerification,
+            PasskeyRefusal::Backup,
+            PasskeyRefusal::Algorithm,
+            PasskeyKey::parse_hex("x").unwrap_err().into(),
+            PasskeyRefusal::CredentialId,
+            PasskeyRefusal::Attestation,
+            PasskeyRefusal::Signature,
+        ];
+        let others = [
+            PasskeyAnswerRefusal::UserHandle,
+            PasskeyAnswerRefusal::Unknown,
+            PasskeyAnswerRefusal::OtherSite,
+            PasskeyAnswerRefusal::Taken,
+        ];
+        let session = PasskeyAnswerRefusal::Session(AnswerRefusal::Expired);
+        let proofs = proofs.into_iter().map(PasskeyAnswerRefusal::from);
+        let kinds: Vec<_> = [session].into_iter().chain(proofs).chain(others).map(PasskeyAnswerRefusal::kind).collect();
+        assert_eq!(kinds, (0..PASSKEY_REFUSALS.len()).collect::<Vec<_>>());
     }
 }

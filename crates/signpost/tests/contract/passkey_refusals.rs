@@ -216,10 +216,29 @@ async fn a_passkey_is_its_users_and_no_others() {
     }
     answer["response"].as_object_mut().expect("an object").remove("userHandle");
     told(&browser.brings(&session, &answer).await, 422, "not_accepted");
-    // Without a handle it is the holder's.
-    let mut answer = passkey.get(&asked, &browser.origin, &[]);
-    answer["response"]["userHandle"] = json!(null);
+    let answer = passkey.get(&asked, &browser.origin, &[]);
     assert_eq!(browser.brings(&session, &answer).await, (200, json!({})));
+}
+
+#[tokio::test]
+async fn a_login_without_a_user_handle_is_refused() {
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let asked = browser.asked(&session, "get").await;
+    for none in [Some(json!(null)), Some(json!("")), None] {
+        let mut answer = passkey.get(&asked, &browser.origin, &[]);
+        match none {
+            Some(none) => answer["response"]["userHandle"] = none,
+            None => drop(answer["response"].as_object_mut().expect("an object").remove("userHandle")),
+        }
+        let refused = browser.brings(&session, &answer).await;
+        told(&refused, 422, "not_accepted");
+        assert!(text(&refused.1, "message").contains("does not name its user"), "{refused:?}");
+        assert!(!page_of(&service, &session).await.is_answered());
+    }
 }
 
 #[tokio::test]

@@ -136,6 +136,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: "Nothing has happened to your account. Try again, or choose another way.",
     },
 
+    passkey_without_user: "This passkey does not name its user, or names another one. Choose another passkey, or another way.",
     add_wallet: "Add this wallet to your account?",
     add_lightning: "Add this Lightning wallet to your account?",
     key_ends_in: |ending| html! { "It answered from another device. Its key ends in " (ending) ". Is it yours?" },

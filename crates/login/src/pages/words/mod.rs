@@ -134,6 +134,7 @@ pub(crate) struct LoginWords {
     pub(crate) unknown_passkey_head: Placed,
     pub(crate) unknown_passkey: &'static str,
     pub(crate) passkey_refused: Headed,
+    pub(crate) passkey_without_user: &'static str,
 
     /// A key that answered, for an account that is there.
     pub(crate) add_wallet: &'static str,

@@ -150,6 +150,7 @@ pub(super) const LOGIN: LoginWords = LoginWords {
         text: "Tu cuenta sigue igual. Prueba otra vez, o elige otra forma.",
     },
 
+    passkey_without_user: "Esta llave de acceso no nombra a su usuario, o nombra a otro. Elige otra llave u otra forma.",
     add_wallet: "¿Añadir esta billetera a tu cuenta?",
     add_lightning: "¿Añadir esta billetera Lightning a tu cuenta?",
     key_ends_in: |ending| {
