@@ -7,6 +7,7 @@ use signpost_auth::{DomainName, RelyingParty};
 use signpost_platform::Platform;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::cache::ReadCache;
+use signpost_platform::observe::line_gate::LineGate;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::Reach;
 use signpost_platform::pages::Language;
@@ -15,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::domains::seal::Seal;
 use super::domains::{KnownDomain, LoginMethod, LoginMethods, Prover};
-use super::sessions::{self, Session, Waiters};
+use super::sessions::{self, PASSKEY_REFUSALS, Session, Waiters};
 use super::settings::{LoginSettings, WalletPlace};
 use crate::ids::SessionId;
 
@@ -50,6 +51,8 @@ pub struct LoginParts {
     pub pages: ReadCache<PageKey, Arc<[Box<str>]>>,
     /// Requests waiting for a session to change.
     pub waiting: Waiters,
+    /// Reasons for which a passkey was refused lately.
+    pub passkey_refusals: LineGate<{ PASSKEY_REFUSALS.len() }>,
     /// Whom passkeys are made for; `None` where browsers offer none at the public address.
     pub relying_party: Option<RelyingParty>,
 }
@@ -92,6 +95,7 @@ impl LoginService {
             domains,
             pages,
             waiting: Waiters::default(),
+            passkey_refusals: LineGate::default(),
             relying_party,
         }))
     }

@@ -14,6 +14,7 @@ use super::accounts::keys::cache::KeyCache;
 use super::accounts::keys::used;
 use super::clock::Clock;
 use super::limits::{Limits, Proxies};
+use super::observe::host_refusals::HostRefusals;
 use super::observe::metrics::Metrics;
 use super::origin::PublicOrigin;
 use super::outbound::Outbound;
@@ -50,6 +51,8 @@ pub struct PlatformParts {
     pub keys: KeyCache,
     /// Callers that were refused.
     pub refusals: Refusals,
+    /// Requests that got 404 because of their host.
+    pub host_refusals: HostRefusals,
     /// What the servers of one deployment share, if there are several.
     pub redis: Option<Redis>,
     /// How often a caller may ask.

@@ -60,6 +60,12 @@ impl WalletHost {
         Some(Self { name, port, router })
     }
 
+    /// Returns the name of the host.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether a request is for this host.
     #[must_use]
     pub fn is_asked_by(&self, request: &Request) -> bool {

@@ -15,6 +15,7 @@ pub(crate) mod offer;
 pub mod page;
 pub mod page_answers;
 pub(crate) mod passkey;
+pub(crate) mod passkey_log;
 pub mod refusals;
 pub mod sign_in;
 pub mod submit;

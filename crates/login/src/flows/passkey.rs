@@ -257,6 +257,18 @@ async fn refuse(service: &LoginService, session: &Session, refusal: PasskeyAnswe
     Err(PasskeyDenial::NotAccepted(refusal))
 }
 
+impl PasskeyDenial {
+    /// Returns why the passkey was refused; `None` if no passkey was looked at, or if it is refused as a wallet would be.
+    pub(crate) fn refusal(&self) -> Option<PasskeyAnswerRefusal> {
+        match self {
+            Self::NotAccepted(refusal) => Some(*refusal),
+            Self::Unknown(_) => Some(PasskeyAnswerRefusal::Unknown),
+            Self::OtherSite(_) => Some(PasskeyAnswerRefusal::OtherSite),
+            Self::NotAsked | Self::Wallet(_) => None,
+        }
+    }
+}
+
 impl From<HandlerRefusal> for PasskeyDenial {
     fn from(refusal: HandlerRefusal) -> Self {
         Self::Wallet(refusal)

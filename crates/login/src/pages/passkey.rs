@@ -18,6 +18,7 @@ use super::forms::receive;
 use super::visit::{OwnedPage, PageVisit};
 use super::words::login_words;
 use crate::flows::passkey::{PasskeyDenial, PasskeyMaker, PasskeyPrompt, accept_passkey, prompt_passkey};
+use crate::flows::passkey_log::note_refused_passkey;
 use crate::sessions::PasskeyAnswerRefusal;
 
 /// How long the device may ask its person, in milliseconds: as long as the longest code is good.
@@ -54,7 +55,12 @@ pub(crate) async fn answer(visit: PageVisit, request: Request) -> Result<Respons
                 let again = visit.look_again(cookie).await.map_err(IntoResponse::into_response)?;
                 page = again.ok_or_else(|| Problem::NotFound.into_response())?;
             }
-            Err(denial) => return Err(deny(&visit, &page, denial)),
+            Err(denial) => {
+                if let Some(refusal) = denial.refusal() {
+                    note_refused_passkey(&visit.service, &page.session, visit.address(), refusal).await;
+                }
+                return Err(deny(&visit, &page, denial));
+            }
         }
     }
     Ok((NO_STORE, Json(json!({}))).into_response())

@@ -1,6 +1,7 @@
 //! What an operator sees of a running server: counters, spans and the log.
 
 mod durations;
+pub mod host_refusals;
 pub mod line_gate;
 pub mod metrics;
 mod request_name;

@@ -36,12 +36,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::Method;
+use axum::http::header::HOST;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use signpost_atm::AtmService;
 use signpost_login::LoginService;
 use signpost_platform::Platform;
+use signpost_platform::observe::host_refusals::HostBoundPages;
 use signpost_platform::pages::Asset;
 use signpost_platform::web::problem::Problem;
 
@@ -148,6 +150,10 @@ async fn guard(State(console): State<Console>, request: Request, next: Next) -> 
             let path = request.uri().path_and_query().map_or("/console", |path| path.as_str());
             Redirect::temporary(&format!("{}{path}", console.origin.as_str())).into_response()
         }
-        ConsoleAdmission::ByOtherName | ConsoleAdmission::NotThere => Problem::NotFound.into_response(),
+        ConsoleAdmission::ByOtherName | ConsoleAdmission::NotThere => {
+            let host = request.headers().get(HOST);
+            console.host_refusals.log(HostBoundPages::Console, host, console.origin.host(), console.clock.elapsed());
+            Problem::NotFound.into_response()
+        }
     }
 }

@@ -32,6 +32,7 @@ use signpost_platform::accounts::audit::refusals::Refusals;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
 use signpost_platform::limits::Limits;
+use signpost_platform::observe::host_refusals::HostRefusals;
 use signpost_platform::observe::metrics::Metrics;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::{Names, Outbound};
@@ -106,6 +107,7 @@ impl HttpServer {
             store,
             keys: KeyCache::default(),
             refusals: Refusals::default(),
+            host_refusals: HostRefusals::default(),
             limits: Limits::new(config.rates.clone(), redis.clone()),
             redis,
             outbound,

@@ -94,7 +94,7 @@ pub fn front(app: &Arc<App>) -> Front {
     if let Some(wallet) = &mut wallet {
         wallet.router = std::mem::take(&mut wallet.router).layer(log.clone());
     }
-    Front { router: router.layer(log), wallet, pages: Some(pages) }
+    Front { router: router.layer(log), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
 }
 
 /// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.

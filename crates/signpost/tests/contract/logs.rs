@@ -8,13 +8,17 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use signpost_platform::clock::Clock;
 
+use crate::account_guards::arrives;
 use crate::harness::{Endpoint, Integrator, Phone, Program, http, text};
+use crate::page_flow::{hosts, opens};
 
 /// The lines: message, level, the line's own fields, the fields of its span.
-const LINES: [(&str, &str, &[&str], &[&str]); 8] = [
+const LINES: [(&str, &str, &[&str], &[&str]); 10] = [
     ("database migrated", "INFO", &["from", "to"], &[]),
     ("server started", "INFO", &["version", "listen", "public_address", "data_dir", "database"], &[]),
     ("API key refused", "WARN", &["caller", "reason"], &["id", "method", "route"]),
+    ("page not found at this host", "WARN", &["pages", "host", "expected"], &["id", "method", "route"]),
+    ("passkey refused", "WARN", &["session", "domain", "reason"], &["id", "method", "route"]),
     ("login succeeded", "INFO", &["session", "domain", "account", "environment", "mode"], &["id", "method", "route"]),
     ("delivery failed", "WARN", &["domain", "endpoint", "status", "error", "next_attempt_at"], &["event", "attempt"]),
     ("event delivered", "INFO", &["domain", "endpoint", "status"], &["event", "attempt"]),
@@ -52,8 +56,17 @@ async fn a_day(format: &str) -> (String, Vec<String>) {
     }
     let operator = Integrator { api: server.address("live"), ..shop.with_key(Some(&atm_key)) };
     operator.post("/atms/submissions", &report()).await.with(200);
-    // Where somebody looks for a machine is nobody's business.
     let pages = server.address("public_address");
+    // Each comes twice, and is logged once in a minute.
+    hosts(&shop, "club.test").await;
+    let (session, mut browser) = (opens(&shop, json!({ "domain": "club.test" })).await, arrives(&server));
+    browser.opens(&session).await;
+    for _ in 0..2 {
+        let console = http().get(format!("{pages}/console")).header("host", "evil.example").send().await;
+        assert_eq!(console.expect("a reply").status(), 404);
+        assert_eq!(browser.brings(&session, &json!({})).await.0, 422);
+    }
+    // Where somebody looks for a machine is nobody's business.
     for path in [
         "/near?q=Waxahachie%2C+TX",
         "/near/?q=Waxahachie%2C+TX",
@@ -71,6 +84,31 @@ async fn a_day(format: &str) -> (String, Vec<String>) {
     let secrets = secrets.into_iter().chain(places).map(str::to_owned);
     let secrets = secrets.chain([login_key, atm_key, wrong_key]).collect();
     (log, secrets)
+}
+
+#[tokio::test]
+async fn a_page_that_exists_at_another_host_is_logged_once_a_minute() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", "json"];
+    let settings = [("SIGNPOST_WALLET", "https://wallet.test"), ("SIGNPOST_LOG", "warn")];
+    let mut server = Program::within(folder.path(), &arguments).started(&settings);
+    let pages = server.address("public_address");
+    for _ in 0..2 {
+        for (path, host) in [("/wallet", "login.test"), ("/account", "wallet.test"), ("/nothing", "login.test")] {
+            let page = http().get(format!("{pages}{path}")).header("host", host).send().await;
+            assert_eq!(page.expect("a reply").status(), 404, "{path} {host}");
+        }
+    }
+    server.terminate();
+    let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
+    assert!(status.success(), "{log}");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let told: Vec<_> = lines
+        .filter(|line| line["message"] == "page not found at this host")
+        .map(|line| json!([line["pages"], line["host"]]))
+        .collect();
+    let expected = [json!(["browser wallet", "login.test"]), json!(["other than the browser wallet", "wallet.test"])];
+    assert_eq!(told, expected, "{log}");
 }
 
 /// The database of the first version.

@@ -242,6 +242,38 @@ async fn a_login_without_a_user_handle_is_refused() {
 }
 
 #[tokio::test]
+async fn a_refused_passkey_is_in_the_audit_log_once_a_minute_for_each_reason() {
+    const REFUSED: &str = "SELECT details FROM audit WHERE action = 'passkey.refused' ORDER BY id";
+    let service = service().await;
+    let integrator = shop(&service).await;
+    let mut browser = Browser::at(&service);
+    let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
+    let session = arrives(&integrator, &mut browser, "shop.test").await;
+    let refused = async |expected: &[&str]| {
+        let rows = service.app.store.read(REFUSED, Vec::new()).await.expect("a database");
+        let details = rows.iter().map(|row| serde_json::from_str::<Value>(row.text(0).expect("a text")).expect("JSON"));
+        let reasons: Vec<_> = details.map(|details| text(&details, "reason").to_owned()).collect();
+        assert_eq!(reasons, expected);
+    };
+    for lie in [Lie::Origin("https://evil.test"), Lie::Origin("https://evil.test"), Lie::Flags(USER_PRESENT)] {
+        let asked = browser.asked(&session, "get").await;
+        let answer = passkey.get(&asked, &browser.origin, &[lie]);
+        told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+        service.passes(SignedDuration::from_millis(1));
+    }
+    refused(&["origin", "user_presence"]).await;
+    service.passes(SignedDuration::from_mins(1));
+    let asked = browser.asked(&session, "get").await;
+    let mut answer = passkey.get(&asked, &browser.origin, &[Lie::Origin("https://evil.test")]);
+    told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    for member in ["id", "rawId"] {
+        answer[member] = json!("A".repeat(22));
+    }
+    told(&browser.brings(&session, &answer).await, 404, "unknown_passkey");
+    refused(&["origin", "user_presence", "origin", "unknown"]).await;
+}
+
+#[tokio::test]
 async fn the_passkey_of_a_removed_user_is_unknown_and_its_device_may_forget_it() {
     let service = service().await;
     let integrator = service.integrator().await;

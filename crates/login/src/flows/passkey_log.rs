@@ -1,0 +1,31 @@
+//! Notes refused passkeys where an operator finds them: in the log and in the audit log.
+
+use serde_json::json;
+use signpost_platform::accounts::audit::{Action, Actor};
+use signpost_platform::limits::Caller;
+
+use crate::domains::audit::insert_domain_entry;
+use crate::service::LoginService;
+use crate::sessions::{PasskeyAnswerRefusal, Session};
+
+/// Notes that a passkey was refused, at most once a minute for each reason: anybody can have passkeys refused. A failure to
+/// write changes nothing for the person, who is refused either way.
+pub(crate) async fn note_refused_passkey(
+    service: &LoginService,
+    session: &Session,
+    caller: &Caller,
+    refusal: PasskeyAnswerRefusal,
+) {
+    if !service.passkey_refusals.is_due(refusal.kind(), service.clock.elapsed()) {
+        return;
+    }
+    let (reason, domain) = (refusal.as_str(), &session.challenge.domain);
+    tracing::warn!(session = %session.id, %domain, reason, "passkey refused");
+    let actor = Actor::Address(caller.to_string());
+    let details = json!({ "reason": reason, "session_id": session.id });
+    let now = service.clock.now();
+    let entry = insert_domain_entry(&actor, Action::PasskeyRefused, &session.domain_id, &details, now);
+    if let Err(error) = service.store.write([entry]).await {
+        tracing::warn!(error = format!("{error:#}"), "could not write the audit log");
+    }
+}

@@ -1,0 +1,66 @@
+//! Requests that get 404 because of the host that they name. Without a line in the log, nobody could tell such a page from one
+//! that does not exist.
+
+use std::time::Duration;
+
+use axum::http::HeaderValue;
+
+use super::line_gate::LineGate;
+
+/// Maximum length of a host that is logged, in bytes: the longest name of a host, and a port.
+const MAX_HOST_LEN: usize = 260;
+
+/// The pages that exist at some hosts only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostBoundPages {
+    /// The console, at the server's own address.
+    Console,
+    /// The browser wallet, at a host of its own.
+    BrowserWallet,
+    /// Everything else, which does not exist at the host of the browser wallet.
+    BesideBrowserWallet,
+}
+
+/// Logs requests that get 404 because of their host, at most once a minute for each kind of page.
+#[derive(Debug, Default)]
+pub struct HostRefusals(LineGate<3>);
+
+impl HostBoundPages {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Console => "console",
+            Self::BrowserWallet => "browser wallet",
+            Self::BesideBrowserWallet => "other than the browser wallet",
+        }
+    }
+}
+
+impl HostRefusals {
+    /// Logs a request with this `Host`, which should have named the host `expected`; `elapsed` is
+    /// [`Clock::elapsed`](crate::clock::Clock::elapsed).
+    pub fn log(&self, pages: HostBoundPages, host: Option<&HeaderValue>, expected: &str, elapsed: Duration) {
+        if self.0.is_due(pages as usize, elapsed) {
+            let host = shortened(host);
+            tracing::warn!(pages = pages.as_str(), host, expected, "page not found at this host");
+        }
+    }
+}
+
+/// Returns the host that a request names, shortened: it is a stranger's text.
+fn shortened(host: Option<&HeaderValue>) -> &str {
+    let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+    host.get(..MAX_HOST_LEN).unwrap_or(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_logged_up_to_a_length() {
+        for (sent, logged) in [("a.example:8080", "a.example:8080"), (&"a".repeat(1000), &"a".repeat(MAX_HOST_LEN))] {
+            assert_eq!(shortened(Some(&HeaderValue::from_str(sent).unwrap())), logged);
+        }
+        assert_eq!(shortened(None), "");
+    }
+}
