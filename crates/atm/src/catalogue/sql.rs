@@ -182,7 +182,13 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
 ///
 /// # Errors
 /// As [`Store::write`], or if another import came between, or a step of `with` is refused.
-pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, with: Vec<Step>) -> Result<()> {
+pub async fn import(
+    store: &Store,
+    source: &Source,
+    plan: Plan,
+    version: i64,
+    with: impl IntoIterator<Item = Step>,
+) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
     if name != SAMPLE {

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use jiff::SignedDuration;
 use reqwest::header::{CONTENT_TYPE, ORIGIN};
 use reqwest::{Method, RequestBuilder};
-use tokio::io::AsyncWriteExt;
+use signpost::console::operators;
+use signpost_platform::accounts::audit::Actor;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::console::{operator, operator_by, posts};
@@ -133,6 +135,39 @@ async fn of_a_gigabyte_whose_line_is_cut_in_the_middle_nothing_stays() {
     // The next one is taken as ever.
     let compared = uploads(&mut browser, &token, "mine", FILE).await;
     assert!(compared.html.contains("What would change"), "{}", compared.html);
+}
+
+#[tokio::test]
+async fn a_file_that_was_on_its_way_when_its_operator_was_removed_is_not_compared() {
+    const USED: &str = "SELECT MAX(console_used_at) FROM browser_sessions";
+    let service = service().await;
+    let mut browser = operator(&service).await;
+    let asked = browser.goes_to("/console/machines/import").await;
+    let token = token_of(&asked, "/console/machines/import");
+    service.passes(SignedDuration::from_mins(10));
+    let (store, now) = (&service.app.store, service.clock.now());
+    let request = posting(&browser).build().expect("a request");
+    let host = browser.origin.split_once("://").expect("an origin").1;
+    let (begins, ends) = (head(&token), "One,44.95,-93.1\r\n--b--\r\n");
+    let length = begins.len() + ends.len();
+    let mut text = format!("POST /console/machines/import HTTP/1.1\r\nhost: {host}\r\ncontent-length: {length}\r\n");
+    for (name, value) in request.headers() {
+        write!(text, "{name}: {}\r\n", value.to_str().expect("a text")).expect("a text takes all");
+    }
+    write!(text, "connection: close\r\n\r\n{begins}").expect("a text takes all");
+    let mut line = TcpStream::connect(service.app.listen).await.expect("a server");
+    line.write_all(text.as_bytes()).await.expect("it is taken");
+    until("the form is accepted", async || {
+        let used = store.read_one(USED, Vec::new()).await.expect("a database").expect("a row");
+        (used.time(0).expect("a time") == now).then_some(())
+    })
+    .await;
+    let all = operators::list(store).await.expect("a database");
+    assert!(operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("a database"));
+    line.write_all(ends.as_bytes()).await.expect("it is taken");
+    let mut reply = String::new();
+    line.read_to_string(&mut reply).await.expect("a reply");
+    assert!(reply.starts_with("HTTP/1.1 403") && reply.contains("data-state=\"no-operator\""), "{reply}");
 }
 
 #[tokio::test]
