@@ -17,8 +17,8 @@ pub(super) enum Command {
     /// As long as the console has no operator, the server prints a link that makes you one. It works once, for 30 minutes;
     /// 'signpost console link' prints another.
     ///
-    /// SIGTERM or SIGINT stops it: no new connections, up to 10 seconds for running requests, everything written, exit
-    /// code 0.
+    /// SIGTERM, SIGINT, SIGHUP or SIGQUIT stops it: no new connections, up to 10 seconds for running requests, everything
+    /// written, exit code 0. With nohup it ignores SIGHUP.
     Serve(serve::Serve),
     /// Try the login: a server with sample data and a shop
     ///

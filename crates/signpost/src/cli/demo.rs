@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
-use super::serve::{program, stop_signal};
+use super::serve::program;
+use super::stop_signal::stop_signal;
 use super::{Common, Usage, say};
 use crate::config::{Config, Origin, RawSettings};
 use crate::demo::{Demo, free_address};

@@ -27,6 +27,7 @@ mod shell;
 mod signer;
 mod signing_keys;
 mod status;
+mod stop_signal;
 mod trigger;
 mod users;
 mod wallet;

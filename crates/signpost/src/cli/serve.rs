@@ -9,6 +9,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::observe::telemetry;
 
 use super::Session;
+use super::stop_signal::stop_signal;
 use crate::config::{Origin, RawSettings, Service};
 use crate::console::operators;
 use crate::server::{App, HttpServer};
@@ -67,25 +68,6 @@ pub(super) async fn run(session: Session) -> Result<()> {
     let done = server.run(stop).await;
     telemetry.end().await;
     done
-}
-
-/// Ends when the operator (Ctrl-C) or the system (SIGTERM) asks for it. Listens from the moment it is made: whoever
-/// reads that the server is ready may stop it at once.
-#[cfg(unix)]
-pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 fn addresses(server: &HttpServer) -> serde_json::Value {

@@ -121,6 +121,7 @@ mod serving;
 mod sessions;
 mod sessions_migrated;
 mod shared_limits;
+mod signals;
 mod signatures;
 mod signing_keys;
 mod soak;

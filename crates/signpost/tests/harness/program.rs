@@ -107,9 +107,14 @@ impl Program {
 
     /// The same where no more than so many files may be open.
     pub(crate) fn serves_with(folder: &Path, descriptors: u32) -> Running {
+        Self::serves_after(folder, &format!("ulimit -n {descriptors}"))
+    }
+
+    /// The same from a shell that has run a command before, of which the process inherits what it changed.
+    pub(crate) fn serves_after(folder: &Path, before: &str) -> Running {
         let mut shell = Command::new("/bin/sh");
-        let limited = "ulimit -n \"$0\" && exec \"$@\"";
-        shell.args(["-c", limited, &descriptors.to_string(), env!("CARGO_BIN_EXE_signpost")]);
+        let script = format!("{before} && exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_signpost")]);
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0"];
         Self::by(shell, folder, &arguments).started(&[("SIGNPOST_RATE_LIMIT_MCP", "off")])
     }
@@ -209,7 +214,12 @@ impl Running {
 
     /// Asks it to end.
     pub(crate) fn terminate(&self) {
-        let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        self.signal("TERM");
+    }
+
+    /// Sends it a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(status.expect("kill is there").success());
     }
 

@@ -21,8 +21,8 @@ use self::cursor::OutboxCursor;
 use self::lines::{ListenLines, NoReader};
 use super::Session;
 use super::domains::Namesakes;
-use super::serve::stop_signal;
 use super::signer::{self, DomainChoice, SigningDomain};
+use super::stop_signal::stop_signal;
 use crate::receiver::diagnose::{RefusalCause, diagnose};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
 
