@@ -39,10 +39,19 @@ pub fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// A duration such as `500ms`, `90s`, `5m` or `1h 30m`; never a negative one.
+/// A duration such as `500ms`, `90s`, `5m` or `1h 30m`; never a negative one. `0` needs no unit.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
+    if text == "0" {
+        return Some(Duration::ZERO);
+    }
     SpanParser::new().parse_unsigned_duration(text).ok()
+}
+
+/// Returns a duration as [`parse_duration`] reads it.
+#[must_use]
+pub fn spell_duration(duration: Duration) -> String {
+    SpanPrinter::new().unsigned_duration_to_string(&duration)
 }
 
 /// A duration of `MIN` to `MAX` milliseconds.
@@ -54,7 +63,7 @@ where
     D: Deserializer<'de>,
 {
     let [min, max] = [MIN, MAX].map(Duration::from_millis);
-    let [shortest, longest] = [min, max].map(|bound| SpanPrinter::new().unsigned_duration_to_string(&bound));
+    let [shortest, longest] = [min, max].map(spell_duration);
     let allowed = format!("a duration of {shortest} to {longest}");
     parsed(from, &allowed, |text| parse_duration(text).filter(|duration| (min..=max).contains(duration)))
 }
@@ -111,6 +120,7 @@ mod tests {
     fn durations_are_read_as_people_write_them_and_never_negative() {
         for (text, millis) in [
             ("0s", Some(0)),
+            ("0", Some(0)),
             ("500ms", Some(500)),
             ("300s", Some(300_000)),
             ("5m", Some(300_000)),

@@ -36,6 +36,7 @@ pub use file_state::FileState;
 pub use lock::lock;
 pub use migrate::{Migrated, Migration, Newer};
 pub use moving::Moved;
+pub use postgres::DatabaseNotReady;
 pub use random::random;
 pub use row::{Row, Value};
 pub use rows::Stored;

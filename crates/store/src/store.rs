@@ -67,7 +67,8 @@ impl Store {
     /// Opens the database, or makes it where an embedded one is not there yet, and brings its tables up to date.
     ///
     /// # Errors
-    /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`](crate::Newer)).
+    /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`](crate::Newer));
+    /// with [`DatabaseNotReady`](crate::DatabaseNotReady) among the causes, if a later attempt may succeed.
     pub fn open(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open)
     }

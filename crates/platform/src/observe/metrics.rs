@@ -46,7 +46,12 @@ struct Ended {
 pub struct Metrics(Arc<All>);
 
 struct All {
-    registry: Registry,
+    /// What is counted as it happens, and what the process knows of itself.
+    counted: Registry,
+    /// The [`ServiceGauges`].
+    of_services: Registry,
+    /// The [`DatabaseGauges`].
+    of_database: Registry,
     requests: Family<Answered, Counter>,
     durations: Family<Route, Durations>,
     sessions: Family<Happened, Counter>,
@@ -64,11 +69,14 @@ struct All {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("signpost");
+        let with_prefix = || Registry::with_prefix("signpost");
+        let (mut registry, mut of_services, mut of_database) = (with_prefix(), with_prefix(), with_prefix());
         let version = vec![("version", env!("CARGO_PKG_VERSION"))];
         registry.register("build", "What runs", Info::new(version));
         let mut all = All {
-            registry: Registry::default(),
+            counted: Registry::default(),
+            of_services: Registry::default(),
+            of_database: Registry::default(),
             requests: Family::default(),
             durations: Family::default(),
             sessions: Family::default(),
@@ -91,16 +99,16 @@ impl Default for Metrics {
         let first = "From the event to the end of the first attempt to deliver it";
         registry.register_with_unit("first_delivery_attempt", first, seconds(), all.first_attempts.clone());
         registry.register("outbox_passes", "Passes of the delivery worker", all.passes.clone());
-        registry.register("deliveries_pending", "Events waiting for delivery", all.outbox.clone());
-        let oldest = "Age of the oldest event waiting for delivery";
-        registry.register_with_unit("delivery_oldest_pending", oldest, seconds(), all.oldest.clone());
-        registry.register("endpoints_disabled", "Endpoints disabled after failing for days", all.disabled.clone());
-        registry.register("session_waiters", "Requests waiting for a session", all.waiting.clone());
-        let redis = "1 while Redis responds or none is configured, else 0";
-        registry.register("redis_up", redis, all.redis.clone());
-        registry.register("machines", "ATMs in the catalogue", all.machines.clone());
         registry.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
-        all.registry = registry;
+        of_database.register("deliveries_pending", "Events waiting for delivery", all.outbox.clone());
+        let oldest = "Age of the oldest event waiting for delivery";
+        of_database.register_with_unit("delivery_oldest_pending", oldest, seconds(), all.oldest.clone());
+        of_database.register("endpoints_disabled", "Endpoints disabled after failing for days", all.disabled.clone());
+        of_services.register("session_waiters", "Requests waiting for a session", all.waiting.clone());
+        let redis = "1 while Redis responds or none is configured, else 0";
+        of_services.register("redis_up", redis, all.redis.clone());
+        of_services.register("machines", "ATMs in the catalogue", all.machines.clone());
+        (all.counted, all.of_services, all.of_database) = (registry, of_services, of_database);
         Self(Arc::new(all))
     }
 }
@@ -172,34 +180,48 @@ impl Metrics {
         self.0.passes.get()
     }
 
-    /// All of them as text, with what is counted only when somebody asks.
+    /// Returns all of them as text. Gauges that could not be measured are left out: a wrong zero would raise alerts.
     ///
     /// # Errors
-    /// Where the text cannot be written, which memory alone could cause.
-    pub fn write_text(&self, gauges: &Gauges) -> Result<String> {
-        self.0.outbox.set(gauges.pending_deliveries);
-        self.0.oldest.set(gauges.oldest_delivery_seconds);
-        self.0.disabled.set(gauges.disabled_endpoints);
-        self.0.redis.set(gauges.redis_answers.into());
-        self.0.waiting.set(gauges.waiting_requests);
-        self.0.machines.set(gauges.machines);
-        self.0.memory.set(resident().unwrap_or(0));
+    /// If the text cannot be written, which only a lack of memory could cause.
+    pub fn write_text(&self, services: Option<ServiceGauges>, database: Option<DatabaseGauges>) -> Result<String> {
+        let Self(all) = self;
+        all.memory.set(resident().unwrap_or(0));
         let mut written = String::new();
-        text::encode(&mut written, &self.0.registry)?;
+        text::encode_registry(&mut written, &all.counted)?;
+        if let Some(gauges) = services {
+            all.redis.set(gauges.redis_answers.into());
+            all.waiting.set(gauges.waiting_requests);
+            all.machines.set(gauges.machines);
+            text::encode_registry(&mut written, &all.of_services)?;
+        }
+        if let Some(gauges) = database {
+            all.outbox.set(gauges.pending_deliveries);
+            all.oldest.set(gauges.oldest_delivery_seconds);
+            all.disabled.set(gauges.disabled_endpoints);
+            text::encode_registry(&mut written, &all.of_database)?;
+        }
+        text::encode_eof(&mut written)?;
         Ok(written)
     }
 }
 
-/// What is not counted as it happens, but measured when somebody asks.
+/// Gauges of a server that has started, measured when the metrics are read.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Gauges {
-    pub pending_deliveries: i64,
-    pub oldest_delivery_seconds: f64,
-    pub disabled_endpoints: i64,
+pub struct ServiceGauges {
     pub redis_answers: bool,
     pub waiting_requests: i64,
     pub machines: i64,
+}
+
+/// Gauges that the database is asked for when the metrics are read.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct DatabaseGauges {
+    pub pending_deliveries: i64,
+    pub oldest_delivery_seconds: f64,
+    pub disabled_endpoints: i64,
 }
 
 /// The resident memory of this process in bytes, where the system tells.
@@ -237,18 +259,26 @@ mod tests {
                 metrics.answered(&counts, &request, status, Duration::from_millis(2));
             }
         }
-        let gauges = Gauges {
-            pending_deliveries: 0,
-            oldest_delivery_seconds: 0.0,
-            disabled_endpoints: 0,
-            redis_answers: true,
-            waiting_requests: 0,
-            machines: 0,
-        };
-        let text = metrics.write_text(&gauges).unwrap();
+        let text = metrics.write_text(None, None).unwrap();
         let lines: Vec<_> = text.lines().filter(|line| line.starts_with("signpost_http_requests_total{")).collect();
         assert_eq!(lines.len(), 24, "{text}");
         assert!(lines.iter().all(|line| line.ends_with("} 2")), "{lines:?}");
         assert!(text.contains("signpost_http_request_duration_seconds_count{route=\"none\"} 48"), "{text}");
+    }
+    #[test]
+    fn gauges_that_were_not_measured_are_left_out() {
+        let metrics = Metrics::default();
+        let services = ServiceGauges { redis_answers: true, waiting_requests: 3, machines: 40 };
+        let database = DatabaseGauges { pending_deliveries: 7, oldest_delivery_seconds: 1.5, disabled_endpoints: 0 };
+        let full = metrics.write_text(Some(services), Some(database)).unwrap();
+        for line in ["signpost_deliveries_pending 7", "signpost_machines 40", "signpost_session_waiters 3"] {
+            assert!(full.lines().any(|found| found == line), "{line} is not in {full}");
+        }
+        let without = metrics.write_text(None, None).unwrap();
+        for name in ["signpost_deliveries_pending", "signpost_machines", "signpost_redis_up"] {
+            assert!(!without.contains(name), "{name} is in {without}");
+        }
+        assert!(full.ends_with("# EOF\n") && full.matches("# EOF").count() == 1, "{full}");
+        assert!(without.contains("signpost_build_info{version=") && without.ends_with("# EOF\n"), "{without}");
     }
 }

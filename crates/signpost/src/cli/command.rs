@@ -17,6 +17,9 @@ pub(super) enum Command {
     /// As long as the console has no operator, the server prints a link that makes you one. It works once, for 30 minutes;
     /// 'signpost console link' prints another.
     ///
+    /// A PostgreSQL server that is not ready yet is waited for: --wait-for-database says how long. Meanwhile requests get 503,
+    /// and nothing is printed.
+    ///
     /// SIGTERM, SIGINT, SIGHUP or SIGQUIT stops it: no new connections, up to 10 seconds for running requests, everything
     /// written, exit code 0. With nohup it ignores SIGHUP.
     Serve(serve::Serve),

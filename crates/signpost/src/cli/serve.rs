@@ -22,6 +22,9 @@ pub(super) struct Serve {
     /// URL at which clients reach the server [default: the listen address]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// How long to wait for a PostgreSQL server that is not ready yet; 0 exits at once [default: 2m]
+    #[arg(long, value_name = "DURATION")]
+    wait_for_database: Option<String>,
     /// Redis or Valkey, to share rate limits between several servers
     #[arg(long, value_name = "URL")]
     redis_url: Option<String>,
@@ -42,6 +45,7 @@ impl Serve {
         let flags = [
             ("listen", &self.listen),
             ("public_url", &self.public_url),
+            ("wait_for_database", &self.wait_for_database),
             ("redis_url", &self.redis_url),
             ("services", &self.services),
             ("advisories", &self.advisories),
@@ -58,8 +62,16 @@ impl Serve {
 pub(super) async fn run(session: Session) -> Result<()> {
     let Session { config, json } = session;
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
-    let stop = stop_signal()?;
-    let server = HttpServer::open(config, Clock::System).await?;
+    let mut stop = Box::pin(stop_signal()?);
+    let server = tokio::select! {
+        biased;
+        server = HttpServer::open(config, Clock::System) => server?,
+        () = &mut stop => {
+            tracing::info!("server stopped");
+            telemetry.end().await;
+            return Ok(());
+        }
+    };
     if json {
         println!("{}", addresses(&server));
     } else {

@@ -56,6 +56,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     #[serde(deserialize_with = "database_url")]
     pub database_url: Option<String>,
+    #[serde(deserialize_with = "setting::duration::<_, 0, 3_600_000>")]
+    pub wait_for_database: Duration,
     #[serde(deserialize_with = "redis_url")]
     pub redis_url: Option<String>,
     #[serde(deserialize_with = "setting::duration::<_, 0, 60_000>")]

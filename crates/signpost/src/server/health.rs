@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use signpost_atm::locator::Deployment;
+use signpost_platform::clock::Clock;
 use signpost_platform::limits::{ASK_CLIENT, TOLD_CLIENT};
 use signpost_platform::web::peer::see_forwarding;
 use signpost_platform::web::{ANY_ORIGIN, JsonReply};
@@ -21,7 +22,7 @@ use super::App;
 pub(crate) async fn show(State(app): State<Arc<App>>, extensions: Extensions, headers: HeaderMap) -> impl IntoResponse {
     let seen = headers.contains_key(ASK_CLIENT).then(|| see_forwarding(&app, &extensions, &headers).as_str());
     let told = seen.map(|word| [(TOLD_CLIENT, HeaderValue::from_static(word))]);
-    (ANY_ORIGIN, told.map(AppendHeaders), JsonReply(document(&app)))
+    (ANY_ORIGIN, told.map(AppendHeaders), JsonReply(document(&app.clock)))
 }
 
 /// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the
@@ -40,6 +41,19 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> impl IntoResponse {
     (StatusCode::SERVICE_UNAVAILABLE, ANY_ORIGIN, Json(body))
 }
 
+/// Returns the health document of a server that has not opened its database yet.
+pub(super) async fn show_starting(State(clock): State<Clock>) -> impl IntoResponse {
+    (ANY_ORIGIN, JsonReply(document(&clock)))
+}
+
+/// Returns 503 with the reasons, as [`ready`] does, for a server that has not opened its database yet.
+pub(super) async fn ready_starting() -> impl IntoResponse {
+    let checks = json!({ "store": "failing", "accepting": "failing" });
+    let reasons = ["the database is not open yet", "the server is starting"];
+    let body = json!({ "status": "unavailable", "checks": checks, "reasons": reasons });
+    (StatusCode::SERVICE_UNAVAILABLE, ANY_ORIGIN, Json(body))
+}
+
 #[derive(Serialize)]
 struct Health {
     mode: Deployment,
@@ -48,7 +62,7 @@ struct Health {
     version: &'static str,
 }
 
-fn document(app: &App) -> Health {
+fn document(clock: &Clock) -> Health {
     let (status, version) = ("ok", env!("CARGO_PKG_VERSION"));
-    Health { mode: Deployment::Remote, status, timestamp: app.clock.now(), version }
+    Health { mode: Deployment::Remote, status, timestamp: clock.now(), version }
 }

@@ -10,6 +10,7 @@ mod root;
 pub mod routes;
 pub mod schema;
 mod scrape;
+mod starting;
 mod visitors;
 
 use std::fs::File;
@@ -43,11 +44,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::connections::ConnectionLimits;
-use self::schema::SCHEMA;
+use self::starting::StartingServer;
 use self::visitors::OwnPeople;
 use crate::config::{Config, Service};
 use crate::deployment::public_address::{self, say_what_is_unsafe};
-use crate::deployment::sealed;
 
 pub use self::app::App;
 
@@ -71,70 +71,30 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Opens the database, loads the catalogue and takes the address.
+    /// Takes the address, opens the database and loads the catalogue. Until that is done, requests are answered with 503.
     ///
     /// # Errors
     /// One line that says what to change: the address is in use, the data folder cannot be written, another server
-    /// has the database, a newer program wrote it.
+    /// has the database, a newer program wrote it, its server was not ready in time.
     pub async fn open(config: Config, clock: Clock) -> Result<Self> {
         if config.database_url.is_none() {
             prepare_data_dir(&config.data_dir)?;
         }
         let lock = config.database_file().map(|file| lock(&file)).transpose()?;
-        let store = Store::open(&config.database_url(), &SCHEMA)?;
-        store.check_move().await?;
-        sealed::check(&store, &config.login.seal()).await?;
-        let outbound = Outbound::new(&Names::System);
-        let catalogue = open_catalogue(&config, &store, &clock, &outbound).await?;
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener
             .with_context(|| format!("cannot listen on {}: choose another address with --listen", config.listen))?;
         let listen = listener.local_addr()?;
-        let redis = match &config.redis_url {
-            Some(url) => Some(Redis::open(url).await?),
-            None => None,
-        };
-        let platform = Platform::from(PlatformParts {
-            clock,
-            is_https: config.is_https(),
-            serves_only_its_machine: config.serves_only_its_machine(),
-            listen,
-            base_url: config.base_url(listen),
-            origin: PublicOrigin::of(&config.public_address(listen)),
-            public_address: config.public_address(listen),
-            public_url: config.public_url.clone(),
-            proxies: config.proxies.clone(),
-            store,
-            keys: KeyCache::default(),
-            refusals: Refusals::default(),
-            host_refusals: HostRefusals::default(),
-            limits: Limits::new(config.rates.clone(), redis.clone()),
-            redis,
-            outbound,
-            metrics: Metrics::default(),
-            stopping: CancellationToken::new(),
-            draining: CancellationToken::new(),
-        });
-        let prover = Prover::new(name_server(&config));
-        let login = LoginService::new(platform.clone(), config.login.clone(), prover);
-        let people = config
-            .services
-            .contains(&Service::Auth)
-            .then(|| Arc::new(OwnPeople(login.clone())) as Arc<dyn VisitorLookup>);
-        let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, people);
-        let openid = OpenidService::new(login.clone());
-        let app = Arc::new(App { config, platform, login, openid, atm });
+        let metrics_listener = scrape::listen(&config).await?;
+        let metrics = Metrics::default();
+        let starting = StartingServer::new(&config, &clock, listen, &metrics);
+        let opening = Box::pin(open_app(config, clock, listen, metrics));
+        let app = Box::pin(starting.serve_while(&listener, metrics_listener.as_ref(), opening)).await?;
         if lock.is_some() {
             events::sql::free_leases(&app.store).await?;
         }
-        let metrics = scrape::listen(&app).await?;
-        public_address::remember(&app.store, &app.public_address).await?;
-        if app.config.services.contains(&Service::Auth) {
-            let (public_url, address) = (app.public_url.as_ref(), &app.public_address);
-            own::find_or_make(&app.store, public_url, address, app.clock.now()).await?;
-        }
         say_what_is_unsafe(&app.config);
-        Ok(Self { app, listener, metrics, _lock: lock })
+        Ok(Self { app, listener, metrics: metrics_listener, _lock: lock })
     }
 
     /// Where the metrics are served, if anywhere.
@@ -178,6 +138,51 @@ impl HttpServer {
         tracing::info!("server stopped");
         Ok(())
     }
+}
+
+/// Opens the database, loads the catalogue and builds the services.
+async fn open_app(config: Config, clock: Clock, listen: SocketAddr, metrics: Metrics) -> Result<Arc<App>> {
+    let store = starting::open_database(&config, listen).await?;
+    let outbound = Outbound::new(&Names::System);
+    let catalogue = open_catalogue(&config, &store, &clock, &outbound).await?;
+    let redis = match &config.redis_url {
+        Some(url) => Some(Redis::open(url).await?),
+        None => None,
+    };
+    let public_address = config.public_address(listen);
+    let platform = Platform::from(PlatformParts {
+        clock,
+        is_https: config.is_https(),
+        serves_only_its_machine: config.serves_only_its_machine(),
+        listen,
+        base_url: config.base_url(listen),
+        origin: PublicOrigin::of(&public_address),
+        public_address,
+        public_url: config.public_url.clone(),
+        proxies: config.proxies.clone(),
+        store,
+        keys: KeyCache::default(),
+        refusals: Refusals::default(),
+        host_refusals: HostRefusals::default(),
+        limits: Limits::new(config.rates.clone(), redis.clone()),
+        redis,
+        outbound,
+        metrics,
+        stopping: CancellationToken::new(),
+        draining: CancellationToken::new(),
+    });
+    let prover = Prover::new(name_server(&config));
+    let login = LoginService::new(platform.clone(), config.login.clone(), prover);
+    let runs_login = config.services.contains(&Service::Auth);
+    let people = runs_login.then(|| Arc::new(OwnPeople(login.clone())) as Arc<dyn VisitorLookup>);
+    let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, people);
+    let openid = OpenidService::new(login.clone());
+    let app = Arc::new(App { config, platform, login, openid, atm });
+    public_address::remember(&app.store, &app.public_address).await?;
+    if runs_login {
+        own::find_or_make(&app.store, app.public_url.as_ref(), &app.public_address, app.clock.now()).await?;
+    }
+    Ok(app)
 }
 
 fn log_start(app: &App) {

@@ -98,7 +98,7 @@ pub fn front(app: &Arc<App>) -> Front {
 }
 
 /// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.
-fn programs() -> Vec<String> {
+pub(super) fn programs() -> Vec<String> {
     let apis = Environment::ALL.into_iter().map(Environment::path);
     apis.chain(transport::PATHS)
         .chain(["/health", "/.well-known", "/forward", "/.signpost"])

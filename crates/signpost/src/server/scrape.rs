@@ -6,26 +6,29 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use signpost_login::events;
-use signpost_platform::observe::metrics::Gauges;
+use signpost_platform::limits::Proxies;
+use signpost_platform::observe::metrics::{DatabaseGauges, Metrics, ServiceGauges};
 use signpost_platform::redis::Redis;
 use signpost_platform::web::problem::Problem;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::connections::{self, ConnectionLimits};
+use crate::config::Config;
 
 /// Connections of those who read the metrics.
 const MAX_CONNECTIONS: usize = 64;
 
-/// Listens where the operator wants it, before the server says that it is ready.
+/// Listens at the configured address, if any.
 ///
 /// # Errors
-/// Where the address is taken.
-pub(crate) async fn listen(app: &App) -> Result<Option<TcpListener>> {
-    let Some(address) = app.config.metrics_listen else { return Ok(None) };
+/// If the address is taken.
+pub(crate) async fn listen(config: &Config) -> Result<Option<TcpListener>> {
+    let Some(address) = config.metrics_listen else { return Ok(None) };
     let taken = || format!("cannot listen on {address} for metrics: choose another address");
     Ok(Some(TcpListener::bind(address).await.with_context(taken)?))
 }
@@ -37,20 +40,50 @@ pub(crate) async fn run(app: Arc<App>, listener: TcpListener) {
     connections::serve(listener, router.into(), limits, proxies, app.draining.clone()).await;
 }
 
-async fn show(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {
-    let text = app.metrics.write_text(&measure(&app).await?)?;
-    Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text))
+/// Serves the counters alone at `/metrics`, until the server has started.
+pub(super) async fn serve_starting(
+    listener: &TcpListener,
+    metrics: Metrics,
+    proxies: &Proxies,
+    opened: CancellationToken,
+) {
+    let router = Router::new().route("/metrics", get(show_counters)).with_state(metrics);
+    let limits = ConnectionLimits::with_total(MAX_CONNECTIONS);
+    connections::serve(listener, router.into(), limits, proxies, opened).await;
 }
 
-async fn measure(app: &App) -> Result<Gauges> {
+async fn show_counters(State(metrics): State<Metrics>) -> Result<Response, Problem> {
+    Ok(reply(metrics.write_text(None, None)?))
+}
+
+/// Returns all metrics. While the database cannot be read they lack its gauges: a monitor that got no metrics at all would
+/// take the server for dead.
+async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+    let services = ServiceGauges {
+        redis_answers: app.redis.as_ref().is_none_or(Redis::answers),
+        waiting_requests: i64::try_from(app.login.waiting.requests()).unwrap_or(i64::MAX),
+        machines: i64::try_from(app.atm.catalogue.snapshot().len()).unwrap_or(i64::MAX),
+    };
+    let database = match measure_database(&app).await {
+        Ok(gauges) => Some(gauges),
+        Err(error) => {
+            tracing::warn!(error = format!("{error:#}"), "could not measure the database for the metrics");
+            None
+        }
+    };
+    Ok(reply(app.metrics.write_text(Some(services), database)?))
+}
+
+async fn measure_database(app: &App) -> Result<DatabaseGauges> {
     let (pending_deliveries, oldest) = events::sql::count_waiting(&app.store).await?;
     let now = app.clock.now();
-    Ok(Gauges {
+    Ok(DatabaseGauges {
         pending_deliveries,
         oldest_delivery_seconds: oldest.map_or(0.0, |at| now.duration_since(at).as_secs_f64().max(0.0)),
         disabled_endpoints: events::endpoints::count_disabled(&app.store).await?,
-        redis_answers: app.redis.as_ref().is_none_or(Redis::answers),
-        waiting_requests: i64::try_from(app.login.waiting.requests())?,
-        machines: i64::try_from(app.atm.catalogue.snapshot().len())?,
     })
+}
+
+fn reply(text: String) -> Response {
+    ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }

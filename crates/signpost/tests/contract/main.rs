@@ -125,6 +125,7 @@ mod signals;
 mod signatures;
 mod signing_keys;
 mod soak;
+mod starting;
 mod store;
 mod stored;
 mod surroundings;

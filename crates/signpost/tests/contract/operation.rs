@@ -294,6 +294,17 @@ async fn metrics_are_served_at_an_address_of_their_own_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn metrics_are_served_without_the_gauges_of_a_database_that_cannot_be_read() {
+    let service = Service::with(&[("metrics_listen", "127.0.0.1:0")]).await;
+    let address = service.metrics_listen.expect("an address");
+    service.app.store.close().await;
+    let response = http().get(format!("http://{address}/metrics")).send().await.expect("a response");
+    assert_eq!(response.status().as_u16(), 200);
+    let text = response.text().await.expect("a text");
+    assert!(text.contains("signpost_machines ") && !text.contains("signpost_deliveries_pending"), "{text}");
+}
+
+#[tokio::test]
 async fn a_metrics_address_that_is_taken_is_told_at_the_start() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();

@@ -92,11 +92,15 @@ impl Program {
     /// Starts a command whose lines are read while it runs.
     pub(crate) fn follows(mut self) -> Following {
         let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
-        let printed = BufReader::new(child.stdout.take().expect("a pipe"));
-        let (send, lines) = mpsc::unbounded_channel();
-        // Ends with the command, or with the test that reads no more.
-        std::thread::spawn(move || printed.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-        Following { child, lines }
+        let stdout = child.stdout.take().expect("a pipe");
+        Following::reading(child, stdout)
+    }
+
+    /// Starts a command whose log is read while it runs.
+    pub(crate) fn logs(mut self) -> Following {
+        let mut child = self.command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let stderr = child.stderr.take().expect("a pipe");
+        Following::reading(child, stderr)
     }
 
     /// Starts `serve` on a free port and waits until it is there.
@@ -174,6 +178,14 @@ impl Ended {
 }
 
 impl Following {
+    fn reading(child: Child, printed: impl Read + Send + 'static) -> Self {
+        let (send, lines) = mpsc::unbounded_channel();
+        let printed = BufReader::new(printed);
+        // Ends with the command, or with the test that reads no more.
+        std::thread::spawn(move || printed.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Self { child, lines }
+    }
+
     /// The next line, for people.
     pub(crate) async fn text_line(&mut self) -> String {
         let line = tokio::time::timeout(PATIENCE, self.lines.recv()).await.expect("a line in time");

@@ -63,9 +63,6 @@ impl PostgresAddress {
                 )
             }
         };
-        if !is_encrypted && config.get_hosts().iter().any(is_far) {
-            tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its URL");
-        }
         // A machine that is off answers nothing: there must be time left for the others.
         config.connect_timeout(CONNECT / u32::try_from(hosts)?);
         config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
@@ -73,6 +70,11 @@ impl PostgresAddress {
             config.application_name(format!("{SERVER}{}", known(migrations)));
         }
         Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref().map(Path::new))?) })
+    }
+
+    /// Returns whether connections cross a network without encryption.
+    pub(super) fn is_exposed(&self) -> bool {
+        self.config.get_ssl_mode() == SslMode::Disable && self.config.get_hosts().iter().any(is_far)
     }
 
     /// Opens a connection; the second part has to be polled for the first to work.

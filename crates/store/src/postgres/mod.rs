@@ -8,6 +8,7 @@
 mod address;
 mod connection;
 mod group;
+mod not_ready;
 mod pulse;
 mod value;
 
@@ -26,7 +27,10 @@ use crate::row::Row;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 use address::PostgresAddress;
 use connection::{Connection, named};
+use not_ready::mark_not_ready;
 use pulse::{Pulse, gone};
+
+pub use not_ready::DatabaseNotReady;
 
 /// How many connections a process reads with. One more writes, for the more a commit holds the better; another does the
 /// writes that are so large that nobody should wait for them; and one listens.
@@ -73,8 +77,12 @@ struct Work {
 
 impl Postgres {
     /// Connects, and brings the tables up to date.
+    ///
+    /// # Errors
+    /// [`DatabaseNotReady`] among the causes, if a later attempt may succeed.
     pub(super) fn open(url: &str, migrations: &'static [Migration]) -> Result<Self> {
         let address = PostgresAddress::parse(url, migrations)?;
+        let is_exposed = address.is_exposed();
         let ((to_reads, reads), (to_writes, writes)) = (mpsc::channel(WAITING), mpsc::channel(WAITING));
         let (to_large, large) = mpsc::channel(WAITING);
         let (changes, _) = broadcast::channel(changes::WAITING);
@@ -90,6 +98,9 @@ impl Postgres {
         };
         let thread = std::thread::Builder::new().name("store-postgres".to_owned()).spawn(run)?;
         opened.recv().context("the database's thread ended")??;
+        if is_exposed {
+            tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its URL");
+        }
         let queues = Queues { reads: to_reads, writes: to_writes, large: to_large };
         let (queues, thread) = (Arc::new(std::sync::Mutex::new(Some(queues))), Arc::new(Mutex::new(Some(thread))));
         Ok(Self { queues, thread, changes, pulse })
@@ -137,7 +148,8 @@ pub(super) async fn migrate(url: &str, migrations: &[Migration], contract: bool)
 
 /// A migration may take longer than a request.
 async fn connect_to_migrate(address: &PostgresAddress) -> Result<tokio_postgres::Client> {
-    address.connect("SET statement_timeout = 0").await.context("cannot connect to the database")
+    let connected = address.connect("SET statement_timeout = 0").await;
+    connected.map_err(mark_not_ready).context("cannot connect to the database")
 }
 
 fn closed() -> Error {
@@ -153,7 +165,10 @@ async fn serve(work: Work, told: &told::Sender<Result<()>>) {
     let Work { address, migrations, reads, writes, large, changes, state } = work;
     let opened = async {
         let mut client = connect_to_migrate(&address).await?;
-        migrate::run_on(&mut client, migrations, false).await.map(|migrated| migrated.log())
+        // A standby accepts connections, and no tables.
+        let migrated = migrate::run_on(&mut client, migrations, false).await.map_err(mark_not_ready)?;
+        migrated.log();
+        anyhow::Ok(())
     };
     let opened = opened.await;
     let failed = opened.is_err();

@@ -11,6 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Borrow;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,9 +94,9 @@ fn connections_below(descriptors: u64) -> usize {
 }
 
 /// Serves until `draining`, then accepts no more, closes the connections without a request and ends with the last of the
-/// others. Dropped, it cuts them off.
+/// others. Dropped, it cuts them off. A listener that is only borrowed stays open.
 pub(crate) async fn serve(
-    listener: TcpListener,
+    listener: impl Borrow<TcpListener>,
     front: Front,
     limits: ConnectionLimits,
     proxies: &Proxies,
@@ -111,7 +112,7 @@ pub(crate) async fn serve(
             () = draining.cancelled() => break,
             _ = sweep.tick() => table.sweep(),
             Some(_) = tasks.join_next() => {}
-            accepted = listener.accept() => match accepted {
+            accepted = listener.borrow().accept() => match accepted {
                 Ok((stream, peer)) => {
                     if has_place(&table, &mut tasks, limits.total).await {
                         // Without it every reply on an event stream waits 40 ms for the acknowledgement of the one before.

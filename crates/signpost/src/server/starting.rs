@@ -1,0 +1,239 @@
+//! The server while it starts: its address is open, and the database may not be reachable yet.
+//!
+//! Servers and databases start together after a power failure, and on Kubernetes. A server that exited because its database
+//! needs another minute would be restarted in a loop; one that did not listen would look dead.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::http::header::{CONNECTION, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::json;
+use signpost_platform::clock::Clock;
+use signpost_platform::limits::Proxies;
+use signpost_platform::observe::metrics::Metrics;
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::assets;
+use signpost_platform::pages::error_page::ErrorPages;
+use signpost_platform::setting::spell_duration;
+use signpost_platform::web::problem::error_body;
+use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
+use signpost_store::{DatabaseNotReady, Store, Unavailable, is_postgres};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::connections::{self, ConnectionLimits};
+use super::front::Front;
+use super::schema::SCHEMA;
+use super::{health, routes, scrape};
+use crate::config::Config;
+use crate::deployment::sealed;
+
+/// Maximum number of connections while the server starts.
+const MAX_CONNECTIONS: usize = 1024;
+/// Time between two attempts to open the database.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+/// Time that requests in progress have to end once the server has started.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// What answers requests until the server has started.
+pub(super) struct StartingServer {
+    front: Front,
+    metrics: Metrics,
+    proxies: Proxies,
+}
+
+impl StartingServer {
+    /// Creates what answers for a server with these settings.
+    pub(super) fn new(config: &Config, clock: &Clock, listen: SocketAddr, metrics: &Metrics) -> Self {
+        let router = Router::new()
+            .route("/health", get(health::show_starting))
+            .route("/health/ready", get(health::ready_starting))
+            .merge(assets::router(assets::OF_EVERY_PAGE))
+            .fallback(refuse)
+            .with_state(clock.clone())
+            .layer(map_response(close))
+            .layer(RequestLog::new(metrics.clone(), SpecialRoutes::default()));
+        let origin = PublicOrigin::of(&config.public_address(listen));
+        let pages = Some(ErrorPages { origin, programs: routes::programs().into() });
+        let front = Front { router, wallet: None, pages };
+        Self { front, metrics: metrics.clone(), proxies: config.proxies.clone() }
+    }
+
+    /// Answers requests while `opening` runs, and returns its result. Connections that are not accepted by then wait in the
+    /// listener's queue for the server that starts.
+    pub(super) async fn serve_while<T>(
+        self,
+        listener: &TcpListener,
+        metrics_listener: Option<&TcpListener>,
+        opening: impl Future<Output = T>,
+    ) -> T {
+        let Self { front, metrics, proxies } = self;
+        let opened = CancellationToken::new();
+        let limits = ConnectionLimits::with_total(MAX_CONNECTIONS);
+        let serving = connections::serve(listener, front, limits, &proxies, opened.clone());
+        let serving_metrics = async {
+            if let Some(listener) = metrics_listener {
+                scrape::serve_starting(listener, metrics, &proxies, opened.clone()).await;
+            }
+        };
+        let deadline = async {
+            opened.cancelled().await;
+            sleep(DRAIN).await;
+        };
+        let serving = async {
+            tokio::select! {
+                _ = async { tokio::join!(serving, serving_metrics) } => {}
+                () = deadline => {}
+            }
+        };
+        let opening = async {
+            let result = opening.await;
+            opened.cancel();
+            result
+        };
+        tokio::join!(serving, opening).1
+    }
+}
+
+/// Opens the database and checks that this program can use it. A database server that is not ready yet is tried again for as
+/// long as `wait_for_database` allows, while this server answers at `listen`.
+///
+/// # Errors
+/// The first error that waiting cannot end, or the last one when the time is over.
+pub(super) async fn open_database(config: &Config, listen: SocketAddr) -> Result<Store> {
+    let (begun, wait) = (Instant::now(), config.wait_for_database);
+    let mut is_waiting = false;
+    loop {
+        let error = match try_open_database(config).await {
+            Ok(store) => {
+                if is_waiting {
+                    let waited_s = begun.elapsed().as_secs();
+                    tracing::info!(waited_s, "the database is ready");
+                }
+                return Ok(store);
+            }
+            Err(error) => error,
+        };
+        let left = wait.saturating_sub(begun.elapsed());
+        if wait.is_zero() || !may_pass(config, &error) {
+            return Err(error);
+        }
+        if left.is_zero() {
+            return Err(error.context(format!("waited {} for the database", spell_duration(wait))));
+        }
+        if !is_waiting {
+            let (error, wait) = (format!("{error:#}"), spell_duration(wait));
+            tracing::warn!(error, wait, %listen, "waiting for the database");
+            is_waiting = true;
+        }
+        sleep(RETRY_INTERVAL.min(left)).await;
+    }
+}
+
+async fn try_open_database(config: &Config) -> Result<Store> {
+    let url = config.database_url();
+    let opening = tokio::task::spawn_blocking(move || Store::open(&url, &SCHEMA));
+    let store = opening.await.context("opening the database panicked")??;
+    store.check_move().await?;
+    sealed::check(&store, &config.login.seal()).await?;
+    Ok(store)
+}
+
+/// Returns whether a later attempt to open the database may succeed. A server that was reached may still restart between two
+/// statements.
+fn may_pass(config: &Config, error: &anyhow::Error) -> bool {
+    is_postgres(&config.database_url()) && (error.is::<DatabaseNotReady>() || error.is::<Unavailable>())
+}
+
+async fn refuse() -> impl IntoResponse {
+    let message = "the server is starting; try again soon";
+    let body = error_body((StatusCode::SERVICE_UNAVAILABLE, "unavailable"), message, &json!({}));
+    ([(RETRY_AFTER, HeaderValue::from_static("1"))], body)
+}
+
+/// Asks the client for a new connection for its next request.
+async fn close(mut response: Response) -> Response {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+
+    use super::*;
+    use crate::config::RawSettings;
+
+    /// Sends a request and returns the whole response.
+    async fn send(to: SocketAddr, request_line: &str, accept: &str) -> String {
+        let mut stream = TcpStream::connect(to).await.unwrap();
+        let head = format!("{request_line} HTTP/1.1\r\nHost: {to}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        response
+    }
+
+    /// Runs `requests` as long as a server starts, with the addresses of its two listeners.
+    async fn while_starting<T>(requests: impl AsyncFnOnce(SocketAddr, SocketAddr) -> T) -> T {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let metrics_listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listen = listener.local_addr().unwrap();
+        let config = Config::new(&RawSettings::default()).unwrap();
+        let starting = StartingServer::new(&config, &Clock::System, listen, &Metrics::default());
+        let opening = requests(listen, metrics_listener.local_addr().unwrap());
+        let result = starting.serve_while(&listener, Some(&metrics_listener), opening).await;
+        // The listener is as open as before.
+        TcpStream::connect(listen).await.unwrap();
+        result
+    }
+
+    #[tokio::test]
+    async fn a_starting_server_is_alive_and_not_ready() {
+        while_starting(async |listen, metrics| {
+            let health = send(listen, "GET /health", "*/*").await;
+            assert!(health.starts_with("HTTP/1.1 200 ") && health.contains("\"status\":\"ok\""), "{health}");
+            let ready = send(listen, "GET /health/ready", "*/*").await;
+            assert!(ready.starts_with("HTTP/1.1 503 ") && ready.contains("the database is not open yet"), "{ready}");
+            let metrics = send(metrics, "GET /metrics", "*/*").await;
+            assert!(metrics.starts_with("HTTP/1.1 200 ") && metrics.contains("signpost_build_info"), "{metrics}");
+            assert!(!metrics.contains("signpost_machines") && metrics.contains("status=\"503\"} 1"), "{metrics}");
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_starting_server_asks_all_other_requests_to_come_back() {
+        while_starting(async |listen, _| {
+            for request_line in ["GET /", "POST /mcp", "POST /sandbox/v1/sessions", "GET /console", "DELETE /x"] {
+                let refused = send(listen, request_line, "application/json").await;
+                assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("retry-after: 1\r\n"), "{refused}");
+                assert!(
+                    refused.contains("\"code\":\"unavailable\"") && refused.contains("x-request-id: "),
+                    "{refused}"
+                );
+            }
+            let page = send(listen, "GET /login/x", "text/html").await;
+            assert!(page.starts_with("HTTP/1.1 503 ") && page.contains("<h1 id=\"title\">"), "{page}");
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_its_response_does_not_delay_the_start() {
+        let _stalled = while_starting(async |listen, _| {
+            let mut stream = TcpStream::connect(listen).await.unwrap();
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n").await.unwrap();
+            stream
+        })
+        .await;
+    }
+}
