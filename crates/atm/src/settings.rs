@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use signpost_mcp::Origins;
 use signpost_platform::limits::{self, Rate};
-use signpost_platform::setting::{self, items};
+use signpost_platform::setting::{self, MAX_ITEMS, items};
 use url::Url;
 
 use super::places::geocoder::{GeocoderKind, GeocoderSettings};
@@ -43,6 +43,9 @@ struct GeocoderKeys {
 
 fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Origins, D::Error> {
     let text = String::deserialize(from)?;
+    if items(&text).nth(MAX_ITEMS).is_some() {
+        return Err(D::Error::custom(format_args!("there are more than {MAX_ITEMS} origins, the maximum")));
+    }
     Origins::parse(items(&text)).map_err(D::Error::custom)
 }
 
@@ -52,7 +55,8 @@ fn optional_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, 
 
 fn optional_host_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let is_label = |label: &str| {
-        (1..=63).contains(&label.len()) && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        let is_spelled = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        (1..=63).contains(&label.len()) && is_spelled && !label.starts_with('-') && !label.ends_with('-')
     };
     let is_host = |text: &str| text.len() <= 253 && text.split('.').all(is_label);
     setting::optional(from, "a host name, such as www-example-com.assistant.example", |text| {

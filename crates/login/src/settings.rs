@@ -23,7 +23,7 @@ pub struct LoginSettings {
     pub allow_private_webhooks: PrivateWebhooks,
     #[serde(deserialize_with = "schedule")]
     pub webhook_retry_schedule: Vec<Duration>,
-    #[serde(deserialize_with = "setting::optional_address")]
+    #[serde(deserialize_with = "setting::optional_server_address")]
     pub dns_server: Option<SocketAddr>,
     #[serde(deserialize_with = "seal_key")]
     pub seal_key: Option<SealKey>,
@@ -114,12 +114,17 @@ fn parse_wallet_origin(text: &str) -> Option<PublicOrigin> {
 }
 
 fn schedule<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Error> {
+    parsed(from, "a list of 1 to 30 waits, at most 720h in all, such as 2s,10s,1m,2h", parse_schedule)
+}
+
+/// Parses a retry schedule. Without a wait in it, an event would be lost with its first failed attempt; after 30 days an
+/// event that still waits has failed.
+fn parse_schedule(text: &str) -> Option<Vec<Duration>> {
     const MAX_RETRIES: usize = 30;
-    const MAX_WAIT: Duration = Duration::from_hours(30 * 24);
-    let wait = |text: &str| parse_duration(text).filter(|wait| *wait <= MAX_WAIT);
-    parsed(from, "a list of at most 30 waits of at most 720h each, such as 2s,10s,1m,2h", |text| {
-        items(text).map(wait).collect::<Option<Vec<_>>>().filter(|waits| waits.len() <= MAX_RETRIES)
-    })
+    const MAX_TOTAL: Duration = Duration::from_hours(30 * 24);
+    let waits = items(text).map(parse_duration).collect::<Option<Vec<_>>>()?;
+    let total = waits.iter().try_fold(Duration::ZERO, |total, wait| total.checked_add(*wait))?;
+    ((1..=MAX_RETRIES).contains(&waits.len()) && total <= MAX_TOTAL).then_some(waits)
 }
 
 fn seal_key<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SealKey>, D::Error> {

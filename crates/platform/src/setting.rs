@@ -34,6 +34,9 @@ pub fn optional<'de, D: Deserializer<'de>, T>(
     parse(&text).map(Some).ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), &allowed))
 }
 
+/// Maximum number of items in a list of networks or origins: each request may be compared with all of them.
+pub const MAX_ITEMS: usize = 1000;
+
 /// The items of a list, which commas separate.
 pub fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
@@ -86,6 +89,15 @@ pub fn optional_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Soc
     optional(from, ADDRESS, |text| text.parse().ok())
 }
 
+/// Parses the address and port of a server that is asked, if any. Unlike a listen address it cannot have port 0.
+///
+/// # Errors
+/// If it is not an address with such a port.
+pub fn optional_server_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+    let allowed = "an address and a port from 1 to 65535, such as 192.0.2.53:53";
+    optional(from, allowed, |text| text.parse().ok().filter(|address: &SocketAddr| address.port() != 0))
+}
+
 /// An `http` or `https` URL without query, fragment and user, if any.
 ///
 /// # Errors
@@ -109,7 +121,7 @@ pub fn optional_server_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
 }
 
 fn is_http_without_query(url: &Url) -> bool {
-    matches!(url.scheme(), "http" | "https") && url.query().is_none()
+    matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.port() != Some(0)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
-use crate::setting::{items, parsed};
+use crate::setting::{MAX_ITEMS, items, parsed};
 
 /// Whom a request is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -71,8 +71,10 @@ impl Proxies {
 
 fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
     let network = |text: &str| text.parse().ok().or_else(|| Some(text.parse::<IpAddr>().ok()?.into()));
-    let allowed = "a list of networks and addresses, such as 10.0.0.0/8, fd00::/8 or 192.0.2.1";
-    parsed(from, allowed, |text| items(text).map(network).collect())
+    let allowed = "a list of at most 1000 networks and addresses, such as 10.0.0.0/8, fd00::/8 or 192.0.2.1";
+    parsed(from, allowed, |text| {
+        items(text).map(network).collect::<Option<Vec<_>>>().filter(|networks| networks.len() <= MAX_ITEMS)
+    })
 }
 
 impl Proxies {

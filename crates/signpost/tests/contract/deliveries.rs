@@ -112,7 +112,7 @@ async fn an_endpoint_that_is_gone_is_asked_no_more() {
 
 #[tokio::test]
 async fn the_schedule_is_the_operators_and_ends() {
-    for (schedule, attempts) in [("", 1), ("1s", 2), ("1s,1s,1s", 4)] {
+    for (schedule, attempts) in [("1s", 2), ("1s,1s,1s", 4)] {
         let mut endpoint = Endpoint::start().await;
         (0..10).for_each(|_| endpoint.answers(StatusCode::BAD_GATEWAY));
         let service = with_event(&endpoint, &[("webhook_retry_schedule", schedule)]).await;
