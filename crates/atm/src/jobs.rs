@@ -40,7 +40,7 @@ async fn run_feeds(service: AtmService) {
 
 async fn sync_due(service: &AtmService) -> Result<()> {
     let now = service.clock.now();
-    let due = |feed: &Feed| feed.every.is_some() && feed.next_at <= now;
+    let due = |feed: &Feed| feed.every.is_some() && feed.may_be_fetched(now);
     for feed in sql::list(&service.store).await?.into_iter().filter(due) {
         let name = feed.name.clone();
         match sync(&service.store, &service.catalogue.places.now(), &service.outbound, feed, now, false).await {

@@ -22,6 +22,8 @@ const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
 const FIRST_RETRY_DELAY: SignedDuration = SignedDuration::from_mins(5);
 /// The longest wait.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
+/// Difference between the clocks of two servers that changes nothing.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 
 rows! {
     /// A source that is fetched.
@@ -116,6 +118,23 @@ impl Feed {
         }
     }
 
+    /// Returns whether the feed may be fetched: its time has come, or is further ahead than any fetch sets it, so that the
+    /// clock was wrong then.
+    #[must_use]
+    pub fn may_be_fetched(&self, now: Timestamp) -> bool {
+        let every = self.every.unwrap_or_default().try_into().unwrap_or(SignedDuration::MAX);
+        let longest = every.max(MAX_RETRY_DELAY).checked_add(CLOCK_TOLERANCE).unwrap_or(SignedDuration::MAX);
+        self.next_at <= now || now.checked_add(longest).is_ok_and(|latest| self.next_at > latest)
+    }
+
+    /// Forgets up to when changes were taken over, if that is still ahead: the clock was wrong then, and nobody knows which
+    /// changes were missed. Everything is fetched once more.
+    #[must_use]
+    pub(super) fn without_future(mut self, now: Timestamp) -> Self {
+        self.synced_to = self.synced_to.filter(|at| now.checked_add(OVERLAP).is_ok_and(|latest| *at <= latest));
+        self
+    }
+
     /// Whether only what changed is asked for; everything else stays then.
     pub(super) fn extent(&self) -> Extent {
         if self.url.contains(SINCE) && self.synced_to.is_some() { Extent::Part } else { Extent::Whole }
@@ -173,7 +192,7 @@ impl From<anyhow::Error> for FetchFailed {
 /// # Errors
 /// Where it failed lately.
 pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
-    if feed.failures > 0 && now < feed.next_at {
+    if feed.failures > 0 && !feed.may_be_fetched(now) {
         let (next_at, why) = (feed.next_at, feed.last_error.as_deref().unwrap_or_default());
         bail!("{} failed recently ({why}) and is not fetched before {next_at}; override with --force", feed.name);
     }
@@ -188,4 +207,46 @@ fn format_name<S: serde::Serializer>(format: &FormatChoice, serializer: S) -> Re
 #[expect(clippy::ref_option, reason = "serde's signature")]
 fn seconds<S: serde::Serializer>(every: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
     every.map(|every| every.as_secs()).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hours)
+    }
+
+    fn feed(every: Option<u64>, next: i64) -> Feed {
+        let every = every.map(Duration::from_hours);
+        let url = format!("https://feed.test/?since={SINCE}");
+        Feed { next_at: at(next), ..Feed::new("map".to_owned(), url, FormatChoice::Auto, String::new(), every) }
+    }
+
+    #[test]
+    fn a_time_that_no_fetch_sets_is_due() {
+        for (every, next, expected) in [
+            (Some(1), 1000, true),
+            (Some(1), 1001, false),
+            (Some(1), 1025, false),
+            (Some(1), 1026, true),
+            (None, 1026, true),
+            (Some(48), 1049, false),
+            (Some(48), 1050, true),
+        ] {
+            assert_eq!(feed(every, next).may_be_fetched(at(1000)), expected, "{every:?} {next}");
+        }
+        let failed = Feed { failures: 3, ..feed(Some(1), 9000) };
+        assert!(check_wait(&failed, at(1000)).is_ok() && check_wait(&failed, at(8990)).is_err());
+        let late = Feed { next_at: Timestamp::MAX, ..feed(Some(1), 0) };
+        assert!(late.may_be_fetched(at(0)) && !feed(Some(u64::MAX / 3600), 5000).may_be_fetched(at(0)));
+    }
+
+    #[test]
+    fn changes_are_asked_for_since_a_time_that_has_passed() {
+        for (synced_to, expected) in [(999, Extent::Part), (1000, Extent::Part), (1003, Extent::Whole)] {
+            let feed = Feed { synced_to: Some(at(synced_to)), ..feed(None, 0) }.without_future(at(1000));
+            assert_eq!(feed.extent(), expected, "{synced_to}");
+        }
+    }
 }

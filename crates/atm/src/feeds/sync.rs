@@ -37,6 +37,7 @@ pub async fn sync(
     now: Timestamp,
     force: bool,
 ) -> Result<Synced> {
+    let feed = feed.without_future(now);
     let outcome = fetch(store, gazetteer, outbound, &feed, now, force).await;
     sql::save(store, &feed.after(now, &outcome)).await?;
     Ok(outcome?.0)

@@ -4,6 +4,7 @@
 
 pub mod attempts;
 pub mod deliveries;
+pub(crate) mod due_sql;
 pub mod endpoints;
 pub mod refusal;
 pub mod retries;
@@ -31,7 +32,7 @@ pub use retries::RetryChoice;
 pub use slots::AttemptSlots;
 pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming};
 
-/// The longest that an endpoint may put us off with `Retry-After`.
+/// Longest wait that an endpoint may ask for with `Retry-After`.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An event on its way to an endpoint.
@@ -159,8 +160,16 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
         return DeliveryOutcome::Failed;
     };
     let varied = wait.mul_f64(0.8 + 0.4 * f64::from(random) / f64::from(u32::MAX));
-    let wait = varied.max(attempt.retry_after.unwrap_or_default());
-    DeliveryOutcome::Retry(now + SignedDuration::try_from(wait).unwrap_or(MAX_RETRY_DELAY).min(MAX_RETRY_DELAY))
+    let asked = attempt.retry_after.unwrap_or_default().min(MAX_RETRY_DELAY.unsigned_abs());
+    DeliveryOutcome::Retry(now + SignedDuration::try_from(varied.max(asked)).unwrap_or(MAX_RETRY_DELAY))
+}
+
+/// Returns the longest wait that [`judge`] can return with this schedule. An event whose next attempt is further ahead was
+/// written by a clock that was wrong.
+#[must_use]
+pub fn longest_wait(schedule: &[Duration]) -> SignedDuration {
+    let longest = schedule.iter().max().copied().unwrap_or_default().mul_f64(1.2);
+    SignedDuration::try_from(longest).unwrap_or(SignedDuration::MAX).max(MAX_RETRY_DELAY)
 }
 
 /// The header fields that sign a body (docs/handlers.md, Events).
@@ -212,6 +221,24 @@ mod tests {
         assert_eq!(outcome_of(None, 1, u32::MAX, None), retry(12_000));
         assert_eq!(outcome_of(None, 2, 0, None), retry(48_000));
         assert_eq!(outcome_of(None, 3, 0, None), DeliveryOutcome::Failed);
+    }
+
+    #[test]
+    fn no_outcome_is_later_than_the_longest_wait() {
+        let hour = |hours| Duration::from_hours(hours);
+        for (schedule, expected) in [(vec![hour(1)], 24), (vec![hour(48), hour(720)], 864), (Vec::new(), 24)] {
+            let longest = longest_wait(&schedule);
+            assert_eq!(longest.as_hours(), expected);
+            for retry_after in [None, Some(Duration::MAX)] {
+                let attempt = Attempt { status: None, error: None, retry_after, answer: None, clock_ahead_s: None };
+                for attempts in 1..=2 {
+                    let outcome = judge(&attempt, attempts, &schedule, Timestamp::UNIX_EPOCH, u32::MAX);
+                    if let DeliveryOutcome::Retry(at) = outcome {
+                        assert!(at.duration_since(Timestamp::UNIX_EPOCH) <= longest, "{schedule:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Store, Value, WriteOutcome, must, params, sql};
 
+use super::due_sql::is_free;
 use crate::ids::{DomainId, EventId};
 
 /// How many events a write sends again.
@@ -25,7 +26,9 @@ const AGAIN: &str = "
 
 const ONE: &str = sql!(
     AGAIN,
-    " WHERE id = $2 AND (leased_until IS NULL OR leased_until <= $1) AND ($3 = '' OR account = $3)
+    " WHERE id = $2 AND ",
+    is_free!("leased_until", "$1"),
+    " AND ($3 = '' OR account = $3)
         AND ($4 = '' OR environment = $4)
       RETURNING id"
 );
@@ -35,26 +38,27 @@ const ONE: &str = sql!(
 const ALL: &str = sql!(
     AGAIN,
     " WHERE id IN (SELECT id FROM deliveries
-                   WHERE state = 'failed' AND id > $2 AND (leased_until IS NULL OR leased_until <= $1)
-                   ORDER BY id LIMIT $3) AND state = 'failed'
+                   WHERE state = 'failed' AND id > $2 AND ",
+    is_free!("leased_until", "$1"),
+    " ORDER BY id LIMIT $3) AND state = 'failed'
       RETURNING id"
 );
 
 const OF_DOMAIN: &str = sql!(
     AGAIN,
     " WHERE id IN (SELECT id FROM deliveries
-                   WHERE state = 'failed' AND domain_id = $4 AND id > $2
-                     AND (leased_until IS NULL OR leased_until <= $1)
-                   ORDER BY id LIMIT $3) AND state = 'failed'
+                   WHERE state = 'failed' AND domain_id = $4 AND id > $2 AND ",
+    is_free!("leased_until", "$1"),
+    " ORDER BY id LIMIT $3) AND state = 'failed'
       RETURNING id"
 );
 
 const OF_ACCOUNT: &str = sql!(
     AGAIN,
     " WHERE id IN (SELECT id FROM deliveries
-                   WHERE state = 'failed' AND account = $4 AND environment = $5 AND id > $2
-                     AND (leased_until IS NULL OR leased_until <= $1)
-                   ORDER BY id LIMIT $3) AND state = 'failed'
+                   WHERE state = 'failed' AND account = $4 AND environment = $5 AND id > $2 AND ",
+    is_free!("leased_until", "$1"),
+    " ORDER BY id LIMIT $3) AND state = 'failed'
       RETURNING id"
 );
 

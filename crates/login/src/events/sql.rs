@@ -9,152 +9,12 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, step};
 use url::Url;
 
+use super::due_sql::{CLAIM_SHARED, DUE_SHARED, READY, READY_SHARED, READY_TOO_FAR, READY_TOO_FAR_SHARED};
 use super::slots::{DueDelivery, MAX_ENDPOINTS_PER_LOOK, MAX_PER_ENDPOINT};
 use super::{Attempt, AttemptSlots, ClaimedDelivery, Delivery, DeliveryOutcome, DeliveryRow, endpoint_from_url};
 use crate::ids::{DomainId, EventId};
 
-/// Along the indexes `deliveries_next`, which knows what waits as `state || '' = 'pending'` and is no way to anything else,
-/// and `deliveries_backoff`. In this order with the first of each, for a planner would look at everything for a minimum.
-/// Public for the test that counts its steps.
-pub const NEXT: &str = "
-    SELECT (SELECT next_attempt_at FROM deliveries
-            WHERE state || '' = 'pending' AND (leased_until IS NULL OR leased_until <= $1)
-            ORDER BY next_attempt_at LIMIT 1),
-           (SELECT next_attempt_at FROM deliveries WHERE state = 'pending' AND in_backoff = 1
-            ORDER BY next_attempt_at LIMIT 1)";
-
-macro_rules! ready {
-    ($lock:literal) => {
-        concat!(
-            "UPDATE deliveries SET in_backoff = 0
-             WHERE id IN (
-                 SELECT id FROM deliveries WHERE state = 'pending' AND in_backoff = 1 AND next_attempt_at <= $1
-                 ORDER BY next_attempt_at LIMIT $2 ",
-            $lock,
-            ")
-             RETURNING id"
-        )
-    };
-}
-
-const READY: &str = ready!("");
-const READY_SHARED: &str = ready!("FOR UPDATE SKIP LOCKED");
-
-/// What is due and has a place at its endpoint, oldest first, and of owners with more endpoints than are looked at the
-/// last one that was. Only reads, so that nobody who writes waits for it.
-///
-/// The recursions go along the index `deliveries_ready`, from owner to owner and in each from endpoint to endpoint: an
-/// endpoint for which everything waits for its next attempt is not among them, an owner without a free place neither,
-/// and a long queue to one endpoint costs no more than a short one. Of each endpoint the oldest are looked at: what is
-/// leased is among them, for it was the oldest when it was taken. It counts, so a slow endpoint fills its own places and
-/// nobody else's. A disabled one has one place, once an hour. The databases differ in how to read a list and how to take
-/// the first few of each.
-macro_rules! due {
-    ($list:literal, $first_of_each:literal) => {
-        concat!(
-            "WITH RECURSIVE known (owner, word, reached) AS (
-                 SELECT k.value ->> 0, k.value ->> 1, k.value ->> 2 FROM ",
-            $list,
-            " AS k
-             ), owners (owner) AS (
-                 SELECT (SELECT q.environment || ' ' || q.account FROM deliveries AS q
-                         WHERE q.state = 'pending' AND q.in_backoff = 0
-                         ORDER BY q.environment || ' ' || q.account LIMIT 1)
-                 UNION ALL
-                 SELECT (SELECT q.environment || ' ' || q.account FROM deliveries AS q
-                         WHERE q.state = 'pending' AND q.in_backoff = 0
-                           AND q.environment || ' ' || q.account > o.owner
-                         ORDER BY q.environment || ' ' || q.account LIMIT 1)
-                 FROM owners AS o WHERE o.owner IS NOT NULL
-             ), looked_at (owner, endpoint, number) AS (
-                 SELECT o.owner,
-                        (SELECT q.endpoint FROM deliveries AS q
-                         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = o.owner
-                           AND q.endpoint > COALESCE(k.reached, '') ORDER BY q.endpoint LIMIT 1), 1
-                 FROM owners AS o LEFT JOIN known AS k ON k.owner = o.owner
-                 WHERE o.owner IS NOT NULL AND COALESCE(k.word, '') <> 'full'
-                 UNION ALL
-                 SELECT l.owner,
-                        (SELECT q.endpoint FROM deliveries AS q
-                         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = l.owner
-                           AND q.endpoint > l.endpoint ORDER BY q.endpoint LIMIT 1), l.number + 1
-                 FROM looked_at AS l WHERE l.endpoint IS NOT NULL AND l.number < $4
-             ), due AS (
-                 SELECT l.owner, d.id, d.next_attempt_at, d.leased_until,
-                        ROW_NUMBER() OVER (PARTITION BY l.owner, l.endpoint
-                                           ORDER BY COALESCE(d.leased_until, 0) > $1 DESC, d.next_attempt_at, d.id)
-                            AS place,
-                        CASE WHEN e.disabled_at IS NULL THEN $2 ELSE 1 END AS places
-                 FROM looked_at AS l
-                 LEFT JOIN endpoints AS e ON e.environment || ' ' || e.account = l.owner AND e.endpoint = l.endpoint
-                                         AND e.disabled_at IS NOT NULL ",
-            $first_of_each,
-            " WHERE l.endpoint IS NOT NULL AND (e.disabled_at IS NULL OR e.next_probe_at <= $1)
-             ), oldest AS (
-                 SELECT owner, id, next_attempt_at,
-                        ROW_NUMBER() OVER (PARTITION BY owner ORDER BY next_attempt_at, id) AS place
-                 FROM due WHERE place <= places AND (leased_until IS NULL OR leased_until <= $1)
-             )
-             SELECT owner, id, NULL AS endpoint, next_attempt_at FROM oldest WHERE place <= $3
-             UNION ALL
-             SELECT owner, NULL, endpoint, 0 FROM looked_at WHERE number = $4 AND endpoint IS NOT NULL
-             ORDER BY 4, 2"
-        )
-    };
-}
-
-/// Chooses the events that are due. Public for the test that counts its steps.
-pub const DUE: &str = due!(
-    "json_each($5)",
-    "JOIN deliveries AS d ON d.id IN (
-         SELECT q.id FROM deliveries AS q
-         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = l.owner
-           AND q.endpoint = l.endpoint AND q.next_attempt_at <= $1
-         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2)"
-);
-
-const DUE_SHARED: &str = due!(
-    "json_array_elements(CAST(CAST($5 AS TEXT) AS JSON))",
-    "CROSS JOIN LATERAL (
-         SELECT q.id, q.next_attempt_at, q.leased_until FROM deliveries AS q
-         WHERE q.state = 'pending' AND q.in_backoff = 0 AND q.environment || ' ' || q.account = l.owner
-           AND q.endpoint = l.endpoint AND q.next_attempt_at <= $1
-         ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2) AS d"
-);
-
-/// Takes what was chosen. It is asked once more what it is, where it is locked: another server may have taken it, and
-/// delivered it, meanwhile. `NOT IN` and `+ 0` keep the indexes of what waits out of it, in which a planner
-/// would read everything.
-macro_rules! claim {
-    ($chosen:literal, $lock:literal) => {
-        concat!(
-            "UPDATE deliveries SET leased_until = $1, attempts = attempts + 1
-             WHERE id IN (
-                 SELECT id FROM deliveries
-                 WHERE ",
-            $chosen,
-            " AND state NOT IN ('delivered', 'failed') AND next_attempt_at + 0 <= $2
-                   AND (leased_until IS NULL OR leased_until <= $2) ",
-            $lock,
-            ")
-             RETURNING id, domain_id, environment, url, body, attempts, account,
-                       CASE WHEN EXISTS (SELECT 1 FROM endpoints AS f
-                                         WHERE f.account = deliveries.account AND f.endpoint = deliveries.endpoint
-                                           AND f.environment = deliveries.environment) THEN 1 ELSE 0 END,
-                       past_attempts"
-        )
-    };
-}
-
-/// Takes the lease of chosen events. Public for the test that counts its steps.
-pub const CLAIM: &str = claim!("id IN (SELECT c.value FROM json_each($3) AS c)", "");
-
-/// Of several servers none waits for what another is taking. The ids are an array, which leads along the primary key: of a
-/// set of rows a planner without statistics would look through everything that waits.
-const CLAIM_SHARED: &str = claim!(
-    "id = ANY (ARRAY(SELECT c.value FROM json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)) AS c))",
-    "FOR UPDATE SKIP LOCKED"
-);
+pub use super::due_sql::{CLAIM, DUE, NEXT};
 
 /// Names the lease: an attempt that outlived it has no say any more. `NOT IN` leads along the primary key, as above.
 /// Public for the test that counts its steps.
@@ -190,10 +50,12 @@ const WAITING_UP_TO: &str =
 /// When there is something to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming {
-    /// When the next attempt is due; none where nothing waits.
-    pub attempt_at: Option<Timestamp>,
+    /// Whether an event is ready for an attempt.
+    pub is_ready: bool,
     /// When the first wait for a further attempt is over.
     pub backoff_until: Option<Timestamp>,
+    /// When the last one is.
+    pub last_backoff_until: Option<Timestamp>,
 }
 
 /// What was taken.
@@ -264,8 +126,12 @@ pub(crate) fn queue(
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
-    let row = store.read_one(NEXT, params![now]).await?.context("MIN is one row")?;
-    Ok(Upcoming { attempt_at: row.opt_time(0)?, backoff_until: row.opt_time(1)? })
+    let row = store.read_one(NEXT, params![now]).await?.context("it is one row")?;
+    Ok(Upcoming {
+        is_ready: row.opt_time(0)?.is_some(),
+        backoff_until: row.opt_time(1)?,
+        last_backoff_until: row.opt_time(2)?,
+    })
 }
 
 /// How many events wait, and since when the oldest does.
@@ -292,6 +158,14 @@ pub async fn count_waiting_up_to(store: &Store, most: u32) -> Result<u32> {
 /// As [`Store::write`].
 pub async fn make_ready(store: &Store, now: Timestamp, most: u32) -> Result<usize> {
     Ok(store.claim(READY, READY_SHARED, params![now, most]).await?.len())
+}
+
+/// Makes events ready that wait until after `latest`, the last `most` of them. Returns how many those were.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn make_ready_beyond(store: &Store, latest: Timestamp, now: Timestamp, most: u32) -> Result<usize> {
+    Ok(store.claim(READY_TOO_FAR, READY_TOO_FAR_SHARED, params![now, most, latest]).await?.len())
 }
 
 /// Takes deliveries that are due until `leased_until`, as far as `slots` go.

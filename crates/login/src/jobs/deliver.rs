@@ -21,7 +21,7 @@ use crate::events::attempts::{PastAttempt, append_attempt, fingerprints};
 use crate::events::endpoints::{self, judge_endpoint};
 use crate::events::{
     Attempt, AttemptSlots, Claim, ClaimedDelivery, Delivery, DeliveryOutcome, EndedAttempt, MoreDue, endpoint_from_url,
-    judge, signatures, sql,
+    judge, longest_wait, signatures, sql,
 };
 use crate::ids::DomainId;
 use crate::service::LoginService;
@@ -41,6 +41,9 @@ const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
 /// as the last one took, so that at most half of the time is spent looking.
 const GATHER_WINDOW: Duration = Duration::from_millis(2);
 const MAX_GATHER_WINDOW: Duration = Duration::from_millis(20);
+
+/// Difference between the clocks of two servers that changes nothing.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 
 /// How many events are made ready in one write.
 const MAX_READY_PER_WRITE: u32 = 256;
@@ -99,15 +102,23 @@ impl RunningAttempts {
 async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
     let now = service.clock.now();
     let upcoming = sql::find_upcoming(&service.store, now).await?;
-    let Some(next) = upcoming.attempt_at else { return Ok(MAX_SLEEP) };
-    if next > now {
-        return Ok(Duration::try_from(next.duration_since(now)).unwrap_or(MAX_SLEEP).min(MAX_SLEEP));
+    let latest = now + longest_wait(&service.settings.webhook_retry_schedule) + CLOCK_TOLERANCE;
+    let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
+    let is_too_far = upcoming.last_backoff_until.is_some_and(|until| until > latest);
+    if !upcoming.is_ready && !is_over && !is_too_far {
+        let wait = upcoming.backoff_until.and_then(|until| Duration::try_from(until.duration_since(now)).ok());
+        return Ok(wait.unwrap_or(MAX_SLEEP).min(MAX_SLEEP));
     }
     if running.slots.free() == 0 {
         return Ok(MAX_SLEEP);
     }
-    let is_over = upcoming.backoff_until.is_some_and(|until| until <= now);
-    let ready = if is_over { sql::make_ready(&service.store, now, MAX_READY_PER_WRITE).await? } else { 0 };
+    let mut ready = 0;
+    if is_over {
+        ready += sql::make_ready(&service.store, now, MAX_READY_PER_WRITE).await?;
+    }
+    if is_too_far {
+        ready += sql::make_ready_beyond(&service.store, latest, now, MAX_READY_PER_WRITE).await?;
+    }
     let leased_until = now + LEASE_DURATION;
     let Claim { taken, more } = sql::claim(&service.store, now, leased_until, &mut running.slots).await?;
     let wait = match more {

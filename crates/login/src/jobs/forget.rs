@@ -6,9 +6,10 @@ use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use signpost_platform::accounts::audit::AuditId;
 use signpost_platform::interval::every;
-use signpost_store::{Store, Value, WriteOutcome, params, step};
+use signpost_store::{Store, Value, WriteOutcome, params, sql, step};
 
 use crate::browser_sessions::{MAX_AGE, MAX_WAIT};
+use crate::events::due_sql::is_free;
 use crate::ids::{BrowserSessionId, SessionId};
 use crate::service::LoginService;
 use crate::sessions::{REPLAY_WINDOW, RETENTION};
@@ -37,9 +38,11 @@ const FORGET_KEYS: &str = "
     ) RETURNING key";
 
 /// Those that wait for an endpoint that is disabled do not wait for ever.
-const GIVE_UP: &str = "
-    UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
-    WHERE state || '' = 'pending' AND created_at < $2 AND (leased_until IS NULL OR leased_until <= $1)";
+const GIVE_UP: &str = sql!(
+    "UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
+     WHERE state || '' = 'pending' AND created_at < $2 AND ",
+    is_free!("leased_until", "$1")
+);
 
 const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
 

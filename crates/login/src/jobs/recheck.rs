@@ -20,16 +20,23 @@ use crate::sessions::sql::cancel_sessions_of;
 const RECHECK_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How many checks in a row may be in vain; the last of them takes the proof away.
 const MAX_MISSES: i64 = 3;
+/// Difference between the clocks of two servers that changes nothing.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 /// How often a running server looks for what is due.
 const LOOK_INTERVAL: Duration = Duration::from_mins(1);
 /// How many domains are checked in one look, one after the other: each may take ten seconds.
 const MAX_PER_LOOK: i64 = 20;
 
+/// A check of more than an hour ahead was made by a clock that was wrong, and says nothing.
+const IS_DUE: &str = "verified_at IS NOT NULL AND (COALESCE(last_checked_at, verified_at) <= $1
+                                                   OR COALESCE(last_checked_at, verified_at) > $2)";
+
 const DUE: &str = sql!(
     "SELECT ",
     DueDomain::COLUMN_LIST,
-    " FROM domains WHERE verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $1
-      ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $2"
+    " FROM domains WHERE ",
+    IS_DUE,
+    " ORDER BY COALESCE(last_checked_at, verified_at) LIMIT $3"
 );
 
 columns! {
@@ -41,18 +48,21 @@ columns! {
 }
 
 /// Each of these names what is due: of several servers that looked, the first is counted.
-const FOUND: &str = "
-    UPDATE domains SET last_checked_at = $1, failing_since = NULL, misses = 0
-    WHERE id = $2 AND verified_at IS NOT NULL AND COALESCE(last_checked_at, verified_at) <= $3";
+const FOUND: &str =
+    sql!("UPDATE domains SET last_checked_at = $3, failing_since = NULL, misses = 0 WHERE id = $4 AND ", IS_DUE);
 
-const MISSED: &str = "
-    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1
-    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 < $3 AND COALESCE(last_checked_at, verified_at) <= $4";
+const MISSED: &str = sql!(
+    "UPDATE domains SET last_checked_at = $3, failing_since = COALESCE(failing_since, $3), misses = misses + 1
+     WHERE id = $4 AND misses + 1 < $5 AND ",
+    IS_DUE
+);
 
-const LOST: &str = "
-    UPDATE domains SET last_checked_at = $1, failing_since = COALESCE(failing_since, $1), misses = misses + 1,
-                       verified_at = NULL
-    WHERE id = $2 AND verified_at IS NOT NULL AND misses + 1 >= $3 AND COALESCE(last_checked_at, verified_at) <= $4";
+const LOST: &str = sql!(
+    "UPDATE domains SET last_checked_at = $3, failing_since = COALESCE(failing_since, $3), misses = misses + 1,
+                        verified_at = NULL
+     WHERE id = $4 AND misses + 1 >= $5 AND ",
+    IS_DUE
+);
 
 /// Checks what is due until the server stops.
 pub async fn run(service: LoginService) {
@@ -96,23 +106,25 @@ async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
 
 /// The proved domains whose proof is to be looked for again.
 async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<DueDomain>> {
-    let rows = store.read(DUE, params![now - RECHECK_AFTER, MAX_PER_LOOK]).await?;
+    let rows = store.read(DUE, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, MAX_PER_LOOK]).await?;
     rows.into_iter().map(|row| DueDomain::from_part("domains", row)).collect()
 }
 
 async fn record_found(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
-    store.write([must(FOUND, params![now, id, now - RECHECK_AFTER])]).await?;
+    store.write([must(FOUND, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id])]).await?;
     Ok(())
 }
 
 async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<()> {
-    store.write([must(MISSED, params![now, id, MAX_MISSES, now - RECHECK_AFTER])]).await?;
+    let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];
+    store.write([must(MISSED, params)]).await?;
     Ok(())
 }
 
 /// Takes the proof away, and with it the pending sessions. False where some misses are left.
 async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
     let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
-    let steps = [must(LOST, params![now, id, MAX_MISSES, now - RECHECK_AFTER]), entry, cancel_sessions_of(id, now)];
+    let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];
+    let steps = [must(LOST, params), entry, cancel_sessions_of(id, now)];
     Ok(store.write(steps).await?.is_committed())
 }

@@ -112,7 +112,7 @@ pub async fn keep_in_order(store: &Store, seal: &Seal, now: Timestamp) -> Result
             store.write(steps).await?;
         }
         let StoredSigningKey { environment, algorithm, .. } = series[0];
-        if find_due(&times).is_some_and(|due| due <= now) {
+        if find_due(&times, now).is_some_and(|due| due <= now) {
             let wanted = WantedKey { environment, algorithm, beginning: Beginning::Announced, pkcs8: None };
             match make_key(store, seal, wanted, &all, &Actor::Server, now).await {
                 Ok(key) => made += usize::from(key.is_some()),

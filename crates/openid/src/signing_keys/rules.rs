@@ -70,10 +70,12 @@ pub fn find_state(keys: &[KeyTimes], position: usize, now: Timestamp) -> KeyStat
     }
 }
 
-/// When the next key is to be made; `None` where there is no key yet.
+/// Returns when the next key is to be made; `None` if there is no key yet. A key that begins further ahead than keys last was
+/// made by a server whose clock was wrong. It does not count if there is another, so that the other is replaced in time.
 #[must_use]
-pub fn find_due(keys: &[KeyTimes]) -> Option<Timestamp> {
-    keys.last().map(|last| last.active_from + LIFETIME - NOTICE)
+pub fn find_due(keys: &[KeyTimes], now: Timestamp) -> Option<Timestamp> {
+    let last = keys.iter().rfind(|key| key.active_from <= now + LIFETIME).or(keys.last());
+    last.map(|last| last.active_from + LIFETIME - NOTICE)
 }
 
 impl KeyState {
@@ -142,8 +144,21 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_a_clock_that_was_wrong_does_not_stop_the_rotation() {
+        let day = 24;
+        // A year ahead, then set back.
+        let mut ring = keys(&[0, 365 * day]);
+        assert_eq!(find_due(&ring, at(89 * day - 1)), Some(at(89 * day)));
+        ring.push(KeyTimes { number: 3, active_from: at(90 * day) });
+        assert_eq!(find_due(&ring, at(89 * day)), Some(at(179 * day)));
+        assert_eq!(states(&ring, at(90 * day)), ["retiring", "retiring", "signing"]);
+        // A server whose own clock is far behind makes no key.
+        assert!(find_due(&ring, at(-400 * day)).is_some_and(|due| due > at(0)));
+    }
+
+    #[test]
     fn where_there_is_no_key_none_signs_and_none_is_due() {
-        assert_eq!((find_signer(&[], at(0)), find_due(&[])), (None, None));
+        assert_eq!((find_signer(&[], at(0)), find_due(&[], at(0))), (None, None));
         assert_eq!(find_signer(&keys(&[5]), at(0)), Some(0), "on a server whose clock is slow");
     }
 
@@ -210,7 +225,7 @@ mod tests {
             let mut keys = keys(&[0]);
             for hour in 0..12_000 {
                 let is_off = (off_from..off_from + off_for).contains(&hour);
-                if !is_off && find_due(&keys).unwrap() <= at(hour) {
+                if !is_off && find_due(&keys, at(hour)).unwrap() <= at(hour) {
                     let number = keys.last().unwrap().number + 1;
                     keys.push(KeyTimes { number, active_from: at(hour) + NOTICE });
                     prop_assert_eq!(find_signer(&keys, at(hour)), Some(keys.len() - 2));

@@ -29,7 +29,7 @@ pub fn find_trouble(keys: &[StoredSigningKey], makes_rsa: bool, now: Timestamp) 
     let series = keys.chunk_by(|one, next| (one.environment, one.algorithm) == (next.environment, next.algorithm));
     let mut due = series.filter_map(|series| {
         let times: Vec<KeyTimes> = series.iter().map(StoredSigningKey::times).collect();
-        find_due(&times)
+        find_due(&times, now)
     });
     due.find(|due| *due + PATIENCE < now).map(KeyTrouble::Overdue)
 }

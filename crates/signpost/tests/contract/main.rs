@@ -20,6 +20,7 @@ mod client_examples;
 mod client_secret;
 mod clients;
 mod clients_managed;
+mod clocks;
 mod codes;
 mod commands;
 mod conformance;

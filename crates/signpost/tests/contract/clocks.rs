@@ -1,0 +1,129 @@
+//! What a clock that was wrong, and is right again, leaves in the database.
+
+use jiff::{SignedDuration, Timestamp};
+use signpost_login::jobs::recheck::sweep;
+use signpost_store::step;
+
+use crate::harness::{Endpoint, Integrator, NameServer, Service, text};
+
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// A delivery as another clock left it.
+struct Left {
+    in_backoff: i64,
+    next_attempt_at: Timestamp,
+    leased_until: Option<Timestamp>,
+}
+
+async fn log_in(service: &Service, integrator: &Integrator) {
+    let session = integrator.opens("shop.test").await;
+    integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
+}
+
+/// Queues an event whose endpoint is down, and then puts it into this state, to another endpoint.
+async fn leave(service: &Service, endpoint: &Endpoint, left: Left) {
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+    log_in(service, &integrator).await;
+    service.tried(1).await;
+    let moved = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', in_backoff = $2, next_attempt_at = $3,
+                                       leased_until = $4";
+    let Left { in_backoff, next_attempt_at, leased_until } = left;
+    let params =
+        vec![endpoint.url("/hook").as_str().into(), in_backoff.into(), next_attempt_at.into(), leased_until.into()];
+    assert!(service.app.store.write([step(moved, params)]).await.expect("a database").is_committed());
+}
+
+#[tokio::test]
+async fn an_event_that_a_fast_clock_queued_is_delivered_by_a_right_one() {
+    for (name, in_backoff, next_attempt_in, leased_in) in [
+        ("a new event of a clock three hours ahead", 0, 3 * HOUR, None),
+        ("a further attempt later than any wait of the schedule", 1, 30 * HOUR, None),
+        ("a further attempt in years", 1, 3000 * DAY, None),
+        ("a lease of a server that died", 0, SignedDuration::ZERO, Some(3 * HOUR)),
+    ] {
+        let service = Service::start().await;
+        let mut endpoint = Endpoint::start().await;
+        let now = service.clock.now();
+        let leased_until = leased_in.map(|ahead| now + ahead);
+        leave(&service, &endpoint, Left { in_backoff, next_attempt_at: now + next_attempt_in, leased_until }).await;
+        service.app.login.outbox.notify_one();
+        endpoint.receives().await;
+        assert_eq!(service.tried(2).await.state, "delivered", "{name}");
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_waits_as_the_schedule_says_goes_on_waiting() {
+    for (in_backoff, next_attempt_in, leased_in) in
+        [(1, DAY, None), (0, SignedDuration::ZERO, Some(SignedDuration::from_secs(45)))]
+    {
+        let service = Service::start().await;
+        let mut endpoint = Endpoint::start().await;
+        let now = service.clock.now();
+        let leased_until = leased_in.map(|ahead| now + ahead);
+        leave(&service, &endpoint, Left { in_backoff, next_attempt_at: now + next_attempt_in, leased_until }).await;
+        service.looks_again().await;
+        assert!(endpoint.has().is_none());
+        service.passes(next_attempt_in.max(leased_in.unwrap_or_default()));
+        endpoint.receives().await;
+        service.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_wait_of_the_schedule_that_is_longer_than_a_day_is_kept() {
+    let service = Service::with(&[("webhook_retry_schedule", "48h")]).await;
+    let integrator = service.integrator().await;
+    integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
+    log_in(&service, &integrator).await;
+    let wait = service.tried(1).await.next_attempt_at.duration_since(service.clock.now());
+    assert!(wait > DAY && wait <= 3 * DAY, "{wait}");
+    service.looks_again().await;
+    assert_eq!(service.tried(1).await.state, "pending");
+}
+
+#[tokio::test]
+async fn a_disabled_endpoint_is_tried_even_if_a_fast_clock_says_much_later() {
+    let service = Service::start().await;
+    let mut endpoint = Endpoint::start().await;
+    let now = service.clock.now();
+    leave(&service, &endpoint, Left { in_backoff: 0, next_attempt_at: now, leased_until: Some(now + HOUR) }).await;
+    let disabled = "INSERT INTO endpoints (account, environment, endpoint, failing_since, next_probe_at, disabled_at)
+                    VALUES ('acme', 'sandbox', 'http://moved', $1, $2, $1)";
+    let probe = now + DAY;
+    let free = step("UPDATE deliveries SET leased_until = NULL", Vec::new());
+    let written = service.app.store.write([step(disabled, vec![now.into(), probe.into()]), free]).await;
+    assert!(written.expect("a database").is_committed());
+    service.app.login.outbox.notify_one();
+    endpoint.receives().await;
+}
+
+#[tokio::test]
+async fn a_proof_that_a_fast_clock_checked_is_checked_again() {
+    let names = NameServer::start().await;
+    let service = Service::with(&[("dns_server", &names.setting())]).await;
+    let integrator = service.integrator().await;
+    let domain = integrator.registers("shop.test").await;
+    names.publishes("shop.test", &[text(&domain, "verification_token")]);
+    integrator.post_nothing(&format!("/domains/{}/verify", text(&domain, "id"))).await.with(200);
+    let checked_at = async |at: Timestamp| {
+        let sql = "UPDATE domains SET last_checked_at = $1 WHERE name = 'shop.test'";
+        service.app.store.write([step(sql, vec![at.into()])]).await.expect("a database");
+        sweep(&service.app.login).await.expect("a database")
+    };
+    let now = service.clock.now();
+    assert_eq!(checked_at(now + HOUR).await, 0);
+    assert_eq!(checked_at(now + 2 * HOUR).await, 1);
+    // The check counts as one of today.
+    assert_eq!(sweep(&service.app.login).await.expect("a database"), 0);
+    // One that is in vain counts too, and the last of them takes the proof away.
+    names.publishes("shop.test", &[]);
+    for misses in 1..=3 {
+        assert_eq!(checked_at(now + 365 * DAY).await, 1, "{misses}");
+        let shown = integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.with(200);
+        assert_eq!(shown["verified"], misses < 3);
+    }
+}
