@@ -21,8 +21,6 @@ use crate::service::AtmService;
 const MAX_MACHINES: usize = 100_000;
 /// What is read of one submission.
 const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
-/// How often a submission is compared anew where others were kept meanwhile.
-const MAX_ATTEMPTS: usize = 10;
 
 pub(crate) async fn submit(
     State(service): State<AtmService>,
@@ -66,23 +64,19 @@ async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> R
     Ok(reading)
 }
 
-/// Keeps a submission; where another import came between, compares it again.
 async fn import_submission(
     service: &AtmService,
     source: &Source,
     reading: &Reading,
     terms: Terms,
 ) -> Result<ImportCounts, Problem> {
-    for _ in 0..MAX_ATTEMPTS {
-        match apply(&service.store, source, reading, terms).await {
-            Err(error) if error.is::<Conflict>() => {}
-            Err(error) if error.is::<TooManyMachines>() => {
-                return Err(Problem::field("locations", format!("an operator can have at most {MAX_MACHINES} ATMs")));
-            }
-            done => return Ok(done?),
+    match apply(&service.store, source, reading, terms).await {
+        Err(error) if error.is::<Conflict>() => Err(Problem::Unavailable(Conflict.to_string())),
+        Err(error) if error.is::<TooManyMachines>() => {
+            Err(Problem::field("locations", format!("an operator can have at most {MAX_MACHINES} ATMs")))
         }
+        done => Ok(done?),
     }
-    Err(Problem::Unavailable(Conflict.to_string()))
 }
 
 fn refused(broken: Broken) -> Problem {

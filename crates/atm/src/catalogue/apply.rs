@@ -4,11 +4,14 @@ use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{self, Broken, Import, Options};
 use signpost_locator::{ArcStr, Record, Region};
-use signpost_store::{Step, Store};
+use signpost_store::Store;
 
 use super::plan::{Extent, ImportCounts, plan};
 use super::source::Source;
-use super::sql;
+use super::sql::{self, Conflict, ImportSteps};
+
+/// Maximum attempts of an import that lost against another one: each attempt compares the source again.
+const MAX_ATTEMPTS: usize = 10;
 
 /// What was read from a file.
 #[derive(Debug)]
@@ -62,21 +65,39 @@ impl Reading {
 /// Compares what was read with what is kept of the source, and keeps what is new, whole or not at all.
 ///
 /// # Errors
-/// Where too many machines would be gone or there, where another import came between, or as [`Store::write`].
+/// As [`apply_with`].
 pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
-    apply_with(store, source, reading, terms, |_| Vec::new()).await
+    apply_with(store, source, reading, terms, |_| ImportSteps::default()).await
 }
 
-/// [`apply`] with more steps in the write: what the audit log says of the changes, and what the write requires.
+/// Imports like [`apply`], and writes the steps that `beside` returns in the same transaction. If another import was
+/// committed meanwhile, the source is compared again, at most [`MAX_ATTEMPTS`] times in all.
 ///
 /// # Errors
-/// As [`apply`], or if one of the steps is refused.
+/// [`TooManyGone`](super::plan::TooManyGone) and [`TooManyMachines`]; [`Conflict`] if each attempt lost against another
+/// import; or as [`Store::write`].
 pub async fn apply_with(
     store: &Store,
     source: &Source,
     reading: &Reading,
     terms: Terms,
-    with: impl FnOnce(ImportCounts) -> Vec<Step>,
+    beside: impl Fn(ImportCounts) -> ImportSteps,
+) -> Result<ImportCounts> {
+    for _ in 1..MAX_ATTEMPTS {
+        match try_apply(store, source, reading, terms, &beside).await {
+            Err(error) if error.is::<Conflict>() => {}
+            done => return done,
+        }
+    }
+    try_apply(store, source, reading, terms, &beside).await
+}
+
+async fn try_apply(
+    store: &Store,
+    source: &Source,
+    reading: &Reading,
+    terms: Terms,
+    beside: impl Fn(ImportCounts) -> ImportSteps,
 ) -> Result<ImportCounts> {
     let version = sql::read_version(store).await?;
     let kept = sql::read_source(store, &source.name).await?;
@@ -86,7 +107,7 @@ pub async fn apply_with(
     let changes = plan.changes;
     anyhow::ensure!(known + plan.new <= terms.most, TooManyMachines { most: terms.most });
     if !terms.dry_run {
-        sql::import(store, source, plan, version, with(changes)).await?;
+        sql::import(store, source, plan, version, beside(changes)).await?;
         let ImportCounts { added, changed, unchanged, removed } = changes;
         tracing::info!(source = source.name, added, changed, unchanged, removed, "ATMs imported");
     }

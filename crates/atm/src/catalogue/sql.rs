@@ -62,6 +62,9 @@ const LET_MERGE: &str = "DELETE FROM atm_apart WHERE id = $1";
 
 const DROP_SOURCE: &str = "DELETE FROM atm_sources WHERE name = $1";
 
+/// The next fetch of the feed that fills this source is unconditional and gets the whole document.
+const RESET_FEED: &str = "UPDATE atm_feeds SET etag = NULL, last_modified = NULL, synced_to = NULL WHERE name = $1";
+
 /// Only where nothing was ever kept.
 const FIRST: &str = "
     UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
@@ -77,6 +80,16 @@ pub struct StoredCatalogue {
     /// Rows that are never taken for the machine of another source's row.
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
+}
+
+/// Steps that are written together with an import.
+#[derive(Debug, Default)]
+pub struct ImportSteps {
+    /// The entry of the audit log, and steps that the write requires.
+    pub others: Vec<Step>,
+    /// The new state of the feed, if the import is a fetch of the source's feed. Any other import resets the feed of its
+    /// source: what the feed's server calls unchanged is no longer what the source holds.
+    pub feed: Option<Step>,
 }
 
 /// Another import came between.
@@ -178,17 +191,12 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
     store.read(OF_SOURCE, params![source]).await?.into_iter().map(kept).collect()
 }
 
-/// Does what an import plans, whole or not at all; the sample machines go with the first.
+/// Writes the changes of an import and the `beside` steps in one transaction. The first import deletes the sample ATMs.
 ///
 /// # Errors
-/// As [`Store::write`], or if another import came between, or a step of `with` is refused.
-pub async fn import(
-    store: &Store,
-    source: &Source,
-    plan: Plan,
-    version: i64,
-    with: impl IntoIterator<Item = Step>,
-) -> Result<()> {
+/// [`Conflict`] if another import was committed meanwhile, or a required step of `beside` is refused; or as
+/// [`Store::write`].
+pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, beside: ImportSteps) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
     if name != SAMPLE {
@@ -197,7 +205,8 @@ pub async fn import(
     }
     steps.extend(plan.upserts.into_iter().map(|(reference, record)| upsert(name, reference, record, *now)));
     steps.extend(plan.removals.into_iter().map(|reference| step(REMOVE, params![*now, name, reference])));
-    steps.extend(with);
+    steps.push(beside.feed.unwrap_or_else(|| step(RESET_FEED, params![name])));
+    steps.extend(beside.others);
     commit(store, steps).await
 }
 
@@ -235,7 +244,7 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -
     commit(store, steps).await
 }
 
-/// Takes away all machines of a source, and the source, and says so in the audit log. Their numbers are not given again.
+/// Deletes a source and all its ATMs, resets the feed of that name, and writes an audit entry. The IDs are not given again.
 ///
 /// # Errors
 /// As [`Store::write`], or where an import came between.
@@ -246,6 +255,7 @@ pub async fn forget_source(store: &Store, name: &str, by: &Actor, machines: i64,
         must(ADVANCE, params![version]),
         step(REMOVE_ALL, params![now, name]),
         step(DROP_SOURCE, params![name]),
+        step(RESET_FEED, params![name]),
         told,
     ];
     commit(store, steps).await

@@ -89,6 +89,11 @@ pub struct FetchFailed {
     pub(super) wait: Option<Duration>,
 }
 
+/// Returns whether a request with these headers may be answered with 304 (RFC 9110, section 15.4.5).
+pub(super) fn is_conditional(headers: &HeaderMap) -> bool {
+    headers.contains_key(IF_NONE_MATCH) || headers.contains_key(IF_MODIFIED_SINCE)
+}
+
 /// Whether an address can be that of a feed.
 ///
 /// # Errors
@@ -145,27 +150,26 @@ impl Feed {
         Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
     }
 
-    pub(super) fn request_headers(&self) -> HeaderMap {
+    /// Returns the headers of the next request. Validators are left out if `force` is set, and if the URL asks only for
+    /// changes: the changes since another time are another document.
+    pub(super) fn request_headers(&self, force: bool) -> HeaderMap {
         let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
-        // What changed since another time is another document.
-        if self.extent() == Extent::Whole {
+        if !force && self.extent() == Extent::Whole {
             let known = [(IF_NONE_MATCH, &self.known.etag), (IF_MODIFIED_SINCE, &self.known.last_modified)];
             headers.extend(known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.parse().ok()?))));
         }
         headers
     }
 
-    /// The same after a fetch at `now`.
+    /// Returns the feed with the outcome of a fetch at `now`. Its validators and `synced_to` are unchanged: they are
+    /// written together with the import.
     #[must_use]
-    pub(super) fn after(mut self, now: Timestamp, outcome: &Result<(Synced, Validators), FetchFailed>) -> Self {
+    pub(super) fn after(mut self, now: Timestamp, outcome: &Result<Synced, FetchFailed>) -> Self {
         match outcome {
-            Ok((synced, known)) => {
+            Ok(_) => {
                 let every = self.every.and_then(|every| SignedDuration::try_from(every).ok()).unwrap_or_default();
                 self.next_at = now.checked_add(every).unwrap_or(Timestamp::MAX);
                 (self.failures, self.last_error, self.fetched_at) = (0, None, Some(now));
-                if let Synced::TakenOver { .. } = synced {
-                    (self.known, self.synced_to) = (known.clone(), Some(now));
-                }
             }
             Err(failed) => {
                 self.failures += 1;

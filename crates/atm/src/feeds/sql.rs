@@ -1,9 +1,11 @@
 //! Feeds in the database.
 
 use anyhow::{Context, Result};
-use signpost_store::{Row, Store, Stored, must, params, sql, step};
+use jiff::Timestamp;
+use signpost_store::{Row, Step, Store, Stored, must, params, sql, step};
 
-use super::feed::Feed;
+use super::feed::{Feed, Validators};
+use crate::catalogue::Extent;
 
 const FEEDS: &str = sql!(Feed::SELECT, " ORDER BY name");
 
@@ -12,6 +14,17 @@ const SAVE: &str = sql!(
     " ON CONFLICT (name) DO UPDATE SET url = $2, format = $3, attribution = $4, every_ms = $5, etag = $6,
         last_modified = $7, synced_to = $8, fetched_at = $9, failures = $10, next_at = $11, last_error = $12"
 );
+
+/// A feed that was removed or now has another URL is left as it is.
+const RECORD_FETCH: &str = "
+    UPDATE atm_feeds SET fetched_at = $3, failures = $4, next_at = $5, last_error = $6 WHERE name = $1 AND url = $2";
+
+const RECORD_WHOLE: &str = "
+    UPDATE atm_feeds SET etag = $3, last_modified = $4, synced_to = $5 WHERE name = $1 AND url = $2";
+
+/// Only if the changes are those since the last fetch: a source that was deleted or replaced meanwhile needs all of it.
+const RECORD_PART: &str = "
+    UPDATE atm_feeds SET etag = $3, last_modified = $4, synced_to = $5 WHERE name = $1 AND url = $2 AND synced_to = $6";
 
 const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 
@@ -35,6 +48,29 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
 pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
     store.write([step(SAVE, feed.clone().params())]).await?;
     Ok(())
+}
+
+/// Stores the outcome of a fetch, as [`Feed::after`] returns it.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(super) async fn record_fetch(store: &Store, feed: &Feed) -> Result<()> {
+    let Feed { name, url, fetched_at, failures, next_at, last_error, .. } = feed;
+    store
+        .write([step(RECORD_FETCH, params![name, url, *fetched_at, *failures, *next_at, last_error.as_deref()])])
+        .await?;
+    Ok(())
+}
+
+/// Returns the step that stores the validators and the time of a document, to be written together with its import.
+pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: Timestamp) -> Step {
+    let (etag, last_modified) = (validators.etag.as_deref(), validators.last_modified.as_deref());
+    match (feed.extent(), feed.synced_to) {
+        (Extent::Part, Some(before)) => {
+            must(RECORD_PART, params![&feed.name, &feed.url, etag, last_modified, synced_to, before])
+        }
+        _ => step(RECORD_WHOLE, params![&feed.name, &feed.url, etag, last_modified, synced_to]),
+    }
 }
 
 /// Forgets a feed, one that cannot be read too; the machines that it brought stay. False where there is none.

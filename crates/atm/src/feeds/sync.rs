@@ -12,9 +12,9 @@ use signpost_locator::import::{Bounds, FormatChoice, Options};
 use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
 use signpost_store::Store;
 
-use super::feed::{Feed, FetchFailed, Synced, Validators};
+use super::feed::{Feed, FetchFailed, Synced, Validators, is_conditional};
 use super::sql;
-use crate::catalogue::{Extent, Reading, Source, Terms, apply};
+use crate::catalogue::{Extent, ImportSteps, Reading, Source, Terms, apply_with};
 use crate::processor;
 
 /// Most bytes of what a feed holds.
@@ -24,10 +24,15 @@ const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
 /// How long a fetch may take.
 const FETCH_TIMEOUT: Duration = Duration::from_mins(5);
 
+/// RFC 9110, section 15.4.5: 304 is allowed only for a conditional request.
+const UNASKED_NOT_MODIFIED: &str = "it responded with 304 (not modified) to a request without If-None-Match and \
+                                    If-Modified-Since, so there is nothing to import; its server, or a cache in front of \
+                                    it, must respond with 200 and the document";
+
 /// Fetches a feed and imports what it holds. What came of it is remembered, failures too.
 ///
 /// # Errors
-/// Where the fetch failed, what came is no such document, or as [`apply()`]; nothing of the catalogue was changed
+/// Where the fetch failed, what came is no such document, or as [`apply_with()`]; nothing of the catalogue was changed
 /// then.
 pub async fn sync(
     store: &Store,
@@ -39,8 +44,8 @@ pub async fn sync(
 ) -> Result<Synced> {
     let feed = feed.without_future(now);
     let outcome = fetch(store, gazetteer, outbound, &feed, now, force).await;
-    sql::save(store, &feed.after(now, &outcome)).await?;
-    Ok(outcome?.0)
+    sql::record_fetch(store, &feed.after(now, &outcome)).await?;
+    Ok(outcome?)
 }
 
 async fn fetch(
@@ -50,13 +55,15 @@ async fn fetch(
     feed: &Feed,
     now: Timestamp,
     force: bool,
-) -> Result<(Synced, Validators), FetchFailed> {
+) -> Result<Synced, FetchFailed> {
     let url = feed.address()?;
+    let headers = feed.request_headers(force);
+    let is_conditional = is_conditional(&headers);
     // One byte more than may be tells what is too large.
     let request = Request {
         method: Method::GET,
         url: &url,
-        headers: feed.request_headers(),
+        headers,
         body: None,
         within: FETCH_TIMEOUT,
         keep: MAX_FEED_BYTES + 1,
@@ -64,7 +71,8 @@ async fn fetch(
     let answer = outbound.send(Reach::Everything, request).await?;
     match answer.status {
         200 => {}
-        304 => return Ok((Synced::Unchanged, feed.known.clone())),
+        304 if is_conditional => return Ok(Synced::Unchanged),
+        304 => return Err(anyhow::anyhow!(UNASKED_NOT_MODIFIED).into()),
         _ => {
             return Err(FetchFailed {
                 wait: answer.retry_after.map(|after| after.wait(now)),
@@ -76,8 +84,9 @@ async fn fetch(
     let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
     let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: now };
     let terms = Terms { extent: feed.extent(), force, dry_run: false, most: usize::MAX };
-    let changes = apply(store, &source, &reading, terms).await?;
-    Ok((Synced::TakenOver { changes, import: Box::new(reading.import) }, known))
+    let beside = |_| ImportSteps { feed: Some(sql::record_document(feed, &known, now)), others: Vec::new() };
+    let changes = apply_with(store, &source, &reading, terms, beside).await?;
+    Ok(Synced::TakenOver { changes, import: Box::new(reading.import) })
 }
 
 async fn read_content(

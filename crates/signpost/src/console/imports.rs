@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde_json::json;
-use signpost_atm::catalogue::{Extent, ImportCounts, Reading, Source, Terms, apply_with};
+use signpost_atm::catalogue::{Extent, ImportCounts, ImportSteps, Reading, Source, Terms, apply_with};
 use signpost_atm::processor;
 use signpost_locator::import::{Import, Options};
 use signpost_platform::accounts::audit::Action;
@@ -141,9 +141,9 @@ async fn import(visit: &OperatorVisit, upload: &Arc<Upload>, taking: Taking) -> 
         let ImportCounts { added, changed, unchanged, removed } = counts;
         let details = json!({ "added": added, "changed": changed, "unchanged": unchanged, "removed": removed });
         let entry = insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &details, now);
-        // Reading a large file takes minutes: whoever is no operator any more by then changes nothing.
+        // Reading a large file takes minutes: somebody who is no longer an operator by then changes nothing.
         let [signed_in, operator] = visit.require_steps();
-        vec![signed_in, operator, entry]
+        ImportSteps { others: vec![signed_in, operator, entry], feed: None }
     };
     let counts = apply_with(&visit.console.store, &source, &reading, terms, tell).await?;
     Ok((counts, reading.import))

@@ -304,7 +304,7 @@ async fn forget(
     let count = counts.iter().find(|count| count.source == *source).ok_or_else(|| Problem::NotFound.into_response())?;
     if asked == Confirmation::First {
         let text = format!(
-            "Its {} machines go, unless another source has them too. A feed of this name would import them again.",
+            "Its {} machines go, unless another source has them too. The next fetch of a feed of this name imports all of them again.",
             count.machines
         );
         let question = Question {

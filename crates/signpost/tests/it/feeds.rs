@@ -100,6 +100,66 @@ async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn feed_is_fetched_whole_after_its_source_was_changed_in_another_way() {
+    let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    document(folder, &["atms", "feeds", "add", "map", &url]);
+    source.answers(200, &places(10));
+    assert!(synced(folder, &[]).await.0);
+
+    document(folder, &["atms", "forget", "map"]);
+    let (done, report) = synced(folder, &[]).await;
+    assert!(done && report["added"] == 10, "{report}");
+
+    std::fs::write(folder.join("one.csv"), "ref,name,lat,lon\nx,Other,41,-71\n").unwrap();
+    document(folder, &["atms", "import", "one.csv", "--source", "map", "--force"]);
+    let (done, report) = synced(folder, &["--force"]).await;
+    assert!(done && (&report["added"], &report["removed"]) == (&json!(10), &json!(1)), "{report}");
+
+    // A fetch that changes nothing leaves the validators as they are.
+    assert_eq!(synced(folder, &[]).await.1["not_modified"], true);
+    assert_eq!(synced(folder, &[]).await.1["not_modified"], true);
+    let (done, report) = synced(folder, &["--force"]).await;
+    assert!(done && report["unchanged"] == 10, "{report}");
+    let conditional: Vec<bool> = source.asked().into_iter().map(|(_, tag)| tag.is_some()).collect();
+    assert_eq!(conditional, [false, false, false, true, true, false]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn feed_of_changes_starts_again_after_its_source_was_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    let url = format!("{url}?updated_since={{updated_since}}");
+    document(folder, &["atms", "feeds", "add", "map", &url, "--format", "btcmap"]);
+    source.answers(200, &places(10));
+    assert!(synced(folder, &[]).await.0);
+    document(folder, &["atms", "forget", "map"]);
+    let (done, report) = synced(folder, &[]).await;
+    assert!(done && report["added"] == 10, "{report}");
+    let asked: Vec<String> = source.asked().into_iter().map(|(uri, _)| uri).collect();
+    assert!(asked.iter().all(|uri| uri.ends_with("updated_since=1970-01-01T00:00:00Z")), "{asked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn not_modified_without_a_conditional_request_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    document(folder, &["atms", "feeds", "add", "map", &url]);
+    source.answers(304, &"");
+    let (done, report) = synced(folder, &[]).await;
+    assert!(!done && report["error"].as_str().unwrap().contains("304 (not modified)"), "{report}");
+    let feed = document(folder, &["atms", "feeds", "list"])["feeds"][0].clone();
+    assert_eq!((&feed["failures"], &feed["fetched_at"]), (&json!(1), &Value::Null));
+    assert!(feed["last_error"].as_str().unwrap().contains("304 (not modified)"), "{feed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stored_feed_that_makes_no_sense_is_named_and_can_be_removed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -49,7 +49,7 @@ pub(in crate::cli) enum Feeds {
 pub(in crate::cli) struct Sync {
     /// Feeds to fetch [default: all]
     names: Vec<String>,
-    /// Fetch even right after a failure, and import even if more than 20 % of the ATMs would be removed
+    /// Fetch all of it even right after a failure and if nothing changed (unconditional requests), and import even if more than 20 % of the ATMs would be removed
     #[arg(long)]
     force: bool,
 }

@@ -40,7 +40,7 @@ pub(super) async fn forget(session: &Session, store: &Store, source: &str) -> Re
     let machines = kept.map(|count| count.machines).with_context(|| format!("no source is named {source}"))?;
     catalogue::sql::forget_source(store, source, &Actor::Operator, machines, Clock::System.now()).await?;
     session.print(&json!({ "source": source, "removed": machines }), || {
-        format!("deleted {machines} ATMs of {source}; a feed of that name would import them again")
+        format!("deleted {machines} ATMs of {source}; the next fetch of a feed of that name imports all of them again")
     })
 }
 
