@@ -1,13 +1,17 @@
 //! Work that a running server does by itself: fetches the feeds that are due, and loads a catalogue that changed.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use signpost_platform::interval::every;
-use tokio::task::JoinHandle;
+use tokio::sync::Semaphore;
+use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
+use tokio::time::interval;
 
 use super::catalogue;
-use super::feeds::{Feed, Synced, sql, sync};
+use super::feeds::{FeedFetcher, MAX_CONCURRENT_FETCHES, Synced, sql};
 use crate::reports;
 use crate::service::AtmService;
 
@@ -32,23 +36,82 @@ async fn sweep_reports(service: AtmService) {
     every(SWEEP_INTERVAL, &service.draining, "could not sweep the reports", sweep).await;
 }
 
-/// Fetches what is due until the server stops.
+/// Fetches due feeds until the server stops. A fetch that is interrupted then is repeated by the next server; importing a
+/// document twice changes nothing.
 async fn run_feeds(service: AtmService) {
-    // A fetch that is cut off is made again, and the same document changes nothing twice.
-    every(LOOK_INTERVAL, &service.draining, "could not fetch the feeds", || sync_due(&service)).await;
+    let mut fetches = FeedFetches::new(service.clone());
+    let rounds = async {
+        let mut look = interval(LOOK_INTERVAL);
+        loop {
+            tokio::select! {
+                _ = look.tick() => if let Err(error) = fetches.start_due().await {
+                    tracing::warn!(error = format!("{error:#}"), "could not fetch the feeds");
+                },
+                Some(ended) = fetches.tasks.join_next_with_id() => fetches.remove(ended),
+            }
+        }
+    };
+    service.draining.run_until_cancelled(rounds).await;
 }
 
-async fn sync_due(service: &AtmService) -> Result<()> {
-    let now = service.clock.now();
-    let due = |feed: &Feed| feed.every.is_some() && feed.may_be_fetched(now);
-    for feed in sql::list(&service.store).await?.into_iter().filter(due) {
-        let name = feed.name.clone();
-        match sync(&service.store, &service.catalogue.places.now(), &service.outbound, feed, now, false).await {
-            Ok(Synced::Unchanged) => tracing::info!(feed = name, "feed unchanged"),
-            // The import has its own line.
-            Ok(Synced::TakenOver { .. }) => {}
-            Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "could not import the feed"),
-        }
+/// The fetches that are waiting or running, at most one for each feed. A feed that responds slowly occupies one permit and
+/// delays only feeds that wait for a fourth.
+struct FeedFetches {
+    service: AtmService,
+    permits: Arc<Semaphore>,
+    tasks: JoinSet<()>,
+    names: HashMap<Id, String>,
+}
+
+impl FeedFetches {
+    fn new(service: AtmService) -> Self {
+        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_FETCHES));
+        Self { service, permits, tasks: JoinSet::new(), names: HashMap::new() }
     }
-    Ok(())
+
+    /// Starts a task for each due feed that has none, the one that has been due for longest first.
+    async fn start_due(&mut self) -> Result<()> {
+        let now = self.service.clock.now();
+        let mut due = sql::list(&self.service.store).await?;
+        due.retain(|feed| feed.is_due(now) && !self.names.values().any(|name| *name == feed.name));
+        due.sort_by_key(|feed| feed.next_at);
+        for feed in due {
+            let task =
+                self.tasks.spawn(fetch_in_turn(self.service.clone(), Arc::clone(&self.permits), feed.name.clone()));
+            self.names.insert(task.id(), feed.name);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+        self.names.remove(&id);
+    }
+}
+
+/// Waits for a permit, then fetches the feed if it is still due.
+async fn fetch_in_turn(service: AtmService, permits: Arc<Semaphore>, name: String) {
+    let Ok(_permit) = permits.acquire().await else { return };
+    match fetch_due(&service, &name).await {
+        // The import has its own line.
+        Ok(None | Some(Synced::TakenOver { .. })) => {}
+        Ok(Some(Synced::Unchanged)) => tracing::info!(feed = name, "feed unchanged"),
+        Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "could not import the feed"),
+    }
+}
+
+/// Fetches a feed; `None` if it was removed or fetched while this task waited.
+async fn fetch_due(service: &AtmService, name: &str) -> Result<Option<Synced>> {
+    let Some(feed) = sql::find(&service.store, name).await? else { return Ok(None) };
+    if !feed.is_due(service.clock.now()) {
+        return Ok(None);
+    }
+    let fetcher = FeedFetcher {
+        store: service.store.clone(),
+        outbound: service.outbound.clone(),
+        clock: service.clock.clone(),
+        timeout: service.settings.feed_timeout,
+        force: false,
+    };
+    fetcher.run(&service.catalogue.places.now(), feed).await.map(Some)
 }

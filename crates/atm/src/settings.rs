@@ -25,6 +25,8 @@ pub struct AtmSettings {
     pub card_domain: Option<String>,
     #[serde(deserialize_with = "external_geocoder")]
     pub external_geocoder: Option<GeocoderSettings>,
+    #[serde(deserialize_with = "setting::duration::<_, 1_000, 1_800_000>")]
+    pub feed_timeout: Duration,
 }
 
 /// The keys of the external geocoder.

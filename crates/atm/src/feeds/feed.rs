@@ -161,7 +161,12 @@ impl Feed {
         headers
     }
 
-    /// Returns the feed with the outcome of a fetch at `now`. Its validators and `synced_to` are unchanged: they are
+    /// Whether a running server fetches it now.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        self.every.is_some() && self.may_be_fetched(now)
+    }
+
+    /// Returns the feed with the outcome of a fetch that ended at `now`. Its validators and `synced_to` are unchanged: they are
     /// written together with the import.
     #[must_use]
     pub(super) fn after(mut self, now: Timestamp, outcome: &Result<Synced, FetchFailed>) -> Self {

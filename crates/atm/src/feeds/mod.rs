@@ -7,4 +7,4 @@ pub mod sql;
 mod sync;
 
 pub use feed::{Feed, FetchFailed, SINCE, Synced, Validators, check_url, check_wait};
-pub use sync::sync;
+pub use sync::{FeedFetcher, MAX_CONCURRENT_FETCHES};

@@ -9,6 +9,8 @@ use crate::catalogue::Extent;
 
 const FEEDS: &str = sql!(Feed::SELECT, " ORDER BY name");
 
+const FEED: &str = sql!(Feed::SELECT, " WHERE name = $1");
+
 const SAVE: &str = sql!(
     Feed::INSERT,
     " ON CONFLICT (name) DO UPDATE SET url = $2, format = $3, attribution = $4, every_ms = $5, etag = $6,
@@ -39,6 +41,15 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
         Feed::from_row(row).with_context(|| format!("the feed {name} cannot be read"))
     };
     rows.into_iter().map(named).collect()
+}
+
+/// Returns the feed with this name.
+///
+/// # Errors
+/// As [`Store::read`], or if the row is not that of a feed.
+pub async fn find(store: &Store, name: &str) -> Result<Option<Feed>> {
+    let row = store.read_one(FEED, params![name]).await?;
+    row.map(Feed::from_row).transpose().with_context(|| format!("the feed {name} cannot be read"))
 }
 
 /// Keeps a feed, a new one or a known one.

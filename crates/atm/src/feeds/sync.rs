@@ -1,4 +1,4 @@
-//! Fetches a feed and imports what it holds.
+//! Fetches feeds and imports their content.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use reqwest::Method;
 use reqwest::header::{ETAG, LAST_MODIFIED, LOCATION};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Bounds, FormatChoice, Options};
+use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
 use signpost_store::Store;
 
@@ -21,72 +22,68 @@ use crate::processor;
 const MAX_FEED_BYTES: usize = 256 << 20;
 /// What is read of it.
 const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
-/// How long a fetch may take.
-const FETCH_TIMEOUT: Duration = Duration::from_mins(5);
-
 /// RFC 9110, section 15.4.5: 304 is allowed only for a conditional request.
 const UNASKED_NOT_MODIFIED: &str = "it responded with 304 (not modified) to a request without If-None-Match and \
                                     If-Modified-Since, so there is nothing to import; its server, or a cache in front of \
                                     it, must respond with 200 and the document";
 
-/// Fetches a feed and imports what it holds. What came of it is remembered, failures too.
-///
-/// # Errors
-/// Where the fetch failed, what came is no such document, or as [`apply_with()`]; nothing of the catalogue was changed
-/// then.
-pub async fn sync(
-    store: &Store,
-    gazetteer: &Arc<Gazetteer>,
-    outbound: &Outbound,
-    feed: Feed,
-    now: Timestamp,
-    force: bool,
-) -> Result<Synced> {
-    let feed = feed.without_future(now);
-    let outcome = fetch(store, gazetteer, outbound, &feed, now, force).await;
-    sql::record_fetch(store, &feed.after(now, &outcome)).await?;
-    Ok(outcome?)
+/// Maximum feeds that are fetched at once. Each holds a document of up to [`MAX_FEED_BYTES`] in memory.
+pub const MAX_CONCURRENT_FETCHES: usize = 4;
+
+/// Fetches feeds and imports their content.
+#[derive(Clone, Debug)]
+pub struct FeedFetcher {
+    /// The database.
+    pub store: Store,
+    /// The client for other hosts.
+    pub outbound: Outbound,
+    /// The time at which a fetch begins and ends.
+    pub clock: Clock,
+    /// Maximum duration of a request: name, connection, head and body together.
+    pub timeout: Duration,
+    /// Whether to send no validators and to import even if more than 20 % of the ATMs would be removed.
+    pub force: bool,
 }
 
-async fn fetch(
-    store: &Store,
-    gazetteer: &Arc<Gazetteer>,
-    outbound: &Outbound,
-    feed: &Feed,
-    now: Timestamp,
-    force: bool,
-) -> Result<Synced, FetchFailed> {
-    let url = feed.address()?;
-    let headers = feed.request_headers(force);
-    let is_conditional = is_conditional(&headers);
-    // One byte more than may be tells what is too large.
-    let request = Request {
-        method: Method::GET,
-        url: &url,
-        headers,
-        body: None,
-        within: FETCH_TIMEOUT,
-        keep: MAX_FEED_BYTES + 1,
-    };
-    let answer = outbound.send(Reach::Everything, request).await?;
-    match answer.status {
-        200 => {}
-        304 if is_conditional => return Ok(Synced::Unchanged),
-        304 => return Err(anyhow::anyhow!(UNASKED_NOT_MODIFIED).into()),
-        _ => {
-            return Err(FetchFailed {
-                wait: answer.retry_after.map(|after| after.wait(now)),
-                reason: refusal(&answer),
-            });
-        }
+impl FeedFetcher {
+    /// Fetches a feed, imports its content, and stores the outcome. The next fetch is scheduled from the end of this one.
+    ///
+    /// # Errors
+    /// If the fetch fails, if the content is not a document of the feed's format, or as [`apply_with()`]. The catalogue is
+    /// unchanged then.
+    pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<Synced> {
+        let feed = feed.without_future(self.clock.now());
+        let outcome = self.fetch(gazetteer, &feed).await;
+        sql::record_fetch(&self.store, &feed.after(self.clock.now(), &outcome)).await?;
+        Ok(outcome?)
     }
-    let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
-    let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), now).await?;
-    let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: now };
-    let terms = Terms { extent: feed.extent(), force, dry_run: false, most: usize::MAX };
-    let beside = |_| ImportSteps { feed: Some(sql::record_document(feed, &known, now)), others: Vec::new() };
-    let changes = apply_with(store, &source, &reading, terms, beside).await?;
-    Ok(Synced::TakenOver { changes, import: Box::new(reading.import) })
+
+    async fn fetch(&self, gazetteer: &Arc<Gazetteer>, feed: &Feed) -> Result<Synced, FetchFailed> {
+        let started_at = self.clock.now();
+        let url = feed.address()?;
+        let headers = feed.request_headers(self.force);
+        let is_conditional = is_conditional(&headers);
+        // One byte more than may be tells what is too large.
+        let keep = MAX_FEED_BYTES + 1;
+        let request = Request { method: Method::GET, url: &url, headers, body: None, within: self.timeout, keep };
+        let answer = self.outbound.send(Reach::Everything, request).await?;
+        match answer.status {
+            200 => {}
+            304 if is_conditional => return Ok(Synced::Unchanged),
+            304 => return Err(anyhow::anyhow!(UNASKED_NOT_MODIFIED).into()),
+            _ => {
+                let wait = answer.retry_after.map(|after| after.wait(self.clock.now()));
+                return Err(FetchFailed { wait, reason: refusal(&answer) });
+            }
+        }
+        let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
+        let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), started_at).await?;
+        let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: started_at };
+        let terms = Terms { extent: feed.extent(), force: self.force, dry_run: false, most: usize::MAX };
+        let beside = |_| ImportSteps { feed: Some(sql::record_document(feed, &known, started_at)), others: Vec::new() };
+        let changes = apply_with(&self.store, &source, &reading, terms, beside).await?;
+        Ok(Synced::TakenOver { changes, import: Box::new(reading.import) })
+    }
 }
 
 async fn read_content(

@@ -1,14 +1,22 @@
 //! Sources that are fetched.
 
-use signpost::server::schema::SCHEMA;
-use signpost_store::{Store, step};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use signpost::server::schema::SCHEMA;
+use signpost_atm::feeds::{self, Feed, FeedFetcher};
+use signpost_locator::gazetteer::Gazetteer;
+use signpost_locator::import::FormatChoice;
+use signpost_platform::clock::Clock;
+use signpost_platform::outbound::{Names, Outbound};
+use signpost_store::{Store, step};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::assistant::server_in;
@@ -256,4 +264,90 @@ async fn a_running_server_fetches_what_is_due() {
     until("the feed is fetched", async || (server.app.atm.catalogue.snapshot().len() == 3).then_some(())).await;
     assert_eq!(source.asked().len(), 1);
     server.stop().await;
+}
+
+/// Returns the address of a server that accepts connections and never responds, as long as the listener exists.
+async fn silent_server() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/places", listener.local_addr().unwrap());
+    (listener, url)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_feeds_do_not_delay_another_feed() {
+    let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
+    let (_listener, silent) = silent_server().await;
+    for name in ["a", "b", "c"] {
+        document(folder.path(), &["atms", "feeds", "add", name, &silent, "--every", "6"]);
+    }
+    let (source, url) = Source::start().await;
+    source.answers(200, &places(3));
+    document(folder.path(), &["atms", "feeds", "add", "map", &url, "--every", "6"]);
+    let server = server_in(&folder.path().join("data"), &[]).await;
+    until("the feed is fetched", async || (server.app.atm.catalogue.snapshot().len() == 3).then_some(())).await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn feeds_that_are_fetched_at_once_are_all_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
+    let folder = folder.path();
+    let (source, url) = Source::start().await;
+    source.answers(200, &places(20));
+    let names = ["a", "b", "c", "d", "e", "f"];
+    for name in names {
+        document(folder, &["atms", "feeds", "add", name, &url]);
+    }
+    let report = command(folder, &["--json", "atms", "sync"]).runs().await.json();
+    for (feed, name) in report["feeds"].as_array().unwrap().iter().zip(names) {
+        assert_eq!((&feed["source"], &feed["added"]), (&json!(name), &json!(20)), "{report}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn feed_that_sends_a_byte_at_a_time_ends_at_the_timeout() {
+    let folder = tempfile::tempdir().unwrap();
+    embedded_database(&folder.path().join("data"));
+    let folder = folder.path();
+    let (listener, url) = silent_server().await;
+    let drip = tokio::spawn(async move {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n").await.unwrap();
+        let mut sent = 0;
+        let mut pause = tokio::time::interval(Duration::from_millis(20));
+        while connection.write_all(b" ").await.is_ok() {
+            pause.tick().await;
+            sent += 1;
+        }
+        sent
+    });
+    document(folder, &["atms", "feeds", "add", "map", &url]);
+    let ended = command(folder, &["--json", "atms", "sync"]).env("SIGNPOST_FEED_TIMEOUT", "1s").runs().await;
+    let report: Value = serde_json::from_str(&ended.out).unwrap();
+    assert!(report["feeds"][0]["error"].is_string(), "{report}");
+    assert!(drip.await.unwrap() < 5_000, "the program closed the connection");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wait_after_a_failure_begins_at_its_end() {
+    let (listener, url) = silent_server().await;
+    let clock = Clock::manual(Timestamp::UNIX_EPOCH);
+    let server_clock = clock.clone();
+    let server = tokio::spawn(async move {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        assert!(connection.read(&mut [0; 1024]).await.unwrap() > 0);
+        server_clock.advance(SignedDuration::from_mins(30));
+        connection.write_all(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    });
+    let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
+    let feed = Feed::new("map".to_owned(), url, FormatChoice::Auto, "map".to_owned(), None);
+    feeds::sql::save(&store, &feed).await.unwrap();
+    let (outbound, timeout) = (Outbound::new(&Names::System), Duration::from_mins(1));
+    let fetcher = FeedFetcher { store: store.clone(), outbound, clock, timeout, force: false };
+    fetcher.run(&Arc::new(Gazetteer::embedded()), feed).await.unwrap_err();
+    server.await.unwrap();
+    let stored = feeds::sql::find(&store, "map").await.unwrap().unwrap();
+    assert_eq!(stored.next_at.as_second(), 35 * 60);
 }

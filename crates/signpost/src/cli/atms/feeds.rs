@@ -1,12 +1,16 @@
 //! `signpost atms feeds` and `signpost atms sync`
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow, bail};
 use clap::{Args, Subcommand};
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use signpost_atm::catalogue::describe_import;
-use signpost_atm::feeds::{self, Feed, Synced, check_url, check_wait, sync};
+use signpost_atm::feeds::{self, Feed, FeedFetcher, MAX_CONCURRENT_FETCHES, Synced, check_url, check_wait};
+use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound};
@@ -20,7 +24,8 @@ pub(in crate::cli) enum Feeds {
     /// Add a feed, or replace the one with this name
     ///
     /// Requests are conditional (If-None-Match, If-Modified-Since). After a failure the next fetch waits 5 minutes,
-    /// doubled with each further failure up to 24 hours, or as long as Retry-After says.
+    /// doubled with each further failure up to 24 hours, or as long as Retry-After says. Up to four feeds are fetched at
+    /// once; each request ends after feed_timeout, 60 seconds by default.
     Add {
         /// Source name, shown in replies
         name: String,
@@ -100,27 +105,31 @@ fn unknown(name: &str) -> Error {
 }
 
 impl Sync {
-    /// Fetches one after the other. One that fails does not keep the others from being fetched.
+    /// Fetches the feeds, a few at once. A failure of one does not prevent the others from being fetched.
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let feeds = if self.names.is_empty() {
             feeds::sql::list(store).await?
         } else {
             let mut feeds = Vec::new();
-            for name in &self.names {
+            for name in self.names.iter().collect::<BTreeSet<_>>() {
                 feeds.push(named(store, name).await?);
             }
             feeds
         };
         anyhow::ensure!(!feeds.is_empty(), "there are no feeds; add one with 'signpost atms feeds add NAME URL'");
-        let (places, outbound) = (session.places()?, Outbound::new(&Names::System));
+        let fetcher = FeedFetcher {
+            store: store.clone(),
+            outbound: Outbound::new(&Names::System),
+            clock: Clock::System,
+            timeout: session.config.atm.feed_timeout,
+            force: self.force,
+        };
+        let gazetteer = session.places()?.now();
+        let fetches = feeds.into_iter().map(|feed| fetch(&fetcher, &gazetteer, feed));
+        let mut ended: Vec<_> = stream::iter(fetches).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
+        ended.sort_by(|a, b| a.0.cmp(&b.0));
         let (mut documents, mut lines, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-        for feed in feeds {
-            let (name, now) = (feed.name.clone(), Clock::System.now());
-            let waits = if self.force { Ok(()) } else { check_wait(&feed, now) };
-            let synced = match waits {
-                Ok(()) => sync(store, &places.now(), &outbound, feed, now, self.force).await,
-                Err(waits) => Err(waits),
-            };
+        for (name, synced) in ended {
             let (document, line) = told(&name, synced.as_ref());
             documents.push(document);
             lines.push(line);
@@ -129,6 +138,17 @@ impl Sync {
         session.print(&json!({ "feeds": documents }), || lines.join("\n"))?;
         if failed.is_empty() { Ok(()) } else { bail!("not imported: {}", failed.join(", ")) }
     }
+}
+
+/// Fetches a feed unless it failed recently. Returns its name with the outcome.
+async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) -> (String, Result<Synced>) {
+    let name = feed.name.clone();
+    if !fetcher.force
+        && let Err(waits) = check_wait(&feed, fetcher.clock.now())
+    {
+        return (name, Err(waits));
+    }
+    (name, fetcher.run(gazetteer, feed).await)
 }
 
 fn told(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) {
