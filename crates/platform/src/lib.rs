@@ -1,6 +1,7 @@
 //! What every service stands on: time, accounts and keys, limits, the way to other hosts, and the ground of HTTP.
 
 pub mod accounts;
+pub mod bounded_file;
 pub mod cache;
 pub mod clock;
 pub mod interval;

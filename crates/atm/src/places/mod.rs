@@ -10,6 +10,10 @@ use std::time::SystemTime;
 use anyhow::{Context, Result};
 use arc_swap::ArcSwap;
 use signpost_locator::gazetteer::{Gazetteer, build};
+use signpost_platform::bounded_file;
+
+/// Maximum size of the file of imported place names, in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// The place names; replaced whole, so that a search sees one state from beginning to end.
 #[derive(Debug)]
@@ -78,7 +82,8 @@ fn written(file: &Path) -> Option<SystemTime> {
 
 fn read_gazetteer(file: &Path) -> Result<Gazetteer> {
     let shown = file.display();
-    let bytes = fs::read(file).with_context(|| format!("cannot read the place names {shown}"))?;
+    let bytes =
+        bounded_file::read(file, MAX_FILE_BYTES).with_context(|| format!("cannot read the place names {shown}"))?;
     let again = "import them again with 'signpost gazetteer import', or delete the file to use the embedded ones";
     Gazetteer::from_bytes(&bytes).with_context(|| format!("{shown}: {again}"))
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use signpost_atm::places;
@@ -18,6 +18,8 @@ use crate::server;
 
 /// Most characters of a line: the longest of the tables have a hundredth of it.
 const LONGEST_LINE: u64 = 1 << 20;
+/// Maximum size of all tables of one import, unpacked: the largest tables of GeoNames together have a third of it.
+const MAX_TABLES: TableBounds = TableBounds { bytes: 8 << 30, lines: 100_000_000 };
 
 #[derive(Debug, Subcommand)]
 pub(super) enum GazetteerCommand {
@@ -52,12 +54,33 @@ struct Tables {
     dead: HashMap<u64, HashSet<String>>,
 }
 
+/// Maximum bytes and lines that are read. A packed file may expand to any size, and a pipe has none.
+#[derive(Clone, Copy)]
+struct TableBounds {
+    bytes: u64,
+    lines: u64,
+}
+
+impl TableBounds {
+    /// Subtracts a line that was read.
+    fn take_line(&mut self, bytes: usize) -> Result<()> {
+        let left = self.bytes.checked_sub(bytes as u64).zip(self.lines.checked_sub(1));
+        let Some((bytes, lines)) = left else {
+            let TableBounds { bytes, lines } = MAX_TABLES;
+            bail!("the tables are too long: one import reads at most {lines} lines and {bytes} bytes, unpacked");
+        };
+        *self = Self { bytes, lines };
+        Ok(())
+    }
+}
+
 impl GazetteerCommand {
     pub(super) fn run(self, session: &Session) -> Result<()> {
         let Self::Import(import) = self;
         let mut tables = Tables::default();
+        let mut room = MAX_TABLES;
         for file in &import.files {
-            tables.read(file).with_context(|| format!("{}", file.display()))?;
+            tables.read(file, &mut room).with_context(|| format!("{}", file.display()))?;
         }
         let subdivisions = tables.subdivisions.len();
         let blob = tables.into_gazetteer(import.fewest)?;
@@ -101,10 +124,10 @@ impl Tables {
     }
 
     /// Reads a table, or all that a packed file holds.
-    fn read(&mut self, path: &Path) -> Result<()> {
+    fn read(&mut self, path: &Path, room: &mut TableBounds) -> Result<()> {
         let file = File::open(path)?;
         if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("zip")) {
-            return self.read_lines(file);
+            return self.read_lines(file, room);
         }
         let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
         for at in 0..archive.len() {
@@ -112,13 +135,13 @@ impl Tables {
             // readme.txt, and the list of languages that comes with the other names.
             let name = entry.name().to_ascii_lowercase();
             if !name.contains("readme") && !name.contains("languagecodes") {
-                self.read_lines(entry)?;
+                self.read_lines(entry, room)?;
             }
         }
         Ok(())
     }
 
-    fn read_lines(&mut self, table: impl Read) -> Result<()> {
+    fn read_lines(&mut self, table: impl Read, room: &mut TableBounds) -> Result<()> {
         let mut table = BufReader::new(table);
         let mut line = Vec::new();
         // Of the tables only those of the Census have a header.
@@ -129,6 +152,7 @@ impl Tables {
             if (&mut table).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
+            room.take_line(line.len())?;
             anyhow::ensure!(line.len() as u64 != LONGEST_LINE, "line {number} is longer than any of these tables has");
             let text = std::str::from_utf8(&line).with_context(|| format!("line {number} is not UTF-8"))?;
             let text = text.trim_end_matches(['\r', '\n']);
@@ -177,4 +201,19 @@ fn put(file: &Path, bytes: &[u8]) -> Result<()> {
         .and_then(|()| File::open(&beside)?.sync_all())
         .and_then(|()| fs::rename(&beside, file))
         .with_context(|| format!("cannot write {}; nothing was changed", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_that_never_end_are_refused() {
+        let mut room = TableBounds { bytes: 1 << 20, lines: 1_000 };
+        let endless = std::io::repeat(b'\n');
+        assert!(Tables::default().read_lines(endless, &mut room).unwrap_err().to_string().contains("too long"));
+        let mut room = TableBounds { bytes: 100, lines: 1_000 };
+        let long = std::io::repeat(b'#').take(1_000);
+        assert!(Tables::default().read_lines(long, &mut room).unwrap_err().to_string().contains("too long"));
+    }
 }

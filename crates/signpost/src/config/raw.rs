@@ -6,9 +6,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use signpost_platform::bounded_file;
 
 use super::DEFAULT;
 
+/// Maximum size of a configuration file, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The first characters of our environment variables.
 const PREFIX: &str = "SIGNPOST_";
 
@@ -61,7 +64,8 @@ impl RawSettings {
             return Ok(());
         }
         let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the configuration {shown}"))?;
+        let text = bounded_file::read_text(path, MAX_FILE_BYTES)
+            .with_context(|| format!("cannot read the configuration {shown}"))?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let line = 1 + text[..error.span().map_or(0, |span| span.start)].matches('\n').count();
             anyhow::anyhow!("{shown} is not TOML: line {line}: {}", error.message())

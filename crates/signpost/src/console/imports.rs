@@ -1,6 +1,6 @@
 //! Imports: a file is uploaded and compared, the operator sees what would change, and only then it is taken over.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
@@ -17,6 +17,7 @@ use signpost_atm::processor;
 use signpost_locator::import::{Import, Options};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
+use signpost_platform::bounded_file;
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::pages::form::{FormRefusal, PostedForm, is_from};
 use signpost_platform::pages::icons::Sign;
@@ -126,10 +127,9 @@ async fn import(visit: &OperatorVisit, upload: &Arc<Upload>, taking: Taking) -> 
     let read = {
         let upload = Arc::clone(upload);
         processor::run(move |stop| {
-            let mut bytes = Vec::new();
             let mut file = upload.file.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(0))?;
-            file.read_to_end(&mut bytes)?;
+            let bytes = bounded_file::read_from(&mut *file, MAX_FILE as u64)?;
             drop(file);
             anyhow::Ok(Reading::from_bytes(&bytes, &Options { stop: stop.clone(), ..options }, &gazetteer)?)
         })

@@ -6,7 +6,7 @@ use std::path::Path;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use signpost_atm::catalogue;
-use signpost_atm::catalogue::{Extent, Source, plan};
+use signpost_atm::catalogue::{Extent, ImportSteps, Source, plan};
 use signpost_locator::{Point, Record};
 use signpost_store::step;
 
@@ -74,7 +74,7 @@ async fn what_an_older_version_kept_is_not_shown_either() {
     let now = server.clock.now();
     let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
     let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
-    catalogue::sql::import(&server.app.store, &source, plan, version, None).await.unwrap();
+    catalogue::sql::import(&server.app.store, &source, plan, version, ImportSteps::default()).await.unwrap();
     until("it is served", async || {
         let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
         let atms = reply["result"]["structuredContent"]["atms"].as_array().unwrap().clone();

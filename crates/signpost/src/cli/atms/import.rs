@@ -1,6 +1,5 @@
 //! `signpost atms import`
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -10,14 +9,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use signpost_atm::catalogue::{Extent, ImportCounts, Reading, SAMPLE, Source, Terms, apply, describe_import};
 use signpost_locator::import::{self, FormatChoice, Options, Truncated};
+use signpost_platform::bounded_file;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
 use crate::cli::{Session, Usage};
 use crate::server::schema::SCHEMA;
 
-/// The largest file that is read, in bytes.
-const LARGEST: u64 = 1 << 30;
+/// Maximum size of an imported file, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 30;
 /// How many skipped rows and doubtful cells are printed for people.
 const PRINTED: usize = 20;
 /// The steps that the progress bar counts: read, understand, compare and write.
@@ -95,10 +95,7 @@ impl ImportCommand {
     }
 
     fn read(&self) -> Result<Vec<u8>> {
-        let shown = self.file.display();
-        let size = fs::metadata(&self.file).with_context(|| format!("cannot read {shown}"))?.len();
-        anyhow::ensure!(size <= LARGEST, "{shown} has {size} bytes; the maximum is {LARGEST}");
-        fs::read(&self.file).with_context(|| format!("cannot read {shown}"))
+        bounded_file::read(&self.file, MAX_FILE_BYTES).with_context(|| format!("cannot read {}", self.file.display()))
     }
 
     fn options(&self, now: Timestamp) -> Result<Options> {

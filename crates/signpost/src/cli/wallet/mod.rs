@@ -15,12 +15,15 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use signpost_auth::{Challenge, DeviceInfo, Mode, QrData, Signing, Wallet as Key};
+use signpost_platform::bounded_file;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::random;
 
 use super::{Session, Usage, ask};
 
+/// Maximum size of the file with the wallet's key, in bytes.
+const MAX_KEY_FILE_BYTES: u64 = 1024;
 /// How long a webhook may take to answer a person.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// How much of its answer is shown.
@@ -130,7 +133,7 @@ fn introduction(public_key: &str, file: &str) -> String {
 fn open(session: &Session) -> Result<Key> {
     let path = path(session);
     let shown = path.display();
-    let text = std::fs::read_to_string(&path);
+    let text = bounded_file::read_text(&path, MAX_KEY_FILE_BYTES);
     let text = text.with_context(|| format!("cannot read {shown}: create a wallet with 'signpost wallet new'"))?;
     let bytes = HEXLOWER.decode(text.trim().as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
     Ok(Key::from_bytes(bytes.with_context(|| format!("{shown} does not contain a wallet key"))?)?)
