@@ -12,6 +12,9 @@ use crate::point::{Distance, EARTH_RADIUS, Point, squared_chord};
 /// 16 to 32 for a million points; beyond, where every step down waits for memory, 32 is best.
 const LEAF: usize = 32;
 
+/// The squared chord that no point is within: ends a search.
+const NOTHING: f64 = f64::NEG_INFINITY;
+
 /// Points, ready to be searched; never changed once built.
 ///
 /// The tree has no pointers: level by level, node `n` has the children `2n + 1` and `2n + 2`, and each takes one half
@@ -94,6 +97,45 @@ impl Index {
         let mut found = measure(within, nearest.into_candidates(bound));
         found.truncate(k);
         found
+    }
+
+    /// Returns the `k` points nearest to `from` among the first `max_tried` at most `within` away that the search meets,
+    /// roughly nearest first, and that `keep` accepts. For callers whose `keep` may reject nearly all points.
+    #[must_use]
+    pub fn nearest_of_first(
+        &self,
+        from: Point,
+        within: Distance,
+        k: usize,
+        max_tried: usize,
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Vec<Near> {
+        let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
+        let mut nearest = NearestCandidates::new(k, limit, self.len());
+        let (mut tried, mut last_bound) = (0, limit);
+        self.walk(from, limit, |candidate, _| {
+            tried += 1;
+            if keep(candidate.1) {
+                last_bound = nearest.offer(candidate, last_bound);
+            }
+            if tried < max_tried { last_bound } else { NOTHING }
+        });
+        let mut found = measure(within, nearest.into_candidates(last_bound));
+        found.truncate(k);
+        found
+    }
+
+    /// Returns whether `keep` accepts a point at most `radius` away from `from`. The search ends at the first such point.
+    #[must_use]
+    pub fn any_within(&self, from: Point, radius: Distance, mut keep: impl FnMut(u32) -> bool) -> bool {
+        let Some(limit) = farthest_chord(radius) else { return false };
+        let surely = without_slack(limit);
+        let mut is_found = false;
+        self.walk(from, limit, |(chord, at), bound| {
+            is_found = (chord <= surely || Distance::of_chord(chord) <= radius) && keep(at);
+            if is_found { NOTHING } else { bound }
+        });
+        is_found
     }
 
     /// The `k` nearest among all points that [`Index::within`] would return, and how many those are.

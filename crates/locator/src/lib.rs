@@ -30,6 +30,7 @@ mod hours;
 pub mod import;
 mod index;
 mod merge;
+mod neighbours;
 mod point;
 pub mod quality;
 mod region;

@@ -13,8 +13,8 @@ use arcstr::ArcStr;
 
 use crate::atm::{Atm, AtmId, Record, Reported};
 use crate::fold::{fold, words};
-use crate::index::Index;
-use crate::point::{Distance, Point};
+use crate::neighbours::Neighbours;
+use crate::point::Distance;
 use crate::tri::Tri;
 
 /// Rows this close are one machine unless something contradicts.
@@ -102,18 +102,12 @@ fn groups(atms: &[Atm], apart: &BTreeSet<AtmId>) -> Vec<usize> {
     if atms.windows(2).all(|pair| pair[0].source == pair[1].source) {
         return groups.of;
     }
-    let points: Vec<Point> = atms.iter().map(|atm| atm.record.point).collect();
-    let index = Index::build(&points);
+    let neighbours = Neighbours::new(atms, apart);
     let mut pairs = Vec::new();
     for (at, atm) in atms.iter().enumerate().filter(|(_, atm)| !apart.contains(&atm.id)) {
-        let may_be = |other: u32| {
-            let other = &atms[other as usize];
-            other.id > atm.id && other.source != atm.source && !apart.contains(&other.id)
-        };
-        for near in index.nearest(atm.record.point, NEAR, MAX_NEIGHBOURS, may_be) {
-            let other = near.at as usize;
-            if are_one(&atm.record, &atms[other].record, near.distance) {
-                pairs.push((near.distance, at, other));
+        for (distance, other) in neighbours.after(at, NEAR, MAX_NEIGHBOURS) {
+            if are_one(&atm.record, &atms[other].record, distance) {
+                pairs.push((distance, at, other));
             }
         }
     }
@@ -266,6 +260,7 @@ fn fill(record: &mut Record, other: Record, taken: ClaimParts) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::point::Point;
 
     /// About 1e-5 degrees of latitude to a metre.
     const METRE: f64 = 1.0 / 111_195.0;

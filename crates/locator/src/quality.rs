@@ -1,6 +1,7 @@
 //! What may be wrong with the machines of a catalogue: found by comparing what is said of each with what is known of
 //! the world. Nothing is mended: a doubt is for people.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -177,22 +178,31 @@ fn displaced(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
 /// The positions of machines that may be another one of the same source a second time.
 #[must_use]
 pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
-    let points: Vec<Point> = machines.iter().map(|machine| machine.record.point).collect();
-    let index = Index::build(&points);
-    let names = |machine: &Machine| {
+    let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
+    for (at, machine) in machines.iter().enumerate() {
         let record = &machine.record;
-        (record.brand.clone(), record.operator.clone(), record.name.clone())
-    };
-    let source = |machine: &Machine| machine.claims.first().map(|told| told.source.clone());
-    let is_suspect = |at: &usize| {
-        let machine = machines[*at];
-        let alike = |other: u32| {
-            let other_machine = machines[other as usize];
-            other as usize != *at && source(other_machine) == source(machine) && names(other_machine) == names(machine)
-        };
-        !index.nearest(machine.record.point, TOGETHER, 1, alike).is_empty()
-    };
-    (0..machines.len()).filter(is_suspect).collect()
+        let source = machine.claims.first().map(|claim| &*claim.source);
+        alike.entry((source, &record.brand, &record.operator, &record.name)).or_default().push(at);
+    }
+    let mut suspects: Vec<usize> = alike.values().flat_map(|group| close_together(machines, group)).collect();
+    suspects.sort_unstable();
+    suspects
+}
+
+/// Returns those positions of a group of machines at which another one of the group is close.
+fn close_together(machines: &[&Machine], group: &[usize]) -> Vec<usize> {
+    if group.len() < 2 {
+        return Vec::new();
+    }
+    let points: Vec<Point> = group.iter().map(|at| machines[*at].record.point).collect();
+    let index = Index::build(&points);
+    let mut close = Vec::new();
+    for (own, at) in (0..).zip(group) {
+        if index.any_within(machines[*at].record.point, TOGETHER, |other| other != own) {
+            close.push(*at);
+        }
+    }
+    close
 }
 
 #[cfg(test)]

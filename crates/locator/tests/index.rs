@@ -166,3 +166,28 @@ fn the_filter_is_not_asked_about_points_beyond_the_radius() {
     asked.sort_unstable();
     assert_eq!(asked, [2, 3, 4]);
 }
+
+#[test]
+fn a_search_for_any_point_ends_at_the_first_one() {
+    let crowd = vec![point(30.0, -97.0); 10_000];
+    let index = Index::build(&crowd);
+    let within = |metres| {
+        let mut asked = 0;
+        let accepts = |at| {
+            asked += 1;
+            at != 0
+        };
+        let is_found = index.any_within(point(30.000_1, -97.0), Distance::metres(metres), accepts);
+        (is_found, asked <= 2)
+    };
+    assert_eq!((within(10.0), within(12.0)), ((false, true), (true, true)));
+    let asked = std::cell::Cell::new(0);
+    let reject = |_| {
+        asked.set(asked.get() + 1);
+        false
+    };
+    assert_eq!(index.nearest_of_first(crowd[0], Distance::metres(1.0), 5, 100, reject), []);
+    assert_eq!(asked.get(), 100);
+    let all = index.nearest_of_first(crowd[0], Distance::metres(1.0), 5, usize::MAX, |_| true);
+    assert_eq!(positions(&all), [0, 1, 2, 3, 4]);
+}

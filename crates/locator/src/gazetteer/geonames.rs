@@ -112,8 +112,10 @@ fn name(columns: &[&str]) -> Option<GeonamesLine> {
 impl GeoName {
     /// Takes away the names that nobody uses any more, and adds those that are missing.
     pub fn correct(&mut self, dead: &HashSet<String>, living: Vec<String>) {
-        self.alternates.retain(|name| !dead.contains(name) || living.contains(name));
-        let new: Vec<String> = living.into_iter().filter(|name| !self.alternates.contains(name)).collect();
+        let used: HashSet<&String> = living.iter().collect();
+        self.alternates.retain(|name| !dead.contains(name) || used.contains(name));
+        let known: HashSet<&String> = self.alternates.iter().collect();
+        let new: Vec<String> = living.iter().filter(|name| !known.contains(name)).cloned().collect();
         self.alternates.extend(new);
     }
 }

@@ -7,6 +7,7 @@ mod assistant;
 mod card;
 mod catalogue;
 mod disk;
+mod equal_rows;
 mod examples;
 mod feeds;
 #[path = "../harness/mod.rs"]

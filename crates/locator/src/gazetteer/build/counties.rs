@@ -1,9 +1,9 @@
 //! The counties of the United States, and which postcodes and places lie in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::post_offices::{Offices, own_postcodes};
-use super::{Postcode, number};
+use super::post_offices::{NameInRegion, Offices, SAME, names_in_region};
+use super::{Postcode, number, point_key};
 use crate::country::Country;
 use crate::gazetteer::blob::{PlaceEntry, PostcodeEntry};
 use crate::gazetteer::postal_county::{CountyList, PostalCounty};
@@ -38,46 +38,88 @@ pub(super) fn put_counties(
     counties: &CountyList,
 ) {
     let nearest = NearestCounty::new(entries);
+    let mut shares = CountyShares::new(offices, counties);
     for (place, code) in places.iter_mut().zip(codes) {
         let Some(region) = place.area.region else { continue };
         let known = code.and_then(|code| counties.number(region, code));
-        let of_office = || counties_of_office(place, region, offices, counties);
-        place.county = known.or_else(|| nearest.find(place.point, region, &of_office()));
+        place.county = known.or_else(|| nearest.find(place.point, region, shares.of(place)));
     }
 }
 
-/// The county that most postcodes of a place's post office are in; several, if they have as many.
-fn counties_of_office(place: &PlaceEntry, region: Region, offices: &Offices<'_>, counties: &CountyList) -> Vec<usize> {
-    let mut shares: BTreeMap<usize, usize> = BTreeMap::new();
-    let own = own_postcodes(place, offices).filter_map(|postcode| postcode.county.as_ref());
-    for county in own.filter_map(|county| counties.number(region, county.code)) {
-        *shares.entry(county).or_default() += 1;
-    }
-    let most = shares.values().copied().max();
-    shares.into_iter().filter(|(_, share)| Some(*share) == most).map(|(county, _)| county).collect()
+/// Finds the county of the nearest postcode of a region. Of postcodes at one point that are in one county, only the first
+/// is in the index: a search would visit all of them.
+pub(super) struct NearestCounty {
+    regions: HashMap<Region, CountyIndex>,
 }
 
-/// Which county's postcode is nearest to a point.
-pub(super) struct NearestCounty<'a> {
-    known: Vec<&'a PostcodeEntry>,
+struct CountyIndex {
+    /// The county of each point.
+    counties: Vec<usize>,
     index: Index,
 }
 
-impl<'a> NearestCounty<'a> {
-    pub(super) fn new(entries: &'a [PostcodeEntry]) -> Self {
-        let known: Vec<&PostcodeEntry> = entries.iter().filter(|entry| entry.county.is_some()).collect();
-        let index = Index::build(&known.iter().map(|entry| entry.point).collect::<Vec<_>>());
-        Self { known, index }
+impl NearestCounty {
+    pub(super) fn new(entries: &[PostcodeEntry]) -> Self {
+        let mut seen = HashSet::new();
+        let mut found: HashMap<Region, Vec<(Point, usize)>> = HashMap::new();
+        for entry in entries {
+            let (Some(county), Some(region)) = (entry.county, entry.area.region) else { continue };
+            if seen.insert((region, county, point_key(entry.point))) {
+                found.entry(region).or_default().push((entry.point, county));
+            }
+        }
+        let regions = found.into_iter().map(|(region, known)| (region, CountyIndex::new(&known))).collect();
+        Self { regions }
     }
 
     /// The number of a county of a region; one of `among`, unless there are none.
     pub(super) fn find(&self, point: Point, region: Region, among: &[usize]) -> Option<usize> {
-        let inside = |at: u32| {
-            let entry = self.known[at as usize];
-            let is_meant = among.is_empty() || entry.county.is_some_and(|county| among.contains(&county));
-            entry.area.region == Some(region) && is_meant
-        };
-        let near = self.index.nearest(point, Distance::metres(f64::INFINITY), 1, inside);
-        self.known[near.first()?.at as usize].county
+        let CountyIndex { counties, index } = self.regions.get(&region)?;
+        let is_meant = |at: u32| among.is_empty() || among.contains(&counties[at as usize]);
+        let near = index.nearest(point, Distance::metres(f64::INFINITY), 1, is_meant);
+        Some(counties[near.first()?.at as usize])
     }
+}
+
+impl CountyIndex {
+    fn new(known: &[(Point, usize)]) -> Self {
+        let (points, counties): (Vec<Point>, Vec<usize>) = known.iter().copied().unzip();
+        Self { counties, index: Index::build(&points) }
+    }
+}
+
+/// The counties that most postcodes of post offices are in.
+struct CountyShares<'a> {
+    offices: &'a Offices<'a>,
+    counties: &'a CountyList,
+    /// By a place's region and names, and its point: what was found for places that differ in nothing of that.
+    found: HashMap<(Vec<NameInRegion>, [u64; 2]), Vec<usize>>,
+}
+
+impl<'a> CountyShares<'a> {
+    fn new(offices: &'a Offices<'a>, counties: &'a CountyList) -> Self {
+        Self { offices, counties, found: HashMap::new() }
+    }
+
+    /// The county that most postcodes of a place's post office are in; several, if they have as many.
+    fn of(&mut self, place: &PlaceEntry) -> &[usize] {
+        let mut names: Vec<_> = names_in_region(place).filter(|name| self.offices.contains(name)).collect();
+        names.sort_unstable();
+        let (offices, counties) = (self.offices, self.counties);
+        let key = (names, point_key(place.point));
+        self.found.entry(key).or_insert_with_key(|(names, _)| most_shared(names, place.point, offices, counties))
+    }
+}
+
+fn most_shared(names: &[NameInRegion], point: Point, offices: &Offices<'_>, counties: &CountyList) -> Vec<usize> {
+    let mut shares: BTreeMap<usize, usize> = BTreeMap::new();
+    for name in names {
+        for (code, count) in offices.counties_within(name, point, SAME) {
+            if let Some(county) = counties.number(name.0, code) {
+                *shares.entry(county).or_default() += count;
+            }
+        }
+    }
+    let most = shares.values().copied().max();
+    shares.into_iter().filter(|(_, share)| Some(*share) == most).map(|(county, _)| county).collect()
 }

@@ -1,11 +1,12 @@
 //! From what `GeoNames` and post offices know to the places of a gazetteer.
 
 mod counties;
+mod places_by_name;
 mod post_offices;
 mod stored;
 mod subdivisions;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::blob::{Damaged, PlaceArea, PlaceEntry, PostcodeEntry, encode};
 use super::postal_county::PostalCounty;
@@ -222,21 +223,30 @@ pub(super) fn middle(points: &[Point]) -> Option<Point> {
     points.iter().all(|point| point.distance(middle) <= TOGETHER).then_some(middle)
 }
 
-/// Which place is nearest to a point.
+/// Finds the place nearest to a point. Of places at one point the first counts, and only it is in the index: a search
+/// would visit all of them.
 struct NearestPlace<'a> {
-    places: &'a [PlaceEntry],
+    places: Vec<&'a PlaceEntry>,
     index: Index,
 }
 
 impl<'a> NearestPlace<'a> {
     fn new(places: &'a [PlaceEntry]) -> Self {
-        Self { places, index: Index::build(&places.iter().map(|place| place.point).collect::<Vec<_>>()) }
+        let mut seen = HashSet::new();
+        let places: Vec<&PlaceEntry> = places.iter().filter(|place| seen.insert(point_key(place.point))).collect();
+        let index = Index::build(&places.iter().map(|place| place.point).collect::<Vec<_>>());
+        Self { places, index }
     }
 
     fn place(&self, point: Point) -> Option<&'a PlaceEntry> {
         let near = self.index.nearest(point, Distance::metres(f64::INFINITY), 1, |_| true);
-        near.first().map(|near| &self.places[near.at as usize])
+        near.first().map(|near| self.places[near.at as usize])
     }
+}
+
+/// Returns a key that only equal points share.
+fn point_key(point: Point) -> [u64; 2] {
+    [point.lat(), point.lon()].map(f64::to_bits)
 }
 
 #[cfg(test)]

@@ -1,87 +1,161 @@
 //! The post offices of the United States: places that they alone know, and places that have one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::{NearestPlace, Postcode, TOGETHER, middle};
+use super::{NearestPlace, Postcode, TOGETHER, middle, point_key};
 use crate::country::Country;
 use crate::fold::fold;
 use crate::gazetteer::blob::{PlaceArea, PlaceEntry};
+use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
 /// A place and a post office of one name this close to each other are the same place.
-const SAME: Distance = Distance::miles(10.0);
+pub(super) const SAME: Distance = Distance::miles(10.0);
 
-/// The postcodes of post offices by region and folded name.
-pub(super) type Offices<'a> = BTreeMap<(Region, String), Vec<&'a Postcode>>;
+/// A region with the folded name of a post office or place in it.
+pub(super) type NameInRegion = (Region, String);
+
+/// The post offices by region and folded name.
+pub(super) struct Offices<'a>(BTreeMap<NameInRegion, Office<'a>>);
+
+/// The postcodes of one name in a region.
+struct Office<'a> {
+    postcodes: Vec<&'a Postcode>,
+    /// The points of the postcodes, each once.
+    points: Vec<Point>,
+    /// For each point, how many postcodes there are in each county. Those without a county are not counted.
+    counties: Vec<BTreeMap<u16, usize>>,
+    index: Index,
+}
 
 /// The post offices of the United States.
 pub(super) fn offices(postcodes: &[Postcode]) -> Offices<'_> {
-    let mut offices = Offices::new();
+    let mut found: BTreeMap<NameInRegion, Vec<&Postcode>> = BTreeMap::new();
     for postcode in postcodes {
         let (Some(name), Some(region)) = (&postcode.name, postcode.region) else { continue };
         if region.country() == Country::UNITED_STATES {
-            offices.entry((region, fold(name))).or_default().push(postcode);
+            found.entry((region, fold(name))).or_default().push(postcode);
         }
     }
-    offices
+    Offices(found.into_iter().map(|(name, postcodes)| (name, Office::new(postcodes))).collect())
+}
+
+impl Offices<'_> {
+    /// Returns whether there is a post office of this name.
+    pub(super) fn contains(&self, name: &NameInRegion) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Returns how many postcodes of this name at most `radius` away there are in each county, one or several times.
+    pub(super) fn counties_within(&self, name: &NameInRegion, from: Point, radius: Distance) -> Vec<(u16, usize)> {
+        let Some(office) = self.0.get(name) else { return Vec::new() };
+        let near = office.index.within(from, radius, |_| true);
+        near.into_iter().flat_map(|at| &office.counties[at as usize]).map(|(code, count)| (*code, *count)).collect()
+    }
+
+    fn is_near(&self, name: &NameInRegion, from: Point) -> bool {
+        self.0.get(name).is_some_and(|office| office.index.any_within(from, SAME, |_| true))
+    }
+}
+
+impl<'a> Office<'a> {
+    fn new(postcodes: Vec<&'a Postcode>) -> Self {
+        let (points, numbers) = distinct(postcodes.iter().map(|postcode| postcode.point));
+        let mut counties = vec![BTreeMap::new(); points.len()];
+        for (postcode, number) in postcodes.iter().zip(numbers) {
+            if let Some(county) = &postcode.county {
+                *counties[number].entry(county.code).or_default() += 1;
+            }
+        }
+        let index = Index::build(&points);
+        Self { postcodes, points, counties, index }
+    }
+
+    /// Returns the points of those postcodes that no place of the name is near to.
+    fn points_without_place(&self, places: &[Point]) -> Vec<Point> {
+        let index = Index::build(places);
+        let is_known = |point: &Point| index.any_within(*point, TOGETHER, |_| true);
+        let known: Vec<bool> = self.points.iter().map(is_known).collect();
+        let (_, numbers) = distinct(self.postcodes.iter().map(|postcode| postcode.point));
+        let left = self.postcodes.iter().zip(numbers).filter(|(_, number)| !known[*number]);
+        left.map(|(postcode, _)| postcode.point).collect()
+    }
 }
 
 /// The places of the United States that only post offices know: those that no place of the name in the region is near.
 pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<PlaceEntry> {
-    let mut unknown = offices.clone();
+    let mut named: HashMap<NameInRegion, Vec<Point>> = HashMap::new();
     for place in places {
-        for office in names_in_region(place) {
-            if let Some(postcodes) = unknown.get_mut(&office) {
-                postcodes.retain(|postcode| postcode.point.distance(place.point) > TOGETHER);
-            }
+        for name in names_in_region(place).filter(|name| offices.contains(name)) {
+            named.entry(name).or_default().push(place.point);
         }
     }
     let nearest = NearestPlace::new(places);
-    let office = |((region, folded), left): ((Region, String), Vec<&Postcode>)| {
-        let area = PlaceArea { country: region.country(), region: Some(region) };
-        let point = middle(&densest(&left.iter().map(|postcode| postcode.point).collect::<Vec<_>>()))?;
+    let mut new = Vec::new();
+    for (name, office) in &offices.0 {
+        let known = named.get(name).map(Vec::as_slice).unwrap_or_default();
+        let (known, _) = distinct(known.iter().copied());
+        let Some(point) = middle(&densest(&office.points_without_place(&known))) else { continue };
         // Of several spellings the first, also where its postcode is that of another place.
-        let name = offices[&(region, folded)].first()?.name.as_ref()?;
-        let time_zone = nearest.place(point)?.time_zone.clone();
-        Some(PlaceEntry {
-            name: name.clone(),
+        let Some(spelling) = office.postcodes.first().and_then(|postcode| postcode.name.clone()) else { continue };
+        let Some(zone) = nearest.place(point).map(|place| place.time_zone.clone()) else { continue };
+        new.push(PlaceEntry {
+            name: spelling,
             alternates: Vec::new(),
-            area,
+            area: PlaceArea { country: name.0.country(), region: Some(name.0) },
             point,
             population: 0,
-            time_zone,
+            time_zone: zone,
             county: None,
             has_post_office: false,
-        })
-    };
-    unknown.into_iter().filter_map(office).collect()
+        });
+    }
+    new
 }
 
 /// Marks the places that have a post office of one of their names.
 pub(super) fn mark_post_offices(places: &mut [PlaceEntry], offices: &Offices<'_>) {
     for place in places {
-        let has_one = own_postcodes(place, offices).next().is_some();
+        let has_one = names_in_region(place).any(|name| offices.is_near(&name, place.point));
         place.has_post_office = has_one;
     }
 }
 
-/// The postcodes of the post office of one of a place's names.
-pub(super) fn own_postcodes<'a>(place: &PlaceEntry, offices: &Offices<'a>) -> impl Iterator<Item = &'a Postcode> {
-    let named = names_in_region(place).filter_map(|name| offices.get(&name)).flatten().copied();
-    named.filter(|postcode| postcode.point.distance(place.point) <= SAME)
-}
-
 /// The folded names of a place with its region; none where it has no region.
-fn names_in_region(place: &PlaceEntry) -> impl Iterator<Item = (Region, String)> {
+pub(super) fn names_in_region(place: &PlaceEntry) -> impl Iterator<Item = NameInRegion> {
     let names = std::iter::once(&place.name).chain(&place.alternates);
     names.filter_map(|name| Some((place.area.region?, fold(name))))
 }
 
 /// Those of some points that lie together, where most do.
 fn densest(points: &[Point]) -> Vec<Point> {
-    let around = |point: &Point| points.iter().copied().filter(|other| point.distance(*other) <= TOGETHER).collect();
-    let all: Vec<Vec<Point>> = points.iter().map(around).collect();
-    // Of equal ones the first.
-    all.into_iter().rev().max_by_key(Vec::len).unwrap_or_default()
+    let (distinct, numbers) = distinct(points.iter().copied());
+    let mut weights = vec![0_usize; distinct.len()];
+    numbers.into_iter().for_each(|number| weights[number] += 1);
+    let index = Index::build(&distinct);
+    let mut best: Option<(usize, Point)> = None;
+    for point in distinct {
+        let near = index.within(point, TOGETHER, |_| true);
+        let weight: usize = near.into_iter().map(|at| weights[at as usize]).sum();
+        // Of equal ones the first.
+        if best.is_none_or(|(most, _)| weight > most) {
+            best = Some((weight, point));
+        }
+    }
+    let Some((_, middle)) = best else { return Vec::new() };
+    points.iter().copied().filter(|other| middle.distance(*other) <= TOGETHER).collect()
+}
+
+/// Returns each point once, in the order in which it first appears, and for each given point its number among those.
+fn distinct(points: impl Iterator<Item = Point>) -> (Vec<Point>, Vec<usize>) {
+    let (mut known, mut found, mut numbers) = (HashMap::new(), Vec::new(), Vec::new());
+    for point in points {
+        let number = *known.entry(point_key(point)).or_insert(found.len());
+        if number == found.len() {
+            found.push(point);
+        }
+        numbers.push(number);
+    }
+    (found, numbers)
 }

@@ -1,9 +1,11 @@
 //! Subdivisions of counties among the places of a gazetteer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::NearestPlace;
 use super::counties::NearestCounty;
+use super::places_by_name::{PlacesByName, SAME};
+use super::post_offices::names_in_region;
 use crate::fold::fold;
 use crate::gazetteer::blob::{PlaceArea, PlaceEntry, PostcodeEntry};
 use crate::gazetteer::postal_county::CountyList;
@@ -11,11 +13,8 @@ use crate::gazetteer::subdivision::Subdivision;
 use crate::point::Distance;
 use crate::region::Region;
 
-/// A place and a subdivision of one name this close to each other are the same place.
-const SAME: Distance = Distance::miles(10.0);
-
-/// Places by region and folded name.
-type Named = HashMap<(Region, String), Vec<usize>>;
+/// The folded names of places that were joined with subdivisions, by their positions.
+type KnownNames = HashMap<usize, HashSet<String>>;
 
 /// Adds the subdivisions to the places. One that has a name of a place near it gives it its other names. Those of one
 /// name in several counties stay apart, however near they are.
@@ -29,27 +28,35 @@ pub(super) fn add_subdivisions(
     counties: &CountyList,
 ) {
     let new = new_entries(places, subdivisions, entries, counties);
-    let mut named = Named::new();
-    for (at, place) in places.iter().enumerate() {
-        remember(&mut named, place, at);
+    let mut named = PlacesByName::default();
+    for (at, (place, code)) in places.iter().zip(&codes).enumerate() {
+        named.add(place, *code, at);
     }
     // The nearest come first, so that a place is not taken for a farther one of its name.
-    let distance = |new: &PlaceEntry| nearest(places, &named, new, |_| true).map_or(SAME, |(_, distance)| distance);
+    let distance = |new: &PlaceEntry| named.nearest(places, new, |_| true).map_or(SAME, |(_, distance)| distance);
     let mut ordered: Vec<(Distance, PlaceEntry, Option<u16>)> =
         new.into_iter().map(|(new, code)| (distance(&new), new, code)).collect();
     ordered.sort_by(|a, b| a.0.in_metres().total_cmp(&b.0.in_metres()));
+    let mut known_names = KnownNames::new();
     for (_, new, code) in ordered {
         let region = new.area.region;
-        let is_of_county = |at: usize| codes[at].zip(code).is_none_or(|(one, other)| may_be_same(region, one, other));
-        if let Some((at, _)) = nearest(places, &named, &new, is_of_county) {
-            codes[at] = codes[at].or(code);
-            join(&mut places[at], new, code.is_some());
-            remember(&mut named, &places[at], at);
-        } else {
-            remember(&mut named, &new, places.len());
+        let is_same_county =
+            |other: Option<u16>| other.zip(code).is_none_or(|(one, other)| may_be_same(region, one, other));
+        let Some((at, _)) = named.nearest(places, &new, is_same_county) else {
+            named.add(&new, code, places.len());
             places.push(new);
             codes.push(code);
+            continue;
+        };
+        if codes[at].is_none() && code.is_some() {
+            named.change_code(&places[at], at, None, code);
+            codes[at] = code;
         }
+        let added = PlaceEntry { point: places[at].point, ..new.clone() };
+        named.add(&added, codes[at], at);
+        let known =
+            known_names.entry(at).or_insert_with(|| names_in_region(&places[at]).map(|(_, name)| name).collect());
+        join(&mut places[at], new, known, code.is_some());
     }
 }
 
@@ -61,11 +68,12 @@ fn may_be_same(region: Option<Region>, one: u16, other: u16) -> bool {
     one == other || (is_of_connecticut && (one < FIRST_PLANNING_REGION) != (other < FIRST_PLANNING_REGION))
 }
 
-/// Gives a place the other names of a subdivision that is the same.
-fn join(place: &mut PlaceEntry, new: PlaceEntry, is_county_known: bool) {
-    let known: Vec<String> = folded_names(place).collect();
+/// Gives a place the other names of a subdivision that is the same. `known` are the folded names of the place.
+fn join(place: &mut PlaceEntry, new: PlaceEntry, known: &mut HashSet<String>, is_county_known: bool) {
     let names = std::iter::once(new.name).chain(new.alternates);
-    place.alternates.extend(names.filter(|name| !known.contains(&fold(name))));
+    let added: Vec<String> = names.filter(|name| !known.contains(&fold(name))).collect();
+    known.extend(added.iter().map(|name| fold(name)));
+    place.alternates.extend(added);
     if is_county_known && new.county.is_some() {
         place.county = new.county;
     }
@@ -97,32 +105,4 @@ fn new_entries(
         Some((entry, of.county))
     };
     subdivisions.iter().filter_map(entry).collect()
-}
-
-/// The nearest place that has a name of another and is near it.
-fn nearest(
-    places: &[PlaceEntry],
-    named: &Named,
-    to: &PlaceEntry,
-    is_meant: impl Fn(usize) -> bool,
-) -> Option<(usize, Distance)> {
-    let region = to.area.region?;
-    let found = folded_names(to).filter_map(|name| named.get(&(region, name))).flatten();
-    let near = found.map(|at| (*at, places[*at].point.distance(to.point)));
-    let near = near.filter(|(at, distance)| *distance <= SAME && is_meant(*at));
-    near.min_by(|a, b| a.1.in_metres().total_cmp(&b.1.in_metres()).then(a.0.cmp(&b.0)))
-}
-
-fn remember(named: &mut Named, place: &PlaceEntry, at: usize) {
-    let Some(region) = place.area.region else { return };
-    for name in folded_names(place) {
-        let places = named.entry((region, name)).or_default();
-        if !places.contains(&at) {
-            places.push(at);
-        }
-    }
-}
-
-fn folded_names(place: &PlaceEntry) -> impl Iterator<Item = String> {
-    std::iter::once(&place.name).chain(&place.alternates).map(|name| fold(name))
 }

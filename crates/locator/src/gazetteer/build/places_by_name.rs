@@ -1,0 +1,162 @@
+//! Places by name, for searches around a point.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::point_key;
+use super::post_offices::{NameInRegion, names_in_region};
+use crate::gazetteer::blob::PlaceEntry;
+use crate::point::{Distance, Point};
+
+/// A place and a subdivision of one name this close to each other are the same place.
+pub(super) const SAME: Distance = Distance::miles(10.0);
+/// The length of a cell's side, in radii of the earth: what is nearer than [`SAME`] is in the same cell or beside it.
+const CELL: f64 = 0.0026;
+/// Above this number of places of one name, cells are looked up instead of visiting all of them.
+const MANY: usize = 64;
+
+/// Places by region, folded name and point, with the codes of their counties. Thousands of places may have one name, and
+/// hundreds of these one point.
+#[derive(Default)]
+pub(super) struct PlacesByName {
+    /// The number of each name, and how many places have it.
+    names: HashMap<NameInRegion, (usize, usize)>,
+    entries: BTreeSet<NamedPlace>,
+}
+
+/// A place under one of its names. Those of one name, cell, county and point follow each other, the first place first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct NamedPlace {
+    name: usize,
+    cell: [i32; 3],
+    code: Option<u16>,
+    point: [u64; 2],
+    at: usize,
+}
+
+impl PlacesByName {
+    /// Adds the place at position `at` under all its names.
+    pub(super) fn add(&mut self, place: &PlaceEntry, code: Option<u16>, at: usize) {
+        for name in names_in_region(place) {
+            let next = self.names.len();
+            let (name, count) = self.names.entry(name).or_insert((next, 0));
+            let is_new = self.entries.insert(NamedPlace::new(*name, place.point, code, at));
+            *count += usize::from(is_new);
+        }
+    }
+
+    /// Changes the code of the county of the place at position `at`.
+    pub(super) fn change_code(&mut self, place: &PlaceEntry, at: usize, before: Option<u16>, after: Option<u16>) {
+        for name in names_in_region(place) {
+            let Some((name, _)) = self.names.get(&name) else { continue };
+            self.entries.remove(&NamedPlace::new(*name, place.point, before, at));
+            self.entries.insert(NamedPlace::new(*name, place.point, after, at));
+        }
+    }
+
+    /// Returns the place nearest to `to` that shares a name with it, is at most [`SAME`] away, and is in a county whose
+    /// code is accepted. Of places at one distance, the first.
+    pub(super) fn nearest(
+        &self,
+        places: &[PlaceEntry],
+        to: &PlaceEntry,
+        accepts: impl Fn(Option<u16>) -> bool,
+    ) -> Option<(usize, Distance)> {
+        let mut best: Option<(usize, Distance)> = None;
+        for name in names_in_region(to) {
+            let Some(&(name, count)) = self.names.get(&name) else { continue };
+            let ranges = if count > MANY { cells_around(to.point) } else { vec![([i32::MIN; 3], [i32::MAX; 3])] };
+            for (first, last) in ranges {
+                let mut from = NamedPlace { name, cell: first, code: None, point: [0; 2], at: 0 };
+                while let Some(found) = self.entries.range(from..).next().copied()
+                    && found.name == name
+                    && found.cell <= last
+                {
+                    let distance = places[found.at].point.distance(to.point);
+                    if distance <= SAME && accepts(found.code) && is_better((found.at, distance), best) {
+                        best = Some((found.at, distance));
+                    }
+                    // The others of this county at this point are behind it.
+                    from = NamedPlace { at: usize::MAX, ..found };
+                }
+            }
+        }
+        best
+    }
+}
+
+impl NamedPlace {
+    fn new(name: usize, point: Point, code: Option<u16>, at: usize) -> Self {
+        Self { name, cell: cell_of(point), code, point: point_key(point), at }
+    }
+}
+
+fn is_better(found: (usize, Distance), best: Option<(usize, Distance)>) -> bool {
+    let Some(best) = best else { return true };
+    found.1 < best.1 || (found.1 == best.1 && found.0 < best.0)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a unit vector has 385 cells on each side")]
+fn cell_of(point: Point) -> [i32; 3] {
+    point.unit_vector().map(|along| (along / CELL).floor() as i32)
+}
+
+/// The cell of a point and the 26 around it, each as a range.
+fn cells_around(point: Point) -> Vec<([i32; 3], [i32; 3])> {
+    let [x, y, z] = cell_of(point);
+    let mut cells = Vec::with_capacity(27);
+    for x in x - 1..=x + 1 {
+        for y in y - 1..=y + 1 {
+            for z in z - 1..=z + 1 {
+                cells.push(([x, y, z], [x, y, z]));
+            }
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::country::Country;
+    use crate::gazetteer::blob::PlaceArea;
+    use crate::region::Region;
+
+    fn place(number: u32) -> PlaceEntry {
+        let point = Point::new(40.0 + f64::from(number % 17) / 10.0, -75.0 - f64::from(number % 23) / 10.0).unwrap();
+        PlaceEntry {
+            name: "Springfield".to_owned(),
+            alternates: vec!["Springfield Township".to_owned()],
+            area: PlaceArea { country: Country::UNITED_STATES, region: Region::parse("PA") },
+            point,
+            population: 0,
+            time_zone: String::new(),
+            county: None,
+            has_post_office: false,
+        }
+    }
+
+    #[test]
+    fn nearest_place_is_that_of_measuring_every_one() {
+        let places: Vec<PlaceEntry> = (0..600).map(place).collect();
+        let mut codes: Vec<Option<u16>> = (0..600).map(|number| (number % 5 > 0).then_some(number % 5)).collect();
+        let mut named = PlacesByName::default();
+        for (at, (place, code)) in places.iter().zip(&codes).enumerate() {
+            named.add(place, *code, at);
+        }
+        for at in [0, 5, 10] {
+            named.change_code(&places[at], at, codes[at], Some(3));
+            codes[at] = Some(3);
+        }
+        for number in 600..700 {
+            let mut to = place(number);
+            to.point = Point::new(to.point.lat() + 0.03, to.point.lon() + 0.02).unwrap();
+            for wanted in [None, Some(3), Some(9)] {
+                let near = places.iter().zip(&codes).enumerate().filter(|(_, (_, code))| **code == wanted);
+                let near = near.map(|(at, (place, _))| (at, place.point.distance(to.point)));
+                let near = near.filter(|(_, distance)| *distance <= SAME);
+                let expected = near.min_by(|a, b| a.1.in_metres().total_cmp(&b.1.in_metres()).then(a.0.cmp(&b.0)));
+                assert_eq!(named.nearest(&places, &to, |code| code == wanted), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Which rows of other sources are near a row.
+//!
+//! A source may have thousands of rows at one point, such as the middle of a city. Rows are therefore searched by cells of
+//! a centimetre, and within a cell the rows of the searching row's own source are skipped at once. The cost of a search
+//! does not grow with the number of rows at one point.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::atm::{Atm, AtmId};
+use crate::index::Index;
+use crate::point::{Distance, Point};
+
+/// Cells in a degree: coordinates of more digits than sources write are one cell.
+const CELLS_IN_A_DEGREE: f64 = 1e7;
+/// Rows of one cell are at most this far apart.
+const CELL_SIZE: Distance = Distance::metres(0.1);
+/// Maximum cells that are looked at for one row. Only a source with more rows than that around one building reaches it.
+const MAX_TRIED: usize = 1024;
+
+/// The rows of all sources, which are sorted by ID.
+pub(crate) struct Neighbours<'a> {
+    atms: &'a [Atm],
+    cells: Vec<Cell>,
+    index: Index,
+}
+
+/// The rows whose coordinates are equal to a centimetre.
+#[derive(Default)]
+struct Cell {
+    /// Their positions, ascending.
+    rows: Vec<usize>,
+    /// For each of them, the place in `rows` of the next row of another source; the end if there is none.
+    next_source: Vec<usize>,
+}
+
+impl<'a> Neighbours<'a> {
+    /// Sorts rows into cells. Those in `apart` are nobody's neighbours.
+    pub(crate) fn new(atms: &'a [Atm], apart: &BTreeSet<AtmId>) -> Self {
+        let mut numbers: HashMap<[i64; 2], usize> = HashMap::new();
+        let (mut cells, mut points) = (Vec::<Cell>::new(), Vec::new());
+        for (at, atm) in atms.iter().enumerate().filter(|(_, atm)| !apart.contains(&atm.id)) {
+            let point = atm.record.point;
+            let number = *numbers.entry(cell_key(point)).or_insert_with(|| {
+                cells.push(Cell::default());
+                points.push(point);
+                cells.len() - 1
+            });
+            cells[number].rows.push(at);
+        }
+        for cell in &mut cells {
+            cell.find_next_sources(atms);
+        }
+        Self { atms, cells, index: Index::build(&points) }
+    }
+
+    /// Returns the rows of other sources after the row at position `at` that are at most `radius` away from it: the
+    /// `max` nearest ones with their distances, nearest first.
+    pub(crate) fn after(&self, at: usize, radius: Distance, max: usize) -> Vec<(Distance, usize)> {
+        let point = self.atms[at].record.point;
+        let reach = Distance::metres(radius.in_metres() + CELL_SIZE.in_metres());
+        let has_one = |cell: u32| !self.rows_after(cell, at, 1).is_empty();
+        let mut found = Vec::new();
+        for near in self.index.nearest_of_first(point, reach, max, MAX_TRIED, has_one) {
+            for other in self.rows_after(near.at, at, max) {
+                found.push((point.distance(self.atms[other].record.point), other));
+            }
+        }
+        found.retain(|(distance, _)| *distance <= radius);
+        found.sort_by(|a, b| a.0.in_metres().total_cmp(&b.0.in_metres()).then(a.1.cmp(&b.1)));
+        found.truncate(max);
+        found
+    }
+
+    /// Returns the first `max` rows of a cell after position `at` that are of another source than the row there.
+    fn rows_after(&self, cell: u32, at: usize, max: usize) -> Vec<usize> {
+        let Cell { rows, next_source } = &self.cells[cell as usize];
+        let own = &self.atms[at].source;
+        let mut found = Vec::new();
+        let mut place = rows.partition_point(|row| *row <= at);
+        while found.len() < max
+            && let Some(row) = rows.get(place)
+        {
+            if self.atms[*row].source == *own {
+                place = next_source[place];
+            } else {
+                found.push(*row);
+                place += 1;
+            }
+        }
+        found
+    }
+}
+
+impl Cell {
+    fn find_next_sources(&mut self, atms: &[Atm]) {
+        let source = |row: usize| &atms[row].source;
+        self.next_source = vec![self.rows.len(); self.rows.len()];
+        for place in (1..self.rows.len()).rev() {
+            let is_same = source(self.rows[place - 1]) == source(self.rows[place]);
+            self.next_source[place - 1] = if is_same { self.next_source[place] } else { place };
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "360 degrees have 3.6 thousand million cells")]
+fn cell_key(point: Point) -> [i64; 2] {
+    [point.lat(), point.lon()].map(|degrees| (degrees * CELLS_IN_A_DEGREE).round() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::atm::Record;
+
+    #[test]
+    fn neighbours_are_those_of_measuring_every_row() {
+        let mut state = 7_u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let mut atms = Vec::new();
+        for id in 1..=400 {
+            let (north, east) = (f64::from(random(8)) * 2e-4, f64::from(random(8)) * 2e-4);
+            let record = Record::at(Point::new(30.0 + north, -97.0 + east).unwrap()).into();
+            let source = ["a", "b", "c"][random(3) as usize].into();
+            atms.push(Atm { id: AtmId::new(id).unwrap(), source, record });
+        }
+        let apart = BTreeSet::from([atms[50].id, atms[60].id]);
+        let neighbours = Neighbours::new(&atms, &apart);
+        let radius = Distance::metres(40.0);
+        for (at, atm) in atms.iter().enumerate() {
+            let mut expected = Vec::new();
+            for (other, row) in atms.iter().enumerate().skip(at + 1) {
+                let distance = atm.record.point.distance(row.record.point);
+                if row.source != atm.source && !apart.contains(&row.id) && distance <= radius {
+                    expected.push((distance, other));
+                }
+            }
+            expected.sort_by(|a, b| a.0.in_metres().total_cmp(&b.0.in_metres()).then(a.1.cmp(&b.1)));
+            expected.truncate(16);
+            assert_eq!(neighbours.after(at, radius, 16), expected, "{at}");
+        }
+    }
+}
