@@ -8,6 +8,8 @@ use super::{completions, tools};
 use crate::locator::{Locator, icons};
 
 pub(crate) const ATM: &str = "atm://{atmId}";
+/// Maximum sources in the description of what the catalogue covers.
+const MAX_SOURCES: usize = 100;
 pub(crate) const JSON: &str = "application/json";
 
 pub(crate) fn all() -> [Resource<Locator>; 3] {
@@ -75,11 +77,12 @@ fn coverage(locator: &Locator) -> Value {
         .collect();
     let sources: Vec<_> = snapshot
         .sources()
+        .take(MAX_SOURCES)
         .map(|source| {
             json!({ "name": source.name, "attribution": source.attribution, "importedAt": source.imported_at })
         })
         .collect();
-    json!({
+    let mut covered = json!({
         "server": { "version": env!("CARGO_PKG_VERSION"), "mode": locator.deployment },
         "machines": snapshot.len(),
         "fictional": snapshot.is_sample(),
@@ -88,5 +91,10 @@ fn coverage(locator: &Locator) -> Value {
         "sources": sources,
         "dataAsOf": snapshot.data_as_of(),
         "places": ATTRIBUTION,
-    })
+    });
+    let left_out = snapshot.sources().count().saturating_sub(MAX_SOURCES);
+    if left_out > 0 {
+        covered["sourcesLeftOut"] = json!(left_out);
+    }
+    covered
 }

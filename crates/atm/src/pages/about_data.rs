@@ -9,11 +9,16 @@ use signpost_locator::gazetteer::ATTRIBUTION;
 use super::crumbs::crumbs;
 use super::document::{LocatorDocument, find_kept};
 use super::ground::Ground;
+use super::paging::ListPage;
+use super::parts::missing_page;
 use super::status::status_shape;
 use super::visit::LocatorVisit;
+use crate::catalogue::Source;
 use crate::map::StatusShape;
 
 const PATH: &str = "/about/data";
+/// Maximum sources on a page.
+const MAX_SOURCES: usize = 200;
 
 pub(super) async fn show(visit: LocatorVisit) -> Response {
     let ground = visit.ground().await;
@@ -21,13 +26,18 @@ pub(super) async fn show(visit: LocatorVisit) -> Response {
         return kept;
     }
     let words = visit.words();
+    let sources: Vec<&Source> = ground.snapshot.sources().collect();
+    let Some(page) = ListPage::new(&visit, PATH, MAX_SOURCES, sources.len()) else {
+        return missing_page(&visit, &ground, None);
+    };
     let steps = [(words.start.to_owned(), Some("/".to_owned())), (words.about_data.to_owned(), None)];
     let main = html! {
         main #main .wrap.stack {
             (crumbs(&visit, &steps))
             h1 { (words.about_data) }
             p.lead { (words.about_lead) }
-            (source_table(&visit, &ground))
+            (source_table(&visit, &ground, &sources[page.range()]))
+            (page.links(&visit))
             section #status .card.stack {
                 h2 { (words.how_status) }
                 p { (words.status_lead) }
@@ -52,11 +62,13 @@ pub(super) async fn show(visit: LocatorVisit) -> Response {
             }
         }
     };
-    let (title, description) = (words.about_data.to_owned(), words.about_lead.to_owned());
-    LocatorDocument::new(PATH, title, description, main).public(&visit, &ground)
+    let (title, description) = (page.title(words.about_data.to_owned()), page.title(words.about_lead.to_owned()));
+    let (address, kept_query) = (page.address(), page.kept_query());
+    let document = LocatorDocument::new(&address, title, description, main);
+    LocatorDocument { kept_query, ..document }.public(&visit, &ground)
 }
 
-fn source_table(visit: &LocatorVisit, ground: &Ground) -> Markup {
+fn source_table(visit: &LocatorVisit, ground: &Ground, shown: &[&Source]) -> Markup {
     let words = visit.words();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for claim in ground.snapshot.entries().iter().flat_map(|entry| &entry.machine.claims) {
@@ -74,7 +86,7 @@ fn source_table(visit: &LocatorVisit, ground: &Ground) -> Markup {
                         th scope="col" { (words.taken_on) }
                     } }
                     tbody {
-                        @for source in ground.snapshot.sources() {
+                        @for source in shown {
                             tr {
                                 td { bdi { (source.name) } }
                                 td { bdi { (source.attribution) } }

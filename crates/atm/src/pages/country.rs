@@ -6,17 +6,21 @@ use signpost_locator::Country;
 use signpost_platform::web::path_id::PathId;
 use signpost_platform::web::path_id::PathPair;
 
-use super::addresses::{area_name, area_path, find_area};
+use super::addresses::{area_name, area_path, find_area, town_path};
 use super::city::show_town;
 use super::crumbs::{crumbs, crumbs_of};
 use super::document::{LocatorDocument, draw_apart, find_kept};
 use super::ground::Ground;
 use super::linked_data::crumb_list;
 use super::notices::Notices;
+use super::paging::ListPage;
 use super::parts::{missing_page, search_form, town_pill};
 use super::visit::LocatorVisit;
 use crate::advisories::Spot;
-use crate::catalogue::{TownArea, Towns};
+use crate::catalogue::{Town, TownArea, Towns};
+
+/// Maximum towns on a page.
+const MAX_TOWNS: usize = 400;
 
 pub(super) async fn show(visit: LocatorVisit, PathId(country): PathId) -> Response {
     let ground = visit.ground().await;
@@ -52,13 +56,10 @@ fn show_listed(visit: &LocatorVisit, ground: &Ground, area: TownArea) -> Respons
     }
     let words = visit.words();
     let count = machines_in(ground.towns(), area);
-    if count == 0 {
+    let all: Vec<&Town> = ground.towns().of_area(area).collect();
+    let Some(page) = ListPage::new(visit, &path, MAX_TOWNS, all.len()).filter(|_| count > 0) else {
         return missing_page(visit, ground, None);
-    }
-    let spot = Spot { country: Some(area.country), region: area.region, ..Spot::default() };
-    let moment = ground.snapshot.at(visit.now);
-    let told = moment.told_at(&spot, None).into_iter().map(|(advisory, standing)| (advisory, standing, count));
-    let notices = Notices::of(visit, Some(area.country), told.collect());
+    };
     let (name, steps) = (area_name(visit.words(), area), crumbs_of(visit, area, None));
     let main = html! {
         main #main .wrap {
@@ -66,14 +67,29 @@ fn show_listed(visit: &LocatorVisit, ground: &Ground, area: TownArea) -> Respons
             h1 { ((words.city_title)(name)) }
             p.figures { span { ((words.machines)(count)) } }
             (search_form(visit, ""))
-            div.stack.gap-lg { (notices.laws) (notices.scam) }
-            (regions(visit, ground.towns(), area))
-            (towns(visit, ground.towns(), area))
+            @if page.is_first() {
+                (notices(visit, ground, area, count))
+                (regions(visit, ground.towns(), area))
+                (largest_towns(visit, &all))
+            }
+            (towns(visit, &all, &page))
         }
     };
-    let (title, description) = ((words.city_title)(name), (words.city_description)(count, name));
+    let title = page.title((words.city_title)(name));
+    let description = page.title((words.city_description)(count, name));
+    let (address, kept_query) = (page.address(), page.kept_query());
     let linked_data = vec![crumb_list(visit, &steps)];
-    LocatorDocument { linked_data, ..LocatorDocument::new(&path, title, description, main) }.public(visit, ground)
+    let document = LocatorDocument::new(&address, title, description, main);
+    LocatorDocument { linked_data, kept_query, ..document }.public(visit, ground)
+}
+
+/// The laws and the warning of fraud that hold in an area.
+fn notices(visit: &LocatorVisit, ground: &Ground, area: TownArea, count: usize) -> Markup {
+    let spot = Spot { country: Some(area.country), region: area.region, ..Spot::default() };
+    let moment = ground.snapshot.at(visit.now);
+    let told = moment.told_at(&spot, None).into_iter().map(|(advisory, standing)| (advisory, standing, count));
+    let notices = Notices::of(visit, Some(area.country), told.collect());
+    html! { div.stack.gap-lg { (notices.laws) (notices.scam) } }
 }
 
 /// How many machines the towns of an area have; those of a country with all of its regions.
@@ -119,9 +135,9 @@ fn area_list(visit: &LocatorVisit, title: &str, areas: &[(TownArea, usize)]) -> 
     }
 }
 
-fn towns(visit: &LocatorVisit, towns: &Towns, area: TownArea) -> Markup {
-    let all: Vec<_> = towns.of_area(area).collect();
-    let mut largest = all.clone();
+/// The towns with most machines, if the list is too long to look them up.
+fn largest_towns(visit: &LocatorVisit, all: &[&Town]) -> Markup {
+    let mut largest = all.to_vec();
     largest.sort_by_key(|town| std::cmp::Reverse(town.len()));
     largest.truncate(12);
     html! {
@@ -129,16 +145,24 @@ fn towns(visit: &LocatorVisit, towns: &Towns, area: TownArea) -> Markup {
             h2.gap-lg { (visit.words().most_machines) }
             p.row.gap-sm { @for town in largest { (town_pill(visit, town)) } }
         }
+    }
+}
+
+/// The towns of a page of the list.
+fn towns(visit: &LocatorVisit, all: &[&Town], page: &ListPage<'_>) -> Markup {
+    let shown = page.shown();
+    html! {
         @if !all.is_empty() {
-            h2.gap-lg { (visit.words().all_towns) }
+            h2.gap-lg { (visit.words().all_towns) @if !shown.is_empty() { " " span.soft { (shown) } } }
             ul.columns.gap-sm {
-                @for town in &all {
+                @for town in &all[page.range()] {
                     li {
-                        a href=(visit.link(&super::addresses::town_path(town))) { bdi { (town.name) } }
+                        a href=(visit.link(&town_path(town))) { bdi { (town.name) } }
                         span.soft { ((visit.words().number)(town.len())) }
                     }
                 }
             }
+            (page.links(visit))
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct LocatorDocument<'a> {
     pub(super) title: String,
     /// What it is, in a sentence, for lists of pages.
     pub(super) description: String,
-    /// Its address below the public one.
+    /// Its address below the public one, with the number of the page of a list.
     pub(super) path: &'a str,
     /// What stands before the language in its address in another one.
     pub(super) kept_query: String,
@@ -115,7 +115,8 @@ impl<'a> LocatorDocument<'a> {
             return Markup::default();
         }
         let address = visit.service.public_address.clone() + self.path;
-        let in_language = |language: Language| format!("{address}?lang={}", language.tag());
+        let before = if self.path.contains('?') { '&' } else { '?' };
+        let in_language = |language: Language| format!("{address}{before}lang={}", language.tag());
         let own = visit.named_language.map_or_else(|| address.clone(), in_language);
         html! {
             link rel="canonical" href=(own);

@@ -17,6 +17,7 @@ mod linked_data;
 mod machine;
 mod near;
 mod notices;
+mod paging;
 mod parts;
 mod rows;
 pub mod sitemap;

@@ -39,8 +39,7 @@ impl<'a> MachineList<'a> {
         all: Vec<(MachineView<'a>, Distance)>,
     ) -> Self {
         let filter = ListFilter::named(visit.parameter("only").as_deref());
-        let page = visit.parameter("page").and_then(|page| page.parse().ok()).filter(|page| *page > 1).unwrap_or(1);
-        Self { all, filter, page, path, query }
+        Self { all, filter, page: visit.page_number(), path, query }
     }
 
     /// Whether there is a page of this number: the first is there always.

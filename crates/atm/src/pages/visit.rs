@@ -72,6 +72,11 @@ impl LocatorVisit {
         query.find_map(|(found, value)| (found == name).then(|| value.into_owned()))
     }
 
+    /// Returns the number of the page of a list that the address names, from 1. Anything else is the first page.
+    pub(super) fn page_number(&self) -> usize {
+        self.parameter("page").and_then(|page| page.parse().ok()).filter(|page| *page > 1).unwrap_or(1)
+    }
+
     /// What its page is kept under: the address in its language, without what pages do not read.
     pub(super) fn name(&self) -> String {
         let named = if self.named_language.is_some() { "=" } else { "" };

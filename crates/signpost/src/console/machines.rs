@@ -34,6 +34,8 @@ use super::visit::{OperatorVisit, failed, to};
 
 /// After how many machines a search asks whether somebody still waits for it.
 const LOOKED_THROUGH: usize = 1_000;
+/// Maximum sources and feeds that are listed.
+const MAX_LISTED: usize = 200;
 /// How many machines a search shows.
 const SHOWN: usize = 50;
 /// The longest text that is searched for, in characters.
@@ -66,6 +68,9 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
     let rows: Vec<_> = found.iter().map(|id| machine_row(&visit, &snapshot, *id)).collect();
     let sources = visit.console.sources.count(&visit.console.store, snapshot.version()).await.map_err(failed)?;
     let sources = sources.iter().map(|count| source_row(&visit, count));
+    let (all_sources, all_feeds) = (sources.len(), feeds.len());
+    let sources = sources.iter().take(MAX_LISTED).map(|count| source_row(&visit, count));
+    let doubts = find_doubts(&visit.console, visit.now);
     let doubts = find_doubts(&visit.console, visit.now);
     let feeds = feeds::sql::list(&visit.console.store).await.map_err(failed)?;
     let body = html! {
@@ -77,8 +82,10 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
             (panel("found", &say_found(found.len()), &html! {}, &table("Machines", &["Machine", "Address", "Status", "Sources"],
                 &rows, &html! { p { "No machine has this in its name, address, operator or ID." } })))
         }
+        (left_out(all_sources, "signpost atms stats"))
         (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone", "Do"],
             &sources.collect::<Vec<_>>(), &html! { p { "Nothing was imported yet." } })))
+        (left_out(all_feeds, "signpost atms feeds list"))
         @if let Some(doubts) = &doubts { (draw_doubts(origin, doubts)) }
         (panel("feeds", "Feeds", &html! {}, &draw_feeds(&feeds)))
     };
@@ -86,6 +93,11 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
     let note = html! { (snapshot.len()) " machines" @if snapshot.is_sample() { ", all of them fictional" } };
     let page = ConsolePage { note, aside, ..ConsolePage::new(&visit, Screen::Machines, "Machines", body) };
     Ok(page.respond().await)
+/// How many rows of a list are not shown, and the command that lists all.
+fn left_out(all: usize, command: &str) -> Markup {
+    html! { @if all > MAX_LISTED { p.sm.soft { (all - MAX_LISTED) " more: " code { (command) } } } }
+}
+
 }
 
 fn source_row(visit: &OperatorVisit, count: &SourceCount) -> Vec<Markup> {
@@ -177,7 +189,7 @@ fn draw_feeds(feeds: &[Feed]) -> Markup {
         let fetched = feed.fetched_at.map_or_else(|| html! { "never" }, moment);
         vec![html! { (signpost_text::line(&feed.name)) }, state, fetched]
     };
-    let rows: Vec<_> = feeds.iter().map(row).collect();
+    let rows: Vec<_> = feeds.iter().take(MAX_LISTED).map(row).collect();
     let none =
         html! { p { "No source is fetched by itself. Add one with " code { "signpost atms feeds add NAME URL" } "." } };
     table("Feeds", &["Feed", "Last run", "Fetched"], &rows, &none)

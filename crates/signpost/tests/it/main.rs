@@ -18,6 +18,7 @@ mod install_page;
 mod installing;
 mod links;
 mod listed;
+mod long_lists;
 mod map;
 mod mcp;
 mod pages;
