@@ -94,6 +94,17 @@ pub enum Broken {
     /// A binary extract cannot be read.
     #[error("the file is not an OpenStreetMap extract (.osm.pbf), or is damaged: {0}")]
     NotPbf(String),
+    /// A binary extract requires that its reader knows a feature, and this one does not.
+    #[error(
+        "the OpenStreetMap extract requires the feature {feature:?}, which is not supported ({supported} are): import an \
+         extract of the current data, without history"
+    )]
+    UnsupportedFeature {
+        /// Its name, the first 60 characters.
+        feature: String,
+        /// The supported features.
+        supported: String,
+    },
 }
 
 /// The columns of a file, for an error message.

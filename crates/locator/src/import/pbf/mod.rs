@@ -21,6 +21,11 @@ use super::item::DocumentItem;
 use super::osm;
 use super::overpass::middle;
 
+/// The number of `required_features` in the header.
+const REQUIRED_FEATURES: u64 = 4;
+/// The features that this reader supports.
+const SUPPORTED_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
+
 /// OpenStreetMap's binary extracts (`.osm.pbf`).
 pub(super) const FORMAT: Format = Format {
     name: "osm-pbf",
@@ -78,7 +83,7 @@ fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<()
     while let Some(blob) = next_blob(&mut rest)? {
         file.stop.check()?;
         let read = match blob.kind {
-            BlobKind::Header => check_fields(blob.content(&mut room)?).map_err(Broken::from),
+            BlobKind::Header => check_header(blob.content(&mut room)?),
             BlobKind::Data => {
                 let content = blob.content(&mut room)?;
                 OsmBlock::new(content).map_err(Broken::from).and_then(|block| block.each_element(&mut take))
@@ -93,10 +98,20 @@ fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<()
     Ok(())
 }
 
-/// Nothing of the header is needed, but a damaged one is that of a damaged file.
-fn check_fields(header: &[u8]) -> Result<(), WireDamage> {
+/// Checks that all features that a reader must know are known. A file with history, for example, contains deleted
+/// elements, which would be read as existing ones.
+fn check_header(header: &[u8]) -> Result<(), Broken> {
     let mut fields = WireReader::new(header);
-    while fields.field()?.is_some() {}
+    while let Some(field) = fields.field()? {
+        if field.number != REQUIRED_FEATURES {
+            continue;
+        }
+        let feature = field.content()?.text()?;
+        if !SUPPORTED_FEATURES.contains(&feature) {
+            let feature = signpost_text::line(feature).chars().take(60).collect();
+            return Err(Broken::UnsupportedFeature { feature, supported: SUPPORTED_FEATURES.join(" and ") });
+        }
+    }
     Ok(())
 }
 

@@ -124,6 +124,24 @@ fn a_block_says_what_its_numbers_stand_for() {
 }
 
 #[test]
+fn features_that_a_reader_must_know_are_checked_by_name() {
+    let file = |features: &[&[u8]]| {
+        let header: Vec<u8> = features.iter().flat_map(|feature| field(4, feature)).collect();
+        // Optional features, and the program that wrote the file.
+        let header = [header, field(5, b"Sort.Type_then_ID"), field(16, b"some program")].concat();
+        [blob("OSMHeader", &header), blob(DATA, &dense(&columns()))].concat()
+    };
+    assert_eq!(import(&file(&[b"OsmSchema-V0.6", b"DenseNodes"])).unwrap().rows.len(), 2);
+    for unknown in ["HistoricalInformation", "OsmSchema-V0.7", "densenodes", ""] {
+        let refused = import(&file(&[b"OsmSchema-V0.6", b"DenseNodes", unknown.as_bytes()])).unwrap_err();
+        assert!(refused.to_string().contains(&format!("requires the feature \"{unknown}\"")), "{refused}");
+    }
+    let long = import(&file(&[&[b'x'; 5_000]])).unwrap_err().to_string();
+    assert!(long.len() < 400, "{long}");
+    assert!(reason(&file(&[b"\xff"])).ends_with("a text is not UTF-8"));
+}
+
+#[test]
 fn what_other_programs_put_into_a_file_is_passed_by() {
     // A blob of another kind, fields of other numbers and kinds, a relation.
     let more = [integer(99, 1), field(98, b"more"), vec![0x99, 6], vec![0; 8], vec![0x9d, 6], vec![0; 4]].concat();
