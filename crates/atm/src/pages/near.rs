@@ -42,7 +42,8 @@ struct NearPlace {
 
 pub(super) async fn show(visit: LocatorVisit) -> Response {
     let ground = visit.ground().await;
-    let asked = visit.parameter("q").map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let asked = visit.parameter("q").map(|text| signpost_text::line(&text).trim().to_owned());
+    let asked = asked.filter(|text| !text.is_empty());
     let found = match (point_of(&visit), &asked) {
         (Some(found), _) => found,
         (None, Some(text)) if text.chars().count() > MAX_TEXT_CHARS => Err(nowhere(visit.words().too_long, &[])),

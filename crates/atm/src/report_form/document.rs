@@ -30,9 +30,9 @@ pub(super) enum FormProblem {
 }
 
 impl TypedReport {
-    /// The same, as long as it is shown again.
-    pub(super) fn shortened(&self) -> Self {
-        Self { text: self.text.chars().take(MAX_TYPED).collect(), ..self.clone() }
+    /// Returns what is shown again: text without invisible characters, of a bounded length.
+    pub(super) fn shown_again(&self) -> Self {
+        Self { text: signpost_text::lines(&self.text).chars().take(MAX_TYPED).collect(), ..self.clone() }
     }
 }
 
@@ -165,5 +165,17 @@ fn login_line(visit: &ReportVisit) -> Markup {
             (None, Some(path)) => p { a href={ (visit.service.origin.link(path)) "&lang=" (visit.language.tag()) } { (words.log_in) } },
             (None, None) => {},
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_is_shown_again_is_visible_and_bounded() {
+        let text = format!("gone\u{202e}\u{200b}\nsince May{}", "x".repeat(2 * MAX_TYPED));
+        let shown = TypedReport { text, ..TypedReport::default() }.shown_again();
+        assert!(shown.text.starts_with("gone\nsince May") && shown.text.chars().count() == MAX_TYPED);
     }
 }

@@ -75,7 +75,10 @@ async fn send(
     let field = |name: &str| form.text(name).unwrap_or_default().to_owned();
     let typed = TypedReport { seen: field("seen"), how: field("how"), text: field("text") };
     let again = |problem: FormProblem, status: StatusCode| {
-        visit.page(document::draw_form(&visit, &typed.shortened(), Some(&problem))).with_status(status).into_response()
+        visit
+            .page(document::draw_form(&visit, &typed.shown_again(), Some(&problem)))
+            .with_status(status)
+            .into_response()
     };
     if visit.check(&form).is_err() {
         return Err(again(FormProblem::Stale, StatusCode::FORBIDDEN));

@@ -60,19 +60,17 @@ pub(super) fn router() -> Router<Console> {
 async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Response, Response> {
     let Some(atm) = &visit.console.atm else { return Ok(no_locator(&visit, Screen::Machines, "Machines").await) };
     let (origin, snapshot) = (&visit.console.origin, atm.catalogue.snapshot());
-    let query: String = search.q.trim().chars().take(MAX_QUERY).collect();
+    let query: String = signpost_text::line(search.q.trim()).chars().take(MAX_QUERY).collect();
     let found = {
         let (snapshot, query) = (snapshot.clone(), query.clone());
         processor::run(move |stop| find_machines(&snapshot, &query, stop)).await.map_err(failed)?
     };
     let rows: Vec<_> = found.iter().map(|id| machine_row(&visit, &snapshot, *id)).collect();
     let sources = visit.console.sources.count(&visit.console.store, snapshot.version()).await.map_err(failed)?;
-    let sources = sources.iter().map(|count| source_row(&visit, count));
+    let feeds = feeds::sql::list(&visit.console.store).await.map_err(failed)?;
     let (all_sources, all_feeds) = (sources.len(), feeds.len());
     let sources = sources.iter().take(MAX_LISTED).map(|count| source_row(&visit, count));
     let doubts = find_doubts(&visit.console, visit.now);
-    let doubts = find_doubts(&visit.console, visit.now);
-    let feeds = feeds::sql::list(&visit.console.store).await.map_err(failed)?;
     let body = html! {
         form.search role="search" method="get" action=(origin.link("/console/machines")) {
             div.field { label for="q" { "Name, address, operator or ID" } input #q name="q" value=(query) maxlength=(MAX_QUERY); }
@@ -82,22 +80,22 @@ async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Resp
             (panel("found", &say_found(found.len()), &html! {}, &table("Machines", &["Machine", "Address", "Status", "Sources"],
                 &rows, &html! { p { "No machine has this in its name, address, operator or ID." } })))
         }
-        (left_out(all_sources, "signpost atms stats"))
         (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone", "Do"],
             &sources.collect::<Vec<_>>(), &html! { p { "Nothing was imported yet." } })))
-        (left_out(all_feeds, "signpost atms feeds list"))
+        (left_out(all_sources, "signpost atms stats"))
         @if let Some(doubts) = &doubts { (draw_doubts(origin, doubts)) }
         (panel("feeds", "Feeds", &html! {}, &draw_feeds(&feeds)))
+        (left_out(all_feeds, "signpost atms feeds list"))
     };
     let aside = html! { a.btn.small href=(origin.link("/console/machines/import")) { "Import a file" } };
     let note = html! { (snapshot.len()) " machines" @if snapshot.is_sample() { ", all of them fictional" } };
     let page = ConsolePage { note, aside, ..ConsolePage::new(&visit, Screen::Machines, "Machines", body) };
     Ok(page.respond().await)
+}
+
 /// How many rows of a list are not shown, and the command that lists all.
 fn left_out(all: usize, command: &str) -> Markup {
     html! { @if all > MAX_LISTED { p.sm.soft { (all - MAX_LISTED) " more: " code { (command) } } } }
-}
-
 }
 
 fn source_row(visit: &OperatorVisit, count: &SourceCount) -> Vec<Markup> {

@@ -106,6 +106,28 @@ async fn an_endpoints_answer_does_not_speak_to_the_operators_terminal() {
     assert!(document.to_string().contains(HOSTILE), "a program gets the bytes that the endpoint sent: {document}");
 }
 
+#[tokio::test]
+async fn text_that_a_page_repeats_has_no_invisible_characters() {
+    let server = server().await;
+    for typed in [format!("Nowhereville {HOSTILE}"), "Aust\u{202e}\u{200b}in, TX".to_owned(), HOSTILE.repeat(100)] {
+        let query: String = url::form_urlencoded::byte_serialize(typed.as_bytes()).collect();
+        let page = crate::pages::open(&server, &format!("/near?q={query}")).await;
+        assert!(!page.text.contains(is_hidden), "{typed:?}: {}", page.text);
+        assert!(page.text.matches("Corner Shop").count() <= 30, "the length is bounded");
+        // Links to the page in another language repeat the search.
+        assert!(!page.text.contains("%E2%80%AE") && !page.text.contains("%E2%80%8B"), "{typed:?}");
+        let arguments = [
+            json!({ "location": typed }),
+            json!({ "location": "Austin, TX", "limit": typed }),
+            json!({ typed.clone(): 1, "location": "Austin, TX" }),
+        ];
+        for arguments in arguments {
+            let reply = server.call("find_nearest_bitcoin_atm", arguments).await.with(200);
+            assert!(!reply.to_string().contains(is_hidden), "{reply}");
+        }
+    }
+}
+
 #[test]
 fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -78,7 +78,8 @@ impl Center {
         let resolved = locator.catalogue.places.now().resolve(location);
         let resolved = resolved.map_err(|unresolved| not_found(location, &unresolved))?;
         let attribution = (resolved.source != PlaceSource::Coordinates).then_some(ATTRIBUTION);
-        let notes: Vec<String> = resolved.notes.iter().map(ToString::to_string).collect();
+        let notes: Vec<String> =
+            resolved.notes.iter().map(|note| signpost_text::line(&note.to_string()).into_owned()).collect();
         Ok(Self::understood(location, Understood::named(resolved), notes, attribution))
     }
 
