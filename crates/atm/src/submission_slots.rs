@@ -1,95 +1,113 @@
 //! Which submissions of operators are being read: each takes memory and a processor for a while.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
+use axum::extract::Request;
 use signpost_platform::accounts::Account;
+use signpost_platform::clock::Clock;
+use signpost_platform::limits::Caller;
 use signpost_platform::web::problem::Problem;
+use signpost_platform::web::receive_slots::{ReceiveSlot, ReceiveSlots, SlotBounds, SlotsFull};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Most submissions that one server takes in at once.
-const MAX_SUBMISSIONS: usize = 8;
+/// Maximum submissions that one server takes in at once: in all, of an account, and from a client address. A body of the
+/// maximum size at the minimum rate would take longer than a request may.
+const BOUNDS: SlotBounds = SlotBounds { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
 /// Most of these that are read and compared at once; the others wait with their bodies.
 const MAX_READ_AT_ONCE: usize = 2;
 
 /// The submissions that a server takes in; its copies are one.
 #[derive(Clone, Debug)]
 pub struct SubmissionSlots {
-    accounts: Arc<Mutex<HashSet<Account>>>,
+    slots: ReceiveSlots,
     turns: Arc<Semaphore>,
 }
 
 /// A submission's place, given up when it is dropped.
 #[derive(Debug)]
 pub(crate) struct SubmissionSlot {
-    slots: SubmissionSlots,
-    account: Account,
+    slot: ReceiveSlot,
+    turns: Arc<Semaphore>,
 }
 
 impl Default for SubmissionSlots {
     fn default() -> Self {
-        Self { accounts: Arc::default(), turns: Arc::new(Semaphore::new(MAX_READ_AT_ONCE)) }
+        Self { slots: ReceiveSlots::new(BOUNDS), turns: Arc::new(Semaphore::new(MAX_READ_AT_ONCE)) }
     }
 }
 
 impl SubmissionSlots {
-    /// A place for a submission of an account that has none.
+    /// Takes a place for a submission of an account that has none. If all places are taken, the slowest body is displaced.
     ///
     /// # Errors
-    /// Where it has one, or too many are being read.
-    pub(crate) fn begin(&self, account: &Account) -> Result<SubmissionSlot, Problem> {
-        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        if accounts.contains(account) {
-            return Err(Problem::TooManyAtOnce { limit: "reports", most: 1 });
-        }
-        if accounts.len() >= MAX_SUBMISSIONS {
-            return Err(Problem::Unavailable(format!("{MAX_SUBMISSIONS} submissions of ATMs are already being read")));
-        }
-        accounts.insert(account.clone());
-        Ok(SubmissionSlot { slots: self.clone(), account: account.clone() })
+    /// If the account has a place, or all places of the address or of the server are taken by bodies that are not slow.
+    pub(crate) fn begin(
+        &self,
+        account: &Account,
+        address: Caller,
+        elapsed: Duration,
+    ) -> Result<SubmissionSlot, Problem> {
+        let owner = format!("{} {}", account.environment.as_str(), account.name);
+        let slot = self.slots.begin(owner, address, elapsed).map_err(|full| match full {
+            SlotsFull::Owner => Problem::TooManyAtOnce { limit: "reports", most: BOUNDS.per_owner },
+            SlotsFull::Address => Problem::TooManyAtOnce { limit: "reports", most: BOUNDS.per_address },
+            SlotsFull::All => {
+                Problem::Unavailable(format!("{} submissions of ATMs are already being read", BOUNDS.slots))
+            }
+        })?;
+        Ok(SubmissionSlot { slot, turns: Arc::clone(&self.turns) })
     }
 
     /// How many are being taken in.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.slots.in_use()
     }
 }
 
 impl SubmissionSlot {
+    /// Receives the body of a request by `receive`.
+    ///
+    /// # Errors
+    /// As `receive`, or [`Problem::Unavailable`] if the body arrives too slowly.
+    pub(crate) async fn receive<T, F>(
+        &self,
+        clock: &Clock,
+        request: Request,
+        receive: impl FnOnce(Request) -> F,
+    ) -> Result<T, Problem>
+    where
+        F: Future<Output = Result<T, Problem>>,
+    {
+        let received = self.slot.receive(clock, receive(self.slot.count(request))).await;
+        received.unwrap_or_else(|end| Err(Problem::Unavailable(format!("a submission of ATMs: {end}"))))
+    }
+
     /// Waits until this submission may be read, and lets the next one when that is dropped.
     pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
-        self.slots.turns.acquire().await.expect("nobody closes the semaphore")
-    }
-}
-
-impl Drop for SubmissionSlot {
-    fn drop(&mut self) {
-        let mut accounts = self.slots.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        accounts.remove(&self.account);
+        self.turns.acquire().await.expect("nobody closes the semaphore")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use signpost_platform::accounts::Environment;
 
-    fn account(name: &str) -> Account {
-        Account { name: name.to_owned(), environment: Environment::Live }
-    }
+    use super::*;
 
     #[test]
-    fn an_account_has_one_place_and_all_have_a_few() {
+    fn account_has_one_place_in_each_environment() {
         let slots = SubmissionSlots::default();
-        let first = slots.begin(&account("acme")).unwrap();
-        assert!(matches!(slots.begin(&account("acme")), Err(Problem::TooManyAtOnce { .. })));
-        let sandbox = Account { environment: Environment::Sandbox, ..account("acme") };
-        let mut places = vec![slots.begin(&sandbox).unwrap()];
-        places.extend((2..MAX_SUBMISSIONS).map(|number| slots.begin(&account(&number.to_string())).unwrap()));
-        assert!(matches!(slots.begin(&account("late")), Err(Problem::Unavailable(_))));
+        let begin = |environment| {
+            slots.begin(&Account { name: "acme".to_owned(), environment }, Caller::Everybody, Duration::ZERO)
+        };
+        let first = begin(Environment::Live).unwrap();
+        assert!(matches!(begin(Environment::Live), Err(Problem::TooManyAtOnce { most: 1, .. })));
+        let sandbox = begin(Environment::Sandbox).unwrap();
         drop(first);
-        assert_eq!(slots.running(), MAX_SUBMISSIONS - 1);
-        slots.begin(&account("acme")).unwrap();
+        assert_eq!(slots.running(), 1);
+        drop((begin(Environment::Live).unwrap(), sandbox));
+        assert_eq!(slots.running(), 0);
     }
 }

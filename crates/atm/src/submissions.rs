@@ -9,6 +9,7 @@ use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::web::LargePayload;
+use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
 
 use super::catalogue::{Extent, ImportCounts, Reading, Source, Terms, TooManyMachines, apply, describe_import};
@@ -35,7 +36,8 @@ pub(crate) async fn submit(
     // What an operator says to be gone is gone, however many that are.
     let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
     let taken = async {
-        let LargePayload(body) = LargePayload::from_request(request, &service).await?;
+        let receive = |request| LargePayload::from_request(request, &service);
+        let LargePayload(body) = slot.receive(&service.clock, request, receive).await?;
         let _turn = slot.turn().await;
         let reading = read_submission(&service, body, now).await?;
         let changes = import_submission(&service, &source, &reading, terms).await?;
@@ -100,6 +102,8 @@ impl FromRequestParts<AtmService> for SubmissionSlot {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, service: &AtmService) -> Result<Self, Problem> {
-        service.submissions.begin(&Account::from_request_parts(parts, service).await?)
+        let account = Account::from_request_parts(parts, service).await?;
+        let address = peer(service, &parts.extensions, &parts.headers);
+        service.submissions.begin(&account, address, service.clock.elapsed())
     }
 }

@@ -9,6 +9,7 @@ pub mod path_id;
 pub mod peer;
 pub mod problem;
 pub mod query;
+pub mod receive_slots;
 pub mod reply;
 pub mod request_id;
 

@@ -21,6 +21,8 @@ use signpost_platform::bounded_file;
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::pages::form::{FormRefusal, PostedForm, is_from};
 use signpost_platform::pages::icons::Sign;
+use signpost_platform::web::peer::client_address;
+use signpost_platform::web::receive_slots::ReceiveEnd;
 use signpost_store::random;
 
 use super::Console;
@@ -32,6 +34,10 @@ use super::visit::{OperatorVisit, refuse};
 
 /// How long an upload waits to be taken over.
 const UPLOAD_LASTS: SignedDuration = SignedDuration::from_mins(30);
+const TOO_SLOW: &str = "The file arrived too slowly. Nothing of it was kept: send it again over a faster connection, or \
+                        import it on the command line.";
+const DISPLACED: &str = "The file arrived so slowly that another upload took its place. Nothing of it was kept: send it \
+                         again.";
 /// How many skipped rows and doubts are shown.
 const SHOWN: usize = 20;
 
@@ -76,12 +82,18 @@ async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Resp
         return Err(refuse(&visit.console, FormRefusal::Foreign));
     }
     // So many files at most are on the disk, however many tabs send one.
-    let Some(_place) = visit.console.uploads.take_place() else {
+    let (owner, address) = (visit.who.user.id.to_string(), client_address(&visit.console, &request));
+    let Ok(slot) = visit.console.uploads.slots.begin(owner, address, visit.console.clock.elapsed()) else {
         return Ok(refused(&visit, "Other uploads are under way. Send the file again in a moment.").await);
     };
-    let form = match receive_upload(&visit, request).await? {
-        Ok(form) => form,
-        Err(reason) => return Ok(refused(&visit, &reason).await),
+    let receipt = receive_upload(&visit, slot.count(request));
+    let form = match slot.receive(&visit.console.clock, receipt).await {
+        Ok(received) => match received? {
+            Ok(form) => form,
+            Err(reason) => return Ok(refused(&visit, &reason).await),
+        },
+        Err(ReceiveEnd::TooSlow) => return Ok(refused(&visit, TOO_SLOW).await),
+        Err(ReceiveEnd::Displaced) => return Ok(refused(&visit, DISPLACED).await),
     };
     visit.authorize_again().await?;
     let (Some(file), Some(source)) = (form.file, name_source(&form.source, &form.file_name)) else {

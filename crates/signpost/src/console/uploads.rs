@@ -15,7 +15,7 @@ use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
 use signpost_atm::catalogue::{Extent, SAMPLE};
 use signpost_platform::pages::form::FormRefusal;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use signpost_platform::web::receive_slots::{ReceiveSlots, SlotBounds};
 use tokio::time::timeout;
 
 use super::Console;
@@ -30,8 +30,8 @@ pub const SLOW_SCREENS: [(&str, Duration); 2] =
     [(UPLOAD_PATH, Duration::from_hours(1)), (APPLY_PATH, Duration::from_mins(10))];
 /// How long nothing may come of an upload.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
-/// How many uploads are under way at most.
-const UNDER_WAY: usize = 4;
+/// Maximum uploads at once: in all, of an operator, and from a client address. A new one displaces the slowest.
+const BOUNDS: SlotBounds = SlotBounds { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
 /// The largest file that is taken here, in bytes; the command line takes larger ones.
 pub(super) const MAX_FILE: usize = 128 << 20;
 /// What a form has beside its file, at most.
@@ -44,7 +44,7 @@ pub(super) const MAX_NAME: usize = 64;
 #[derive(Debug)]
 pub(super) struct UploadShelf {
     waiting: Mutex<Option<Arc<Upload>>>,
-    places: Arc<Semaphore>,
+    pub(super) slots: ReceiveSlots,
 }
 
 /// A file that was uploaded and compared.
@@ -72,16 +72,11 @@ pub(super) struct UploadForm {
 
 impl Default for UploadShelf {
     fn default() -> Self {
-        Self { waiting: Mutex::default(), places: Arc::new(Semaphore::new(UNDER_WAY)) }
+        Self { waiting: Mutex::default(), slots: ReceiveSlots::new(BOUNDS) }
     }
 }
 
 impl UploadShelf {
-    /// A place for one that comes, as long as it is held; none where all are taken.
-    pub(super) fn take_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
-    }
-
     pub(super) fn waiting(&self) -> Option<Arc<Upload>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -215,7 +215,7 @@ async fn a_submission_costs_what_its_bound_allows_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn an_account_submits_once_at_a_time_and_all_together_eight_times() {
+async fn slow_submissions_do_not_occupy_all_places() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let other = operator(&server, "other", Environment::Live).await;
@@ -227,17 +227,33 @@ async fn an_account_submits_once_at_a_time_and_all_together_eight_times() {
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(refused.refused(429, "rate_limited"), json!({ "limit": "reports", "at_once": 1, "retry_after": 1 }));
     other.submits(&body).await.with(200);
-    for number in 2..=8 {
+    for number in 2..=4 {
         begun.push(operator(&server, &format!("operator{number}"), Environment::Live).await.begins().await);
     }
     let refused = other.submits(&body).await;
     assert_eq!(refused.header("retry-after"), Some("1"));
-    refused.refused(503, "unavailable");
-    // Whoever has no key takes no place, and whoever goes away leaves it.
+    assert_eq!(refused.refused(429, "rate_limited")["at_once"], 4);
+    // Whoever has no key takes no place.
     server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
-    begun.clear();
+
+    server.clock.advance(SignedDuration::from_secs(10));
+    other.submits(&body).await.with(200);
+    for slow in &mut begun {
+        let mut reply = [0; 13];
+        slow.read_exact(&mut reply).await.unwrap();
+        assert_eq!(&reply, b"HTTP/1.1 503 ");
+    }
     until("all places are free", async || (server.app.atm.submissions.running() == 0).then_some(())).await;
     acme.submits(&body).await.with(200);
+}
+
+#[tokio::test]
+async fn a_submission_that_is_abandoned_frees_its_place() {
+    let server = server().await;
+    let acme = operator(&server, "acme", Environment::Live).await;
+    drop(acme.begins().await);
+    until("the place is free", async || (server.app.atm.submissions.running() == 0).then_some(())).await;
+    acme.submits(&submission(&[location("1", 30.2672, true)])).await.with(200);
 }
 
 #[tokio::test]

@@ -1,0 +1,282 @@
+//! Slots for large request bodies: how many are received at once, and which one ends early, so that slow senders do not keep
+//! others out.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use futures_util::TryStreamExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::limits::Caller;
+
+/// Interval between two checks of a body's rate.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Minimum age of a body before its rate is measured.
+const GRACE: Duration = Duration::from_secs(3);
+/// A body at less than so many times the minimum rate may be displaced by a new one.
+const SLOW_FACTOR: u64 = 16;
+
+/// How many bodies are received at once.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotBounds {
+    /// In all.
+    pub slots: usize,
+    /// Of one owner: an account or a user.
+    pub per_owner: usize,
+    /// From one client address.
+    pub per_address: usize,
+    /// Minimum rate of a body, in bytes per second.
+    pub min_rate: u64,
+}
+
+/// The bodies that a server receives. Clones share their slots.
+#[derive(Clone, Debug)]
+pub struct ReceiveSlots {
+    bounds: SlotBounds,
+    bodies: Arc<Mutex<Vec<Arc<ReceivedBody>>>>,
+}
+
+/// The slot of one body. Dropping it frees the slot.
+#[derive(Debug)]
+pub struct ReceiveSlot {
+    slots: ReceiveSlots,
+    body: Arc<ReceivedBody>,
+}
+
+#[derive(Debug)]
+struct ReceivedBody {
+    owner: String,
+    address: Caller,
+    /// Elapsed time of the clock when it began.
+    began: Duration,
+    bytes: AtomicU64,
+    is_complete: AtomicBool,
+    displaced: CancellationToken,
+}
+
+/// Why a body gets no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotsFull {
+    /// The owner has as many as allowed.
+    Owner,
+    /// The client address has as many as allowed, none of them slow.
+    Address,
+    /// All slots are in use, none of them by a slow body.
+    All,
+}
+
+/// Why the receipt of a body ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveEnd {
+    /// It arrived below the minimum rate.
+    #[error("the body arrived too slowly")]
+    TooSlow,
+    /// It was the slowest when another one needed a slot.
+    #[error("the body arrived so slowly that another one took its place")]
+    Displaced,
+}
+
+impl ReceiveSlots {
+    /// Creates the slots.
+    #[must_use]
+    pub fn new(bounds: SlotBounds) -> Self {
+        Self { bounds, bodies: Arc::default() }
+    }
+
+    /// Takes a slot for a body that begins when the clock shows `elapsed`. If the address or the server has no free slot,
+    /// the slowest body there is displaced.
+    ///
+    /// # Errors
+    /// [`SlotsFull`], if the owner has its share, or nothing is slow enough to be displaced.
+    pub fn begin(&self, owner: String, address: Caller, elapsed: Duration) -> Result<ReceiveSlot, SlotsFull> {
+        let mut bodies = self.lock();
+        if bodies.iter().filter(|body| body.owner == owner).count() >= self.bounds.per_owner {
+            return Err(SlotsFull::Owner);
+        }
+        let of_address = bodies.iter().filter(|body| body.address == address).count();
+        if of_address >= self.bounds.per_address {
+            let place = self.slowest(&bodies, elapsed, Some(&address)).ok_or(SlotsFull::Address)?;
+            bodies.swap_remove(place).displaced.cancel();
+        }
+        if bodies.len() >= self.bounds.slots {
+            let place = self.slowest(&bodies, elapsed, None).ok_or(SlotsFull::All)?;
+            bodies.swap_remove(place).displaced.cancel();
+        }
+        let (bytes, is_complete) = (AtomicU64::new(0), AtomicBool::new(false));
+        let displaced = CancellationToken::new();
+        let body = Arc::new(ReceivedBody { owner, address, began: elapsed, bytes, is_complete, displaced });
+        bodies.push(Arc::clone(&body));
+        drop(bodies);
+        Ok(ReceiveSlot { slots: self.clone(), body })
+    }
+
+    /// Returns the number of slots in use.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Returns the position of the slowest body that may be displaced.
+    fn slowest(&self, bodies: &[Arc<ReceivedBody>], elapsed: Duration, address: Option<&Caller>) -> Option<usize> {
+        let mut slowest = None;
+        for (place, body) in bodies.iter().enumerate() {
+            if address.is_some_and(|address| body.address != *address) {
+                continue;
+            }
+            let Some(rate) = body.rate(elapsed) else { continue };
+            if rate < SLOW_FACTOR * self.bounds.min_rate && slowest.is_none_or(|(least, _)| rate < least) {
+                slowest = Some((rate, place));
+            }
+        }
+        slowest.map(|(_, place)| place)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<ReceivedBody>>> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ReceiveSlot {
+    /// Returns the request with a body that counts its bytes for this slot.
+    #[must_use]
+    pub fn count(&self, request: Request) -> Request {
+        let counted = Arc::clone(&self.body);
+        let count = move |chunk: &bytes::Bytes| {
+            counted.bytes.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+        };
+        request.map(|body| Body::from_stream(body.into_data_stream().inspect_ok(count)))
+    }
+
+    /// Receives a body: waits for `receipt` as long as the bytes arrive fast enough and no other body needs the slot. Once
+    /// the body is complete, the slot is held until it is dropped.
+    ///
+    /// # Errors
+    /// [`ReceiveEnd`].
+    pub async fn receive<T>(&self, clock: &Clock, receipt: impl Future<Output = T>) -> Result<T, ReceiveEnd> {
+        tokio::select! {
+            biased;
+            received = receipt => {
+                self.body.is_complete.store(true, Ordering::Relaxed);
+                Ok(received)
+            }
+            end = self.ended_early(clock) => Err(end),
+        }
+    }
+
+    async fn ended_early(&self, clock: &Clock) -> ReceiveEnd {
+        loop {
+            tokio::select! {
+                () = self.body.displaced.cancelled() => return ReceiveEnd::Displaced,
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
+            }
+            let rate = self.body.rate(clock.elapsed());
+            if rate.is_some_and(|rate| rate < self.slots.bounds.min_rate) {
+                return ReceiveEnd::TooSlow;
+            }
+        }
+    }
+}
+
+impl Drop for ReceiveSlot {
+    fn drop(&mut self) {
+        self.slots.lock().retain(|body| !Arc::ptr_eq(body, &self.body));
+    }
+}
+
+impl ReceivedBody {
+    /// Returns the bytes per second; `None` if the body is complete or too young.
+    fn rate(&self, elapsed: Duration) -> Option<u64> {
+        let age = elapsed.saturating_sub(self.began);
+        if self.is_complete.load(Ordering::Relaxed) || age < GRACE {
+            return None;
+        }
+        let millis = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        Some(self.bytes.load(Ordering::Relaxed).saturating_mul(1_000) / millis)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::net::IpAddr;
+
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::*;
+
+    const BOUNDS: SlotBounds = SlotBounds { slots: 8, per_owner: 1, per_address: 4, min_rate: 1_000 };
+    const LATER: Duration = Duration::from_secs(10);
+
+    fn address(last: u8) -> Caller {
+        Caller::Address(IpAddr::from([192, 0, 2, last]))
+    }
+
+    /// Takes a slot at time zero, each owner from an address of its own.
+    fn begin(slots: &ReceiveSlots, number: u8) -> ReceiveSlot {
+        slots.begin(format!("owner {number}"), address(number), Duration::ZERO).unwrap()
+    }
+
+    fn arrive(slot: &ReceiveSlot, bytes: u64) {
+        slot.body.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn new_body_displaces_the_slowest_and_never_a_fast_or_complete_one() {
+        let slots = ReceiveSlots::new(BOUNDS);
+        let begun: Vec<ReceiveSlot> = (0..8).map(|number| begin(&slots, number)).collect();
+        let late = |number| slots.begin(format!("late {number}"), address(100 + number), LATER);
+        assert_eq!(slots.begin("early".to_owned(), address(99), GRACE / 2).unwrap_err(), SlotsFull::All);
+        for (slot, rate) in begun.iter().zip([900_000, 20_000, 0, 16_000, 2_000, 1_500, 0, 900_000]) {
+            arrive(slot, rate * LATER.as_secs());
+        }
+        begun[2].body.is_complete.store(true, Ordering::Relaxed);
+        let mut new = Vec::new();
+        for (number, displaced) in [(0, 6), (1, 5), (2, 4)] {
+            new.push(late(number).unwrap());
+            assert!(begun[displaced].body.displaced.is_cancelled(), "{displaced}");
+            assert_eq!(slots.in_use(), 8);
+        }
+        assert_eq!(late(3).unwrap_err(), SlotsFull::All);
+    }
+
+    #[test]
+    fn owner_and_address_have_their_share() {
+        let slots = ReceiveSlots::new(BOUNDS);
+        let begun: Vec<ReceiveSlot> =
+            ["a", "b", "c", "d"].map(|owner| slots.begin(owner.to_owned(), address(1), Duration::ZERO).unwrap()).into();
+        assert_eq!(slots.begin("a".to_owned(), address(2), LATER).unwrap_err(), SlotsFull::Owner);
+        assert_eq!(slots.begin("e".to_owned(), address(1), Duration::ZERO).unwrap_err(), SlotsFull::Address);
+        let other = begin(&slots, 9);
+        for slot in begun.iter().skip(1) {
+            arrive(slot, 10_000_000);
+        }
+        let new = slots.begin("e".to_owned(), address(1), LATER).unwrap();
+        assert!(begun[0].body.displaced.is_cancelled() && !other.body.displaced.is_cancelled());
+        assert_eq!(slots.in_use(), 5);
+        drop((begun, other, new));
+        assert_eq!(slots.in_use(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_below_the_minimum_rate_ends_and_frees_its_slot() {
+        let slots = ReceiveSlots::new(BOUNDS);
+        let clock = Clock::manual(Timestamp::UNIX_EPOCH);
+        let slow = begin(&slots, 1);
+        assert_eq!(slow.receive(&clock, ready(5)).await, Ok(5));
+        let slow = begin(&slots, 2);
+        clock.advance(SignedDuration::from_secs(10));
+        arrive(&slow, 9_999);
+        assert_eq!(slow.receive(&clock, pending::<()>()).await, Err(ReceiveEnd::TooSlow));
+        arrive(&slow, 1);
+        let goes_on = tokio::time::timeout(Duration::from_mins(1), slow.receive(&clock, pending::<()>())).await;
+        assert!(goes_on.is_err(), "it is fast enough");
+        drop(slow);
+        let displaced = begin(&slots, 3);
+        displaced.body.displaced.cancel();
+        assert_eq!(displaced.receive(&clock, pending::<()>()).await, Err(ReceiveEnd::Displaced));
+    }
+}
