@@ -16,6 +16,7 @@ need redis-server redis-server
 need redis-cli redis-tools
 need faketime faketime
 need chromium chromium
+need php php-cli
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing="$missing libapache2-mod-auth-openidc"
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"

@@ -1,5 +1,5 @@
 """The file for Traefik, as far as it can be tried without Traefik: what it refers to is there, the question comes behind what
-removes names, all names are removed in both spellings and set by the answer, and no header of a client's is believed."""
+removes names, all names are removed in three spellings and set by the answer, and no header of a client's is believed."""
 
 import yaml
 
@@ -22,7 +22,7 @@ assert used == {'middlewares': set(MIDDLEWARES), 'services': set(SERVICES)}, use
 assert set(MIDDLEWARES) == {names, asks} and all(len(one) == 1 for one in MIDDLEWARES.values()), MIDDLEWARES
 removed = forget['customRequestHeaders']
 assert set(forget) == {'customRequestHeaders'} and set(removed.values()) == {''}, forget
-assert set(removed) == NAMES | {name.replace('-', '_') for name in NAMES}, removed
+assert set(removed) == {name.replace('-', mark) for name in NAMES for mark in '-_.'}, removed
 # Of what the question can be told, these alone: `trustForwardHeader` and its like would let a client say which request it is.
 assert set(question) == {'address', 'authResponseHeaders'}, question
 assert set(question['authResponseHeaders']) == NAMES and len(question['authResponseHeaders']) == len(NAMES), question

@@ -12,12 +12,12 @@ export const REMOTE = ['Remote-User', 'Remote-Name', 'Remote-Email', 'Remote-Gro
 export const timeout = 120_000;
 
 export class Deployment {
-  /** `kind` is one of `PROXIES`. People of the group `staff` get in. */
-  static async start(kind) {
+  /** `kind` is one of `PROXIES`; `application` starts the application. People of the group `staff` get in. */
+  static async start(kind, application = Application) {
     const started = new Deployment();
     try {
       started.realm = await Realm.open();
-      started.application = await Application.start();
+      started.application = await application.start();
       started.port = await freePort();
       started.origin = `http://localhost:${started.port}`;
       const options = ['--trusted', '--allow', 'group:staff'];

@@ -5,7 +5,7 @@ import { Deployment, HTML, REMOTE, timeout } from './deployment.mjs';
 import { PROXIES } from './proxy.mjs';
 
 /** The same name to applications that turn hyphens into underscores. */
-const SPELLINGS = [...REMOTE, ...REMOTE.map((name) => name.toLowerCase()), ...REMOTE.map((name) => name.replace('-', '_'))];
+const SPELLINGS = ['-', '_', '.'].flatMap((mark) => REMOTE.flatMap((name) => [name.replace('-', mark), name.replace('-', mark).toLowerCase()]));
 
 for (const kind of PROXIES) {
   describe(kind.name, () => {
@@ -120,7 +120,7 @@ for (const kind of PROXIES) {
           assert.equal(reply.status, 200, reply.text);
           const sent = JSON.parse(reply.text);
           assert.equal(sent.method, method);
-          const remote = sent.headers.filter(([name]) => /^remote[-_]/i.test(name));
+          const remote = sent.headers.filter(([name]) => /^remote/i.test(name));
           assert.deepEqual(Object.fromEntries(remote.map(([name, value]) => [name.toLowerCase(), value])), expected);
           assert.equal(remote.length, REMOTE.length, JSON.stringify(remote));
         }
@@ -145,8 +145,8 @@ for (const kind of PROXIES) {
 
     test('what is not known of somebody is not what a client says', { timeout }, async () => {
       const { cookie } = await colleague(['staff']);
-      const reply = await send('/', { headers: { cookie, 'Remote-Groups': 'admin', Remote_Groups: 'admin', 'Remote-Email': 'a@b' } });
-      const groups = JSON.parse(reply.text).headers.filter(([name]) => /^remote[-_]groups$/i.test(name));
+      const reply = await send('/', { headers: { cookie, 'Remote-Groups': 'admin', Remote_Groups: 'admin', 'Remote.Groups': 'admin', 'Remote-Email': 'a@b' } });
+      const groups = JSON.parse(reply.text).headers.filter(([name]) => /^remote.groups$/i.test(name));
       assert.deepEqual(groups.map(([, value]) => value), ['staff']);
     });
 

@@ -107,20 +107,8 @@ export class Proxy {
     for (const stream of [started.child.stdout, started.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => (started.said += text));
     }
-    await started.#listens(port);
+    await listens(port, started.child, () => started.said);
     return started;
-  }
-
-  async #listens(port) {
-    const answers = () =>
-      new Promise((resolve) => {
-        const socket = connect(port, '127.0.0.1');
-        socket.once('connect', () => resolve(socket.destroy() && true)).once('error', () => resolve(false));
-      });
-    while (!(await answers())) {
-      assert.ok(this.child.exitCode === null, `the proxy ended: ${this.said}`);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
   }
 
   async close() {
@@ -130,6 +118,19 @@ export class Proxy {
       await ended;
     }
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns when a child process accepts connections on a port. Fails if the process ends before; `output` is for the message. */
+export async function listens(port, child, output) {
+  const answers = () =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.once('connect', () => resolve(socket.destroy() && true)).once('error', () => resolve(false));
+    });
+  while (!(await answers())) {
+    assert.ok(child.exitCode === null, `the program ended: ${output()}`);
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
