@@ -7,6 +7,7 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use signpost_mcp::{Revision, Server};
 use signpost_platform::web::PublicDocument;
+use signpost_platform::web::cors::with_preflight;
 use url::Url;
 
 use super::server::server;
@@ -33,7 +34,7 @@ pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
 /// A document that stays the same while the process lives.
 fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<AtmService> {
     let document = PublicDocument::new(media_type, document);
-    get(async move |headers: HeaderMap| document.reply(&headers))
+    with_preflight(get(async move |headers: HeaderMap| document.reply(&headers)))
 }
 
 /// The specification's own document.

@@ -11,6 +11,7 @@ use axum::routing::{MethodRouter, get};
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit};
+use signpost_platform::web::cors::with_preflight;
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ANY_ORIGIN, PathId, PublicDocument};
@@ -43,14 +44,14 @@ enum Published {
 }
 
 fn serve(environment: Environment, what: Published) -> MethodRouter<OpenidService> {
-    get(async move |State(service): State<OpenidService>, PathId(id): PathId, request: Request| {
+    with_preflight(get(async move |State(service): State<OpenidService>, PathId(id): PathId, request: Request| {
         let (caller, asked) = (client_address(&service, &request), request.headers().clone());
         let document = what.find(&service, environment, &id, &caller).await;
         match document {
             Ok(document) => document.reply(&asked),
             Err(problem) => (ANY_ORIGIN, problem).into_response(),
         }
-    })
+    }))
 }
 
 impl Published {

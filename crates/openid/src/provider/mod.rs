@@ -18,12 +18,13 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::{get, post};
 use signpost_platform::accounts::Environment;
+use signpost_platform::web::cors::with_preflight;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{PathId, PathPair};
 
 use crate::service::OpenidService;
 use oauth_form::OauthVisit;
-use oauth_reply::{open, preflight};
+use oauth_reply::open;
 use visit::RealmVisit;
 
 /// The addresses below the issuers of an environment.
@@ -87,8 +88,8 @@ fn for_programs(environment: Environment) -> Router<OpenidService> {
         open(async { userinfo::show(visit(service, id, request).await?).await }.await)
     };
     Router::new()
-        .route(&at(environment, "token"), token.options(preflight))
-        .route(&at(environment, "revoke"), revoke.options(preflight))
+        .route(&at(environment, "token"), with_preflight(token))
+        .route(&at(environment, "revoke"), with_preflight(revoke))
         .route(&at(environment, "introspect"), introspect)
-        .route(&at(environment, "userinfo"), get(userinfo).post(userinfo).options(preflight))
+        .route(&at(environment, "userinfo"), with_preflight(get(userinfo).post(userinfo)))
 }

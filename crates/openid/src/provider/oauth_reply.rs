@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
-    CACHE_CONTROL, PRAGMA, WWW_AUTHENTICATE,
-};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, PRAGMA, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -104,15 +101,4 @@ pub(super) fn open(reply: Result<Response, OauthRefusal>) -> Response {
     let mut reply = reply.into_response();
     reply.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     reply
-}
-
-/// What a browser asks before it lets a script send a token (Fetch standard, CORS).
-pub(super) async fn preflight() -> Response {
-    let allowed = [
-        (ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
-        (ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"),
-        (ACCESS_CONTROL_MAX_AGE, "600"),
-    ];
-    (StatusCode::NO_CONTENT, allowed).into_response()
 }

@@ -2,6 +2,7 @@
 
 pub mod api_key;
 pub mod around;
+pub mod cors;
 pub mod document;
 pub mod host;
 pub mod json;

@@ -42,6 +42,33 @@ async fn discovery_says_the_same_at_all_its_addresses() {
     }
 }
 
+#[tokio::test]
+async fn documents_answer_the_preflight_of_scripts_of_every_site() {
+    let service = Service::start().await;
+    let mut paths = Vec::new();
+    for (environment, place) in [(Environment::Live, ""), (Environment::Sandbox, "/sandbox")] {
+        let id = hosted(&service.integrator_of("acme", environment).await).await;
+        paths.push(format!("{place}/{id}/jwks"));
+        for name in NAMES {
+            paths.push(format!("{place}/{id}/.well-known/{name}"));
+            paths.push(format!("/.well-known/{name}{place}/{id}"));
+        }
+    }
+    for path in paths {
+        let preflight = service.visitor().request(Method::OPTIONS, &path).header("origin", "https://inspector.test");
+        let preflight = preflight
+            .header("access-control-request-method", "GET")
+            .header("access-control-request-headers", "authorization,mcp-protocol-version");
+        let reply = send(preflight).await;
+        assert_eq!((reply.status, reply.header("access-control-allow-origin")), (204, Some("*")), "{path}");
+        let allowed = reply.header("access-control-allow-headers").expect("a list of headers");
+        for header in ["authorization", "content-type", "accept", "mcp-protocol-version"] {
+            assert!(allowed.split(", ").any(|one| one == header), "{path} {header}: {allowed}");
+        }
+        assert_eq!(reply.header("access-control-allow-credentials"), None, "{path}");
+    }
+}
+
 /// The one module of the Config OP plan of the OpenID Foundation's conformance suite, by its name. Ported from it, which is not
 /// to be certified by it.
 #[tokio::test]

@@ -161,6 +161,9 @@ async fn scripts_of_every_site_may_ask_with_a_token_and_none_at_authorize() {
         let allowed = asked.headers().get("access-control-allow-origin").map(|value| value.to_str().expect("text"));
         assert_eq!(allowed, is_open.then_some("*"), "{path}");
         assert_eq!(asked.status() == 204, is_open, "{path}");
+        let headers = asked.headers().get("access-control-allow-headers").map(|value| value.to_str().expect("text"));
+        let expected = "accept, authorization, content-type, dpop, mcp-protocol-version";
+        assert_eq!(headers, is_open.then_some(expected), "{path}");
     }
     let refused = realm.party.userinfo("x").await;
     assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some("*")));

@@ -73,6 +73,22 @@ async fn only_allowed_origins_and_hosts_come_in() {
 }
 
 #[tokio::test]
+async fn discovery_documents_answer_the_preflight_of_scripts_of_every_site() {
+    let server = server_with(&[]).await;
+    for path in ["/.well-known/mcp-server", "/.well-known/ai-catalog.json", "/mcp/server-card"] {
+        let asked = [
+            ("origin", "https://inspector.example"),
+            ("access-control-request-method", "GET"),
+            ("access-control-request-headers", "mcp-protocol-version"),
+        ];
+        let preflight = server.send(Method::OPTIONS, path, &asked, "").await;
+        assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")), "{path}");
+        let allowed = preflight.header("access-control-allow-headers").expect("a list of headers");
+        assert!(allowed.contains("mcp-protocol-version"), "{path}: {allowed}");
+    }
+}
+
+#[tokio::test]
 async fn the_eleventh_message_of_a_second_is_refused() {
     let server = server_with(&[("rate_limit_mcp", "10/s")]).await;
     for number in 0..10 {

@@ -1,0 +1,32 @@
+//! CORS for addresses that scripts of every site may use, without cookies (Fetch standard, 3.2).
+
+use axum::http::StatusCode;
+use axum::http::header::{ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE};
+use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
+
+use super::ANY_ORIGIN;
+
+/// Methods of these addresses.
+const ALLOWED_METHODS: &str = "GET, POST";
+
+/// Request headers that clients in a browser send: OAuth and OpenID Connect libraries, and MCP clients, which send
+/// `mcp-protocol-version` to discovery too. `dpop` is ignored, but without it a client that sends it fails without a reason.
+const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, mcp-protocol-version";
+
+/// Lifetime of the reply in a browser's cache, in seconds.
+const MAX_AGE_SECS: &str = "600";
+
+/// Adds the reply to preflights to an address whose other replies carry [`ANY_ORIGIN`].
+pub fn with_preflight<S: Clone + Send + Sync + 'static>(address: MethodRouter<S>) -> MethodRouter<S> {
+    address.options(async || preflight())
+}
+
+fn preflight() -> Response {
+    let allowed = [
+        (ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
+        (ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
+        (ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS),
+    ];
+    (StatusCode::NO_CONTENT, ANY_ORIGIN, allowed).into_response()
+}
