@@ -32,14 +32,14 @@ pub(super) struct OriginalRequest {
     pub(super) wants_page: bool,
 }
 
-/// What a proxy should have set, and did not. It means a mistake in its configuration.
+/// A header that the proxy did not set as it must. It means a mistake in its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeaderFault {
     #[error("the header {0} is missing; the proxy must set it")]
     Missing(&'static str),
     #[error("the header {0} came twice; the proxy must set it, not add to it")]
     Twice(&'static str),
-    #[error("the header {0} holds something else than it must")]
+    #[error("the header {0} has an invalid value; the proxy must set it to {valid}", valid = valid_values(.0))]
     Unreadable(&'static str),
 }
 
@@ -90,8 +90,40 @@ impl ProxyKind {
 /// # Errors
 /// The first header that is not as it must be.
 pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
-    let (scheme, host) = (only(headers, "x-forwarded-proto")?, only(headers, "x-forwarded-host")?);
+    let (proto, host) = (only(headers, "x-forwarded-proto")?, only(headers, "x-forwarded-host")?);
+    let scheme = parse_proto(proto).ok_or(HeaderFault::Unreadable("x-forwarded-proto"))?;
     AppOrigin::parse(scheme, host).ok_or(HeaderFault::Unreadable("x-forwarded-host"))
+}
+
+/// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` for `Upgrade: websocket`. Proxies
+/// that append to the header send a list, of which the client wrote the left element: a list is accepted only if all its
+/// elements mean the same scheme.
+fn parse_proto(value: &str) -> Option<&'static str> {
+    let mut schemes = value.split(',').map(|element| scheme_of(element.trim_ascii()));
+    let first = schemes.next()??;
+    if schemes.all(|scheme| scheme == Some(first)) { Some(first) } else { None }
+}
+
+fn scheme_of(proto: &str) -> Option<&'static str> {
+    let is = |name: &str| proto.eq_ignore_ascii_case(name);
+    if is("https") || is("wss") {
+        Some("https")
+    } else if is("http") || is("ws") {
+        Some("http")
+    } else {
+        None
+    }
+}
+
+/// Returns the valid values of a header, for its operator.
+fn valid_values(name: &str) -> &'static str {
+    match name {
+        "x-forwarded-proto" => "http, https, ws or wss; the elements of a list must all mean the same scheme",
+        "x-forwarded-host" => "one host with its port, such as app.example.com:8443",
+        "x-original-url" => "scheme, host and path, such as https://app.example.com/path",
+        "x-forwarded-method" | "x-original-method" => "one method in capital letters, such as GET",
+        _ => "text in UTF-8",
+    }
 }
 
 /// The value of a header that stands there once.
@@ -203,8 +235,15 @@ mod tests {
             ("x-forwarded-method", "get", "x-forwarded-method"),
             ("x-forwarded-method", "GET POST", "x-forwarded-method"),
             ("x-forwarded-method", "M-SEARCH", "x-forwarded-method"),
-            ("x-forwarded-proto", "https, http", "x-forwarded-host"),
-            ("x-forwarded-proto", "javascript", "x-forwarded-host"),
+            ("x-forwarded-proto", "https, http", "x-forwarded-proto"),
+            ("x-forwarded-proto", "http, https", "x-forwarded-proto"),
+            ("x-forwarded-proto", "wss, ws", "x-forwarded-proto"),
+            ("x-forwarded-proto", "https, javascript", "x-forwarded-proto"),
+            ("x-forwarded-proto", "https,", "x-forwarded-proto"),
+            ("x-forwarded-proto", ", https", "x-forwarded-proto"),
+            ("x-forwarded-proto", "https https", "x-forwarded-proto"),
+            ("x-forwarded-proto", ",", "x-forwarded-proto"),
+            ("x-forwarded-proto", "javascript", "x-forwarded-proto"),
             ("x-forwarded-host", "a.example, b.example", "x-forwarded-host"),
             ("x-forwarded-host", "a.example/x", "x-forwarded-host"),
             ("x-forwarded-host", "é.example", "x-forwarded-host"),
@@ -217,6 +256,34 @@ mod tests {
         }
         for url in ["", "/a", "//a.example/", "a.example/", "https://a.example", "https://u@a.example/", "https:///a"] {
             assert_eq!(nginx(url, "GET"), Err(HeaderFault::Unreadable("x-original-url")), "{url}");
+        }
+    }
+
+    #[test]
+    fn x_forwarded_proto_may_be_of_a_websocket_and_a_list_that_means_one_scheme() {
+        for (proto, scheme) in [
+            ("wss", "https"),
+            ("ws", "http"),
+            ("WSS", "https"),
+            ("https, https", "https"),
+            ("https,wss , HTTPS", "https"),
+            ("http, ws", "http"),
+        ] {
+            let read = ProxyKind::Traefik.read(&forwarded(&[("x-forwarded-proto", proto)])).unwrap();
+            assert_eq!(read.origin.to_string(), format!("{scheme}://app.example.com"), "{proto}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_header_and_its_valid_values() {
+        for (name, value, told) in [
+            ("x-forwarded-proto", "https, http", "http, https, ws or wss"),
+            ("x-forwarded-host", "a.example, b.example", "one host"),
+            ("x-forwarded-method", "get", "such as GET"),
+        ] {
+            let fault = ProxyKind::Caddy.read(&forwarded(&[(name, value)])).unwrap_err().to_string();
+            assert!(fault.starts_with(&format!("the header {name} has an invalid value")), "{fault}");
+            assert!(fault.contains(told), "{fault}");
         }
     }
 
