@@ -42,7 +42,8 @@ type LoginOptions struct {
 	SignIn func(w http.ResponseWriter, r *http.Request, login Login) error
 	// OnEvent acts on an event. One that fails comes again; one that was acted on does not, as long as SeenEvents remembers it.
 	OnEvent func(ctx context.Context, event *Event) error
-	// CurrentUser gives the ID of the user who is logged in, or nothing. With it <path>/link lets people add a key.
+	// CurrentUser returns the ID of the user who is logged in, or nothing. With it <path>/link lets people add a key. It is
+	// called again when the browser comes back: a link completes only for the user who began it and is still logged in.
 	CurrentUser func(r *http.Request) string
 	// FailedPath is where a login that failed leads, with ?login_error=; / if it is not set.
 	FailedPath string
@@ -134,10 +135,7 @@ func (h *LoginHandler) start(mode string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		user := ""
 		if mode == ModeLink {
-			if h.currentUser != nil {
-				user = h.currentUser(r)
-			}
-			if user == "" {
+			if user = h.user(r); user == "" {
 				http.NotFound(w, r)
 				return
 			}
@@ -158,9 +156,17 @@ func (h *LoginHandler) start(mode string) http.HandlerFunc {
 			return
 		}
 		next := localNext(once(r.URL.Query(), "next"))
-		h.setState(w, r, session.ID, state{secret, h.now().Unix() + cookieMaxAge, mode, next})
+		h.setState(w, r, session.ID, state{secret, h.now().Unix() + cookieMaxAge, mode, next, user})
 		redirect(w, session.PageURL)
 	}
+}
+
+// user returns the ID of the user who is logged in at the site, or nothing.
+func (h *LoginHandler) user(r *http.Request) string {
+	if h.currentUser == nil {
+		return ""
+	}
+	return h.currentUser(r)
 }
 
 // finish completes the login that this browser began.
@@ -198,6 +204,8 @@ func (h *LoginHandler) finish(w http.ResponseWriter, r *http.Request) {
 		fail("other_browser")
 	case code == "":
 		fail("refused")
+	case began.mode == ModeLink && h.user(r) != began.user:
+		fail("refused") // A link never logs in a browser whose user has logged out meanwhile.
 	default:
 		session, err := h.client.Sessions.Complete(r.Context(), id, Completion{Code: code, BrowserSecret: began.secret})
 		if refused := (*Error)(nil); errors.As(err, &refused) && refusedReason(refused) != "" {
@@ -213,6 +221,10 @@ func (h *LoginHandler) finish(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		login := Login{User: session.User.ID, Session: session, Mode: cmp.Or(session.Mode, began.mode), Next: began.next}
+		if (login.Mode == ModeLink) != (began.mode == ModeLink) || (login.Mode == ModeLink && login.User != began.user) {
+			fail("refused")
+			return
+		}
 		if err := h.signIn(w, r, login); err != nil {
 			h.onError(w, r, err)
 			return
@@ -250,6 +262,7 @@ type state struct {
 	expires int64
 	mode    string
 	next    string
+	user    string // The user who began a link; empty for every other mode.
 }
 
 func (h *LoginHandler) stateMAC(id, text string) string {
@@ -258,6 +271,9 @@ func (h *LoginHandler) stateMAC(id, text string) string {
 
 func (h *LoginHandler) setState(w http.ResponseWriter, r *http.Request, id string, s state) {
 	text := "v1." + s.secret + "." + strconv.FormatInt(s.expires, 10) + "." + s.mode + "." + encode([]byte(s.next))
+	if s.user != "" {
+		text += "." + encode([]byte(s.user))
+	}
 	name := h.cookieName("signpost", id)
 	w.Header().Add("Set-Cookie", h.cookie(name, text+"."+h.stateMAC(id, text), strconv.Itoa(cookieMaxAge)))
 	// Those beyond the newest are cleared, so that no browser sends headers that are too long.
@@ -277,7 +293,7 @@ var isTime = regexp.MustCompile(`^[0-9]{1,12}$`)
 // expiry is when a state ends, in Unix seconds; 0 if that cannot be read.
 func expiry(value string) int64 {
 	parts := strings.Split(value, ".")
-	if len(parts) != 6 || !isTime.MatchString(parts[2]) {
+	if len(parts) < 6 || len(parts) > 7 || !isTime.MatchString(parts[2]) {
 		return 0
 	}
 	expires, _ := strconv.ParseInt(parts[2], 10, 64)
@@ -287,10 +303,15 @@ func expiry(value string) int64 {
 func (h *LoginHandler) readState(id, value string) (state, bool) {
 	parts := strings.Split(value, ".")
 	at := strings.LastIndexByte(value, '.')
-	if len(parts) != 6 || parts[0] != "v1" || !hmac.Equal([]byte(h.stateMAC(id, value[:at])), []byte(value[at+1:])) {
+	if len(parts) < 6 || len(parts) > 7 || parts[0] != "v1" || !hmac.Equal([]byte(h.stateMAC(id, value[:at])), []byte(value[at+1:])) {
 		return state{}, false
 	}
 	next, err := base64.RawURLEncoding.DecodeString(parts[4])
 	s := state{secret: parts[1], expires: expiry(value), mode: parts[3], next: localNext(string(next))}
-	return s, err == nil && s.expires > h.now().Unix()
+	if len(parts) == 7 && err == nil {
+		var user []byte
+		user, err = base64.RawURLEncoding.DecodeString(parts[5])
+		s.user = string(user)
+	}
+	return s, err == nil && s.expires > h.now().Unix() && (s.mode == ModeLink) == (s.user != "")
 }

@@ -246,7 +246,7 @@ func TestCookiesOfTheSiteAreLeftAlone(t *testing.T) {
 		request.AddCookie(&http.Cookie{Name: handler.cookieName("signpost", fmt.Sprint(at)), Value: fmt.Sprintf("v1.s.%d.login.Lw.mac", at)})
 	}
 	recorder := httptest.NewRecorder()
-	handler.setState(recorder, request, "sess_1", state{"secret", 9, ModeLogin, "/"})
+	handler.setState(recorder, request, "sess_1", state{"secret", 9, ModeLogin, "/", ""})
 	cookies := recorder.Header().Values("Set-Cookie")
 	mustEqual(t, "the new one, and three that are cleared", len(cookies), 4)
 	for at, cookie := range cookies[1:] {

@@ -123,6 +123,29 @@ test('somebody adds a passkey, loses the wallet, logs in and adds another wallet
   await visitor.leave();
 });
 
+test('a link that comes back after a logout adds no key and logs in nobody', async () => {
+  const [visitor, first, second] = [await arrive(), await makeWallet(), await makeWallet()];
+  const page = await begin(visitor);
+  await page.locator('#switch-mode').click();
+  await page.getByRole('heading', { name: /^Create your account/ }).waitFor();
+  assert.equal((await scan(first, page)).status, 200);
+  await userOf(page);
+  await page.getByRole('button', { name: 'Add a key' }).click();
+  await state(page, 'waiting');
+
+  const account = await visitor.open(`${links.shop}/account`);
+  await account.getByRole('button', { name: 'Log out' }).click();
+  await account.waitForURL(`${links.shop}/?login=left`);
+  assert.equal((await scan(second, page)).status, 200);
+  await state(page, 'link');
+  await page.locator('#confirm-link button[value="yes"]').click();
+  await page.waitForURL(`${links.shop}/?login=refused`);
+  assert.equal(await page.locator('#user').count(), 0);
+  await account.reload();
+  assert.equal(await account.locator('#user').count(), 0);
+  await visitor.leave();
+});
+
 test('a Lightning wallet and a browser without JavaScript', async () => {
   const [visitor, owner] = [await arrive({ javaScriptEnabled: false }), await makeWallet()];
   const page = await begin(visitor);

@@ -37,7 +37,10 @@ export interface LoginOptions extends EventOptions {
   cookieSecret: string;
   /** Logs the browser in: sets the site's own cookie, with a new value. Returns `Set-Cookie` values, if any. */
   signIn(login: Login, request: Request): SetCookies | Promise<SetCookies>;
-  /** The ID (`usr_…`) of who is logged in. With it `<path>/link` adds another key to that account. */
+  /**
+   * Returns the ID (`usr_…`) of the user who is logged in. With it `<path>/link` adds another key to that account. It is called
+   * again when the browser comes back: a link completes only for the user who began it and is still logged in.
+   */
   currentUser?: ((request: Request) => string | null | undefined | Promise<string | null | undefined>) | undefined;
   /** Where the browser goes, with `login_error` in the query, if nobody was logged in. Default: `/`. */
   failedPath?: string | undefined;
@@ -75,6 +78,8 @@ interface State {
   secret: string;
   mode: Mode;
   next: string;
+  /** The user who began a link. Undefined for every other mode. */
+  user: string | undefined;
 }
 
 class LoginFlow {
@@ -117,7 +122,7 @@ class LoginFlow {
   }
 
   async start(request: Request, mode: Mode): Promise<Response> {
-    const user = mode === 'link' ? await this.#options.currentUser?.(request) : undefined;
+    const user = mode === 'link' ? ((await this.#options.currentUser?.(request)) ?? undefined) : undefined;
     if (mode === 'link' && !user) return reply(404, { error: 'nobody is logged in here' });
     const secret = toBase64Url(this.#randomBytes());
     const session = await this.#signpost.sessions.create({
@@ -131,7 +136,8 @@ class LoginFlow {
     const page: unknown = session.page_url;
     if (!isWebAddress(page)) throw new SignpostError('invalid_response', 'the service gave no page for the login');
     const [next, ...others] = new URL(request.url).searchParams.getAll('next');
-    const cookies = [await this.#stateCookie(session.id, { secret, mode, next: readNext(others.length > 0 ? '/' : next) }), ...this.#oldStates(request)];
+    const state = { secret, mode, next: readNext(others.length > 0 ? '/' : next), user };
+    const cookies = [await this.#stateCookie(session.id, state), ...this.#oldStates(request)];
     return reply(303, undefined, { location: toLocation(page) }, cookies);
   }
 
@@ -151,11 +157,15 @@ class LoginFlow {
     if (!state) return this.#fail('other_browser', done);
     const code = onlyOne(query, 'code');
     if (!code) return this.#fail('refused', done);
+    // A link adds a key to an account. It never logs in a browser whose user has logged out meanwhile.
+    if (state.mode === 'link' && (await this.#options.currentUser?.(request)) !== state.user) return this.#fail('refused', done);
     const session = await this.#complete(id, { code, browser_secret: state.secret });
     if (typeof session === 'string') return this.#fail(session, done);
     const user: unknown = session.user?.id;
     if (session.id !== id || session.status !== 'authenticated' || typeof user !== 'string' || user === '') return this.#fail('refused', done);
-    const login = { user, session, mode: session.mode ?? state.mode, next: state.next };
+    const mode = session.mode ?? state.mode;
+    if ((mode === 'link') !== (state.mode === 'link') || (mode === 'link' && user !== state.user)) return this.#fail('refused', done);
+    const login = { user, session, mode, next: state.next };
     const cookies = cookiesOf(await this.#options.signIn(login, request));
     return reply(303, undefined, { location: toLocation(state.next) }, [...done, ...cookies]);
   }
@@ -178,9 +188,10 @@ class LoginFlow {
     return reply(303, undefined, { location: toLocation(`${this.#failedPath}${sign}login_error=${reason}`) }, cookies);
   }
 
-  async #stateCookie(id: string, { secret, mode, next }: State): Promise<string> {
+  async #stateCookie(id: string, { secret, mode, next, user }: State): Promise<string> {
     const expires = Math.floor(this.#now() / 1000) + STATE_SECONDS;
-    const text = `v1.${secret}.${expires}.${mode}.${toBase64Url(utf8(next))}`;
+    const parts = [secret, expires, mode, toBase64Url(utf8(next)), ...(user === undefined ? [] : [toBase64Url(utf8(user))])];
+    const text = `v1.${parts.join('.')}`;
     const mac = toBase64Url(await hmac(this.#key, signedState(id, text)));
     return this.#site.setCookie(await cookieFor('signpost', id), `${text}.${mac}`, STATE_SECONDS);
   }
@@ -195,9 +206,11 @@ class LoginFlow {
     const dot = value.lastIndexOf('.');
     const [text, mac] = [value.slice(0, Math.max(0, dot)), fromBase64Url(value.slice(dot + 1))];
     if (!mac || !(await isHmac(mac, this.#key, signedState(id, text)))) return undefined;
-    const [, secret = '', expires = '', mode = '', next = ''] = text.split('.');
+    const [, secret = '', expires = '', mode = '', next = '', user = ''] = text.split('.');
     if (!(Number(expires) > Math.floor(this.#now() / 1000))) return undefined;
-    return { secret, mode: mode as Mode, next: readNext(new TextDecoder().decode(fromBase64Url(next))) };
+    if ((mode === 'link') !== (user !== '')) return undefined;
+    const read = (part: string) => new TextDecoder().decode(fromBase64Url(part));
+    return { secret, mode: mode as Mode, next: readNext(read(next)), user: mode === 'link' ? read(user) : undefined };
   }
 
   /** Clears the states of all but the latest logins, so that the header Cookie stays small. */

@@ -8,6 +8,7 @@ use super::options::LoginOptions;
 use super::site::SignedIn;
 use super::start::next_or_root;
 use super::state::{LoginState, cookie_name};
+use crate::challenge::Mode;
 use crate::client::{Completion, Session, SessionStatus, SignpostError};
 
 /// Why somebody who came back was not logged in: `login_error` in the query of the page that says so.
@@ -86,6 +87,11 @@ impl LoginReturning {
 }
 
 impl LoginToComplete {
+    /// Returns the user who began a link, and `None` for a login or a registration.
+    pub(super) fn linked_user(&self) -> Option<&str> {
+        self.state.user.as_deref()
+    }
+
     /// Who is logged in by what the service replied.
     ///
     /// # Errors
@@ -101,8 +107,13 @@ impl LoginToComplete {
         let is_this = session.id == self.session_id && session.status == SessionStatus::Authenticated;
         let user = session.user.as_ref().and_then(|user| user.id.clone()).filter(|id| is_this && !id.is_empty());
         let Some(user) = user else { return Ok(Err(LoginFailure::Refused)) };
-        let (mode, next) = (session.mode.unwrap_or(self.state.mode), next_or_root(self.state.next));
-        Ok(Ok(SignedIn { user, session, mode, next }))
+        let mode = session.mode.unwrap_or(self.state.mode);
+        let is_begun_link = self.state.user.as_ref() == Some(&user);
+        let is_link = mode == Mode::Link;
+        if is_link != (self.state.mode == Mode::Link) || (is_link && !is_begun_link) {
+            return Ok(Err(LoginFailure::Refused));
+        }
+        Ok(Ok(SignedIn { user, session, mode, next: next_or_root(self.state.next) }))
     }
 }
 

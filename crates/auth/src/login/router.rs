@@ -11,7 +11,7 @@ use axum::routing::{MethodRouter, get, post};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
-use super::finish::{BoundReturn, LoginReturning};
+use super::finish::{BoundReturn, LoginFailure, LoginReturning, LoginToComplete};
 use super::options::LoginOptions;
 use super::seen::{EventStanding, SeenEvents};
 use super::site::{LoginSite, SiteError};
@@ -70,8 +70,8 @@ async fn start<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts, mode: Mod
         return Ok(StatusCode::NOT_FOUND.into_response());
     }
     let query = request.uri.query().unwrap_or_default();
-    let start = LoginStart::new(mode, query, signpost.surroundings().random(), login.now());
-    let created = signpost.sessions().create(&start.session(options, user)).await?;
+    let start = LoginStart::new(mode, user, query, signpost.surroundings().random(), login.now());
+    let created = signpost.sessions().create(&start.session(options)).await?;
     let told = "the service gave no page_url: is the domain's handler 'hosted'?";
     let page_url = created.page_url.ok_or_else(|| SignpostError::invalid_argument(told))?;
     if !is_page(&page_url) {
@@ -85,6 +85,7 @@ async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Resul
     let returning = LoginReturning::parse(request.uri.query().unwrap_or_default());
     let BoundReturn { ended_cookie, login: bound } = returning.bind(&cookies(&request.headers), options, login.now());
     let signed_in = match bound {
+        Ok(bound) if !is_for_current_user(site, &bound, &request).await => Err(LoginFailure::Refused),
         Ok(bound) => {
             let reply = signpost.sessions().complete(&bound.session_id, &bound.completion).await;
             bound.outcome(reply)?
@@ -101,6 +102,13 @@ async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Resul
         Err(failure) => failure.place(options),
     };
     Ok(send_to(&place, set_cookies))
+}
+
+/// Returns whether the user who began a link is signed in at the site. A link never signs in a browser whose user has signed
+/// out meanwhile. Always `true` for a login and a registration.
+async fn is_for_current_user<S: LoginSite>(site: &S, bound: &LoginToComplete, request: &Parts) -> bool {
+    let Some(user) = bound.linked_user() else { return true };
+    site.current_user(request).await.as_deref() == Some(user)
 }
 
 async fn take_event<S: LoginSite>(

@@ -27,7 +27,9 @@ pub trait LoginSite: Send + Sync + 'static {
         std::future::ready(Ok(()))
     }
 
-    /// Who is signed in, `usr_…`: their account gets another key at `/link`. By default nobody, and there is no such page.
+    /// Returns the user who is signed in, `usr_…`: their account gets another key at `/link`. By default `None`, and there is
+    /// no such page. Called again when the browser comes back: a link completes only for the user who began it and is still
+    /// signed in.
     fn current_user(&self, _: &Parts) -> impl Future<Output = Option<String>> + Send {
         std::future::ready(None)
     }

@@ -19,24 +19,25 @@ pub(super) struct LoginStart {
 }
 
 impl LoginStart {
-    /// `random` is drawn for this login alone; `now` is in Unix seconds.
-    pub(super) fn new(mode: Mode, query: &str, random: [u8; 32], now: i64) -> Self {
+    /// Creates the login. `random` is drawn for this login alone; `now` is in Unix seconds. `user` is the user who adds a key,
+    /// and `None` for every other mode.
+    pub(super) fn new(mode: Mode, user: Option<String>, query: &str, random: [u8; 32], now: i64) -> Self {
         let mut places = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "next");
         let place = places.next().filter(|_| places.next().is_none());
         let next = next_or_root(place.map(|(_, value)| value.into_owned()).unwrap_or_default());
         let expires = now + i64::from(MAX_AGE_SECS);
-        Self { state: LoginState { browser_secret: BASE64URL_NOPAD.encode(&random), expires, mode, next } }
+        Self { state: LoginState { browser_secret: BASE64URL_NOPAD.encode(&random), expires, mode, next, user } }
     }
 
-    /// What the service is asked for; `user` is whose account gets another key.
-    pub(super) fn session(&self, options: &LoginOptions, user: Option<String>) -> NewSession {
+    /// Returns the request that creates the session.
+    pub(super) fn session(&self, options: &LoginOptions) -> NewSession {
         let LoginOptions { domain, site, path, .. } = options;
         NewSession {
             mode: Some(self.state.mode),
             flow: Some(Flow::Page),
             browser_hash: Some(BASE64URL_NOPAD.encode(&Sha256::digest(&self.state.browser_secret))),
             metadata: Some(Metadata::returning_to(format!("{site}{path}/return"))),
-            user,
+            user: self.state.user.clone(),
             ..NewSession::on(domain)
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct LoginState {
     pub(super) mode: Mode,
     /// Where the person wanted to go.
     pub(super) next: String,
+    /// The user who began a link. `None` for every other mode.
+    pub(super) user: Option<String>,
 }
 
 /// The name of the cookie of a session; `__Host-` goes in front over https.
@@ -33,8 +35,12 @@ pub(super) fn cookie_name(session_id: &str) -> String {
 impl LoginState {
     /// The cookie's value, signed for this session alone.
     pub(super) fn sign(&self, session_id: &str, key: &[u8]) -> String {
-        let Self { browser_secret, expires, mode, next } = self;
-        let text = format!("v1.{browser_secret}.{expires}.{mode}.{}", BASE64URL_NOPAD.encode(next.as_bytes()));
+        let Self { browser_secret, expires, mode, next, user } = self;
+        let mut text = format!("v1.{browser_secret}.{expires}.{mode}.{}", BASE64URL_NOPAD.encode(next.as_bytes()));
+        if let Some(user) = user {
+            text.push('.');
+            text.push_str(&BASE64URL_NOPAD.encode(user.as_bytes()));
+        }
         let tag = mac(session_id, &text, key).finalize().into_bytes();
         format!("{text}.{}", BASE64URL_NOPAD.encode(&tag))
     }
@@ -46,10 +52,17 @@ impl LoginState {
         mac(session_id, text, key).verify_slice(&tag).ok()?;
         let mut parts = text.strip_prefix("v1.")?.split('.');
         let (browser_secret, expires) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?);
-        let (mode, next) = (parts.next()?.parse().ok()?, BASE64URL_NOPAD.decode(parts.next()?.as_bytes()).ok()?);
-        let state = Self { browser_secret, expires, mode, next: String::from_utf8(next).ok()? };
+        let mode: Mode = parts.next()?.parse().ok()?;
+        let next = decode(parts.next()?)?;
+        let user = if mode == Mode::Link { Some(decode(parts.next()?)?) } else { None };
+        let state = Self { browser_secret, expires, mode, next, user };
         (parts.next().is_none() && now < expires).then_some(state)
     }
+}
+
+/// Parses a part in base64url without padding.
+fn decode(part: &str) -> Option<String> {
+    String::from_utf8(BASE64URL_NOPAD.decode(part.as_bytes()).ok()?).ok()
 }
 
 /// The names of states that make place for a new one, in the order in which they came: all but those that last longest.

@@ -24,6 +24,7 @@ pub(super) fn router(shop: Shop) -> Router {
         .route("/return", get(login::complete))
         .route("/account", get(account))
         .route("/keys", post(link::begin))
+        .route("/keys/return", get(link::complete))
         .route("/logout", post(log_out))
         .route("/code", get(code))
         .route("/shop.css", get(async move || (style, STYLE)))

@@ -94,12 +94,19 @@ impl Shop {
         let visitor =
             Visitor { user: known.unwrap_or(user), is_new: session.mode == "register", method: session.method };
         self.visitors.welcome(cookie, visitor);
-        if session.mode == "link" { "/account?added" } else { "/account?welcome" }
+        "/account?welcome"
     }
 
-    /// Who is logged in, in the browser that sent these.
+    /// Returns the visitor who is logged in, in the browser that sent these headers.
     pub(super) fn visitor(&self, headers: &HeaderMap) -> Option<Visitor> {
-        self.visitors.find(&VISITOR_COOKIE.read(&self.origin, headers)?)
+        self.find_visitor(headers).map(|(_, visitor)| visitor)
+    }
+
+    /// Returns the visitor who is logged in, with the cookie of their browser.
+    pub(super) fn find_visitor(&self, headers: &HeaderMap) -> Option<(CookieSecret, Visitor)> {
+        let cookie = VISITOR_COOKIE.read(&self.origin, headers)?;
+        let visitor = self.visitors.find(&cookie)?;
+        Some((cookie, visitor))
     }
 }
 

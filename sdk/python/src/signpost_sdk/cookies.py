@@ -110,10 +110,14 @@ class State:
     expires: int
     mode: Mode
     next: str
+    user: str | None = None
+    """The user who began a link; None for every other mode."""
 
     def seal(self, session_id: str, key: bytes) -> str:
         """The cookie's value."""
         text = f"v1.{self.secret}.{self.expires}.{self.mode}.{encode(self.next.encode())}"
+        if self.user is not None:
+            text = f"{text}.{encode(self.user.encode())}"
         return f"{text}.{_mac(key, session_id, text)}"
 
     @classmethod
@@ -123,13 +127,13 @@ class State:
         if not hmac.compare_digest(mac.encode("utf-8", "replace"), _mac(key, session_id, text).encode()):
             return None
         try:
-            _, secret, expires, mode, target = text.split(".")
-            path = base64.urlsafe_b64decode(target + "=" * (-len(target) % 4)).decode()
+            _, secret, expires, mode, target, *rest = text.split(".")
+            path, users = _decode(target), [_decode(part) for part in rest]
             known = next((word for word in get_args(Mode) if word == mode), None)
             ends = _seconds(expires)
-            if ends <= now or known is None:
+            if ends <= now or known is None or len(users) != (known == "link"):
                 return None
-            return cls(secret, ends, known, path if is_local_path(path) else "/")
+            return cls(secret, ends, known, path if is_local_path(path) else "/", users[0] if users else None)
         except (ValueError, binascii.Error):
             return None
 
@@ -143,11 +147,16 @@ def surplus_states(site: Site, cookies: dict[str, str], new: str) -> list[str]:
 
     def expires(name: str) -> int:
         parts = cookies[name].split(".")
-        return _seconds(parts[2]) if len(parts) == 6 else 0
+        return _seconds(parts[2]) if len(parts) in (6, 7) else 0
 
     kept = sorted(states, key=expires, reverse=True)[: _KEPT_STATES - 1]
     bare = len(prefix) - len("signpost-")
     return [site.set_cookie(name[bare:], "", 0) for name in states if name not in kept]
+
+
+def _decode(text: str) -> str:
+    """The text of a part in base64url without padding."""
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
 
 
 def _seconds(text: str) -> int:

@@ -42,7 +42,8 @@ class Login(Handlers[R]):
     - `site`: the origin that people see; `domain`: the hosted domain that they log in to.
     - `cookie_secret`: at least 32 characters that only this site knows. It signs the cookie that binds a login to its browser.
     - `sign_in(login, request)` sets the site's own login, to a new value each time. What it returns is added as `Set-Cookie`.
-    - `current_user(request)`: the `usr_…` id of who is logged in, for `/link`, which adds a key to the account.
+    - `current_user(request)`: the `usr_…` id of the user who is logged in, for `/link`, which adds a key to the account. A link
+      completes only for the user who began it and is still logged in when the browser comes back.
     - `failed_path`: where a browser goes with `login_error` = `access_denied`, `expired`, `other_browser` or `refused`.
     - `webhook_secrets`, `on_event(event)`, `seen_events`: events are checked, acted on once, and remembered there.
     """
@@ -89,14 +90,19 @@ class Login(Handlers[R]):
             case "login" | "register":
                 return (yield from self._start(name, incoming, None))
             case "link":
-                user = None if self._current_user is None else (yield from ask(self._current_user, request))
-                if user is None:
+                user = yield from self._find_user(request)
+                if not user:
                     return json_answer(404, {"error": "nobody is logged in here to whom a key could be added"})
                 return (yield from self._start("link", incoming, user))
             case "return":
                 return (yield from self._finish(incoming, request))
             case _:
                 return (yield from self.accept_event(incoming))
+
+    def _find_user(self, request: R) -> Steps[str | None]:
+        if self._current_user is None:
+            return None
+        return (yield from ask(self._current_user, request))
 
     def _start(self, mode: Mode, incoming: Incoming, user: str | None) -> Steps[Answer]:
         target = incoming.parameter("next") or "/"
@@ -116,7 +122,7 @@ class Login(Handlers[R]):
                 "invalid_response", "the session has no page_url on the web: is the server older than this SDK?"
             )
         name = cookie_of("signpost", session.id)
-        value = State(secret, now + STATE_SECONDS, mode, target).seal(session.id, self._key)
+        value = State(secret, now + STATE_SECONDS, mode, target, user).seal(session.id, self._key)
         cookies = [self.site.set_cookie(name, value, STATE_SECONDS), *surplus_states(self.site, incoming.cookies, name)]
         return _redirect(as_location(session.page_url), cookies)
 
@@ -135,6 +141,9 @@ class Login(Handlers[R]):
             return self._failed("other_browser", cleared)
         if not code:
             return self._failed("refused", cleared)
+        # A link adds a key to an account. It never logs in a browser whose user has logged out meanwhile.
+        if state.mode == "link" and (yield from self._find_user(request)) != state.user:
+            return self._failed("refused", cleared)
         try:
             session = yield from self._sessions.complete(session_id, code=code, browser_secret=state.secret)
         except SignpostError as refusal:
@@ -142,7 +151,10 @@ class Login(Handlers[R]):
         user = session.user.id if session.user else None
         if session.status != "authenticated" or session.id != session_id or not user:
             return self._failed("refused", cleared)
-        login = LoggedIn(user, session, session.mode or state.mode, state.next)
+        mode = session.mode or state.mode
+        if (mode == "link") != (state.mode == "link") or (mode == "link" and user != state.user):
+            return self._failed("refused", cleared)
+        login = LoggedIn(user, session, mode, state.next)
         own = yield from ask(self._sign_in, login, request)
         return _redirect(as_location(state.next), [*(own or ()), *cleared])
 

@@ -57,6 +57,7 @@ struct Return {
     query: String,
     cookies: String,
     now: u64,
+    current_user: Option<String>,
     completes: Option<Value>,
     reply: Option<Reply>,
     signs_in: Option<Value>,
@@ -207,7 +208,7 @@ async fn a_return_logs_in_the_browser_that_began() {
         }
         let options = LoginOptions::new("shop.example", &case.site, &*cookie_secret).unwrap();
         let options = options.at_path(&case.path).unwrap().failing_to(&case.failed_path).unwrap();
-        let shop = Shop::default();
+        let shop = Shop { current_user: case.current_user.clone(), ..Shop::default() };
         let app = router(client(&service, Moment { now: case.now, random: [0; 32] }), options, shop.clone());
         let (status, headers) = get(app, &format!("{}/return?{}", case.path, case.query), &case.cookies).await;
         assert_eq!(headers["cache-control"], "no-store", "{name}");
