@@ -9,13 +9,14 @@ const page = readFileSync(new URL('page.html', import.meta.url), 'utf8').replace
 // What the page may load and ask: its own site and Signpost. The element needs no inline styles and no pictures.
 const policy = `default-src 'none'; script-src 'self' ${SIGNPOST}; connect-src 'self' ${SIGNPOST}; style-src 'self'; img-src data:`;
 const html = { 'content-type': 'text/html', 'cache-control': 'no-store', 'content-security-policy': policy };
-const shown = new Map(); // which browser was shown which session; a real site has both in its database, with an end
-const people = new Map(); // who is logged in
+const [shown, people] = [new Map(), new Map()]; // sessions shown, by browser; who is logged in. A real site has a database
 const random = () => randomBytes(32).toString('base64url');
-const cookie = (request, name) => new RegExp(`(?:^|; )${name}=([^;]+)`).exec(request.headers.cookie ?? '')?.[1];
-const rules = `; Path=/; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
-const set = (name, value) => ({ 'set-cookie': `${name}=${value}${rules}` });
-
+const [host, secure] = SITE.startsWith('https:') ? ['__Host-', '; Secure'] : ['', '']; // no other host can set __Host- cookies
+function cookie(request, name) {
+  const all = [...(request.headers.cookie ?? '').matchAll(new RegExp(`(?:^|; )${host}${name}=([^;]+)`, 'g'))];
+  return all.length === 1 ? all[0][1] : undefined; // of two with one name, somebody else has set one
+}
+const set = (name, value) => ({ 'set-cookie': `${host}${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}` });
 async function api(path, body) {
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   const reply = await fetch(API + path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });

@@ -11,7 +11,9 @@ with open(os.environ.get("CLIENT", "client.json")) as file:
     client = json.load(file)  # issuer, client_id and client_secret, as 'signpost clients create --json' prints them
 app = Flask(__name__)
 app.secret_key = os.environ.get("COOKIE_SECRET") or secrets.token_bytes(32)
-app.config.update(SESSION_COOKIE_NAME="app_login", SESSION_COOKIE_SECURE=SITE.startswith("https:"))
+is_secure = SITE.startswith("https:")
+name = "__Host-app_login" if is_secure else "app_login"  # no other host can set a __Host- cookie
+app.config.update(SESSION_COOKIE_NAME=name, SESSION_COOKIE_SECURE=is_secure, SESSION_COOKIE_SAMESITE="Lax")
 signpost = OAuth(app).register(
     "signpost",
     server_metadata_url=client["issuer"] + "/.well-known/openid-configuration",

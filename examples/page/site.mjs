@@ -5,9 +5,13 @@ import { createServer } from 'node:http';
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
 const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
 const random = () => randomBytes(32).toString('base64url');
-const cookie = (request, name) => new RegExp(`(?:^|; )${name}=([^;]+)`).exec(request.headers.cookie ?? '')?.[1];
-const rules = `; Path=/; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
-const go = (location, ...cookies) => [303, { location, 'set-cookie': cookies.map((one) => one + rules) }];
+const [host, secure] = SITE.startsWith('https:') ? ['__Host-', '; Secure'] : ['', '']; // no other host can set __Host- cookies
+function cookie(request, name) {
+  const all = [...(request.headers.cookie ?? '').matchAll(new RegExp(`(?:^|; )${host}${name}=([^;]+)`, 'g'))];
+  return all.length === 1 ? all[0][1] : undefined; // of two with one name, somebody else has set one
+}
+const set = (pair) => `${host}${pair}; Path=/; HttpOnly; SameSite=Lax${secure}`;
+const go = (location, ...cookies) => [303, { location, 'set-cookie': cookies.map(set) }];
 const html = { 'content-type': 'text/html', 'cache-control': 'no-store' };
 async function api(path, body) {
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };

@@ -10,31 +10,34 @@ people = {}  # who is logged in; a real site has this in its database, and lets 
 def api(path, body):
     headers = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
     return json.load(request.urlopen(request.Request(API + path, json.dumps(body).encode(), headers), timeout=20))
+HOST, SECURE = ("__Host-", "; Secure") if SITE.startswith("https:") else ("", "")  # no other host can set __Host- cookies
 def go(location, *cookies):
-    rules = "; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" if SITE.startswith("https:") else "")
-    return "303 See Other", [("location", location), *(("set-cookie", one + rules) for one in cookies)], ""
-def log_in(cookies, query):
-    secret = cookies.get("site_browser") or secrets.token_urlsafe()  # the login is that of the browser that has it
+    set_cookies = [("set-cookie", f"{HOST}{one}; Path=/; HttpOnly; SameSite=Lax{SECURE}") for one in cookies]
+    return "303 See Other", [("location", location), *set_cookies], ""
+def cookie(environ, name):
+    values = re.findall(f"(?:^|; ){HOST}{name}=([^;]+)", environ.get("HTTP_COOKIE", ""))
+    return values[0] if len(values) == 1 else ""  # of two with one name, somebody else has set one
+def log_in(environ, query):
+    secret = cookie(environ, "site_browser") or secrets.token_urlsafe()  # the login is that of the browser that has it
     digest = base64.urlsafe_b64encode(hashlib.sha256(secret.encode()).digest()).decode().rstrip("=")
     body = {"domain": DOMAIN, "flow": "page", "metadata": {"return_url": SITE + "/return"}, "browser_hash": digest}
     return go(api("/sessions", body)["page_url"], f"site_browser={secret}")
-def come_back(cookies, query):
+def come_back(environ, query):
     path, code = f"/sessions/{parse.quote(query['session_id'], safe='')}/complete", query.get("code", "")
     try:
-        session = api(path, {"code": code, "browser_secret": cookies.get("site_browser", "")})
+        session = api(path, {"code": code, "browser_secret": cookie(environ, "site_browser")})
     except error.HTTPError:
         return go("/")  # cancelled, too late, or a code of another browser: nobody is logged in
     people[value := secrets.token_urlsafe()] = session["user"]["id"]  # never the value from before the login
     return go("/", f"site_login={value}", "site_browser=; Max-Age=0")
-def home(cookies, query):
-    user = people.get(cookies.get("site_login"))
+def home(environ, query):
+    user = people.get(cookie(environ, "site_login"))
     text = f'You are <b id="user">{user}</b>.' if user else '<a href="/login">Log in or create an account</a>'
     return "200 OK", [("content-type", "text/html"), ("cache-control", "no-store")], text
 def site(environ, start):
     pages = {"/login": log_in, "/return": come_back, "/events": lambda *_: ("204 No Content", [], "")}
-    cookies = dict(re.findall(r"([^;= ]+)=([^;]+)", environ.get("HTTP_COOKIE", "")))
     query = dict(parse.parse_qsl(environ["QUERY_STRING"]))
-    status, headers, text = pages.get(environ["PATH_INFO"], home)(cookies, query)
+    status, headers, text = pages.get(environ["PATH_INFO"], home)(environ, query)
     start(status, headers)
     return [text.encode()]
 make_server("localhost", int(PORT), site).serve_forever()

@@ -253,3 +253,34 @@ func TestCookiesOfTheSiteAreLeftAlone(t *testing.T) {
 		mustEqual(t, "cleared", cookie, handler.cookie(handler.cookieName("signpost", fmt.Sprint(at)), "", "0"))
 	}
 }
+
+func TestACookieOfTheSiteHasANameThatNoOtherHostCanSet(t *testing.T) {
+	secure, plain := NewSiteCookie("https://shop.example", "login", time.Minute), NewSiteCookie("http://localhost:9001", "login", time.Minute)
+	recorder := httptest.NewRecorder()
+	secure.Set(recorder, "a-b_c")
+	secure.Clear(recorder)
+	plain.Set(recorder, "a")
+	mustEqual(t, "cookies", recorder.Header().Values("Set-Cookie"), []string{
+		"__Host-login=a-b_c; Path=/; Max-Age=60; HttpOnly; Secure; SameSite=Lax",
+		"__Host-login=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax",
+		"login=a; Path=/; Max-Age=60; HttpOnly; SameSite=Lax",
+	})
+	for _, c := range []struct {
+		cookie         SiteCookie
+		header, wanted string
+	}{
+		{secure, "__Host-login=a", "a"},
+		{secure, "x=y; __Host-login=a; login=b", "a"},
+		{secure, "login=a", ""},
+		{secure, "__Host-login=a; __Host-login=b", ""},
+		{secure, "__Host-login=a; __Host-login=a", ""},
+		{secure, "", ""},
+		{plain, "login=a", "a"},
+		{plain, "login=a; login=b", ""},
+		{plain, "__Host-login=a", ""},
+	} {
+		request := httptest.NewRequest(http.MethodGet, "/", nil)
+		request.Header.Set("Cookie", c.header)
+		mustEqual(t, c.header, c.cookie.Value(request), c.wanted)
+	}
+}

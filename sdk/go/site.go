@@ -104,6 +104,49 @@ func (s *site) cookie(name, value string, maxAge string) string {
 	return text
 }
 
+// SiteCookie is a cookie of your own site, such as the one of a browser that is logged in. No other host can set or change it:
+// over https its name begins with __Host-.
+type SiteCookie struct {
+	name     string
+	isSecure bool
+	maxAge   time.Duration
+}
+
+// NewSiteCookie makes the cookie of this name, which browsers keep for maxAge. Site is the origin that people see; one that is
+// wrong panics, as in [NewLogin].
+func NewSiteCookie(site, name string, maxAge time.Duration) SiteCookie {
+	isSecure := strings.HasPrefix(parseOrigin(site), "https:")
+	if isSecure {
+		name = "__Host-" + name
+	}
+	return SiteCookie{name, isSecure, maxAge}
+}
+
+// Set gives a value to the browser.
+func (c SiteCookie) Set(w http.ResponseWriter, value string) {
+	http.SetCookie(w, c.with(value, int(c.maxAge/time.Second)))
+}
+
+// Clear deletes the cookie.
+func (c SiteCookie) Clear(w http.ResponseWriter) {
+	http.SetCookie(w, c.with("", -1))
+}
+
+// Value returns the value in a request, or nothing if there is none, or more than one: somebody else has set one of them.
+func (c SiteCookie) Value(r *http.Request) string {
+	cookies := r.CookiesNamed(c.name)
+	if len(cookies) != 1 {
+		return ""
+	}
+	return cookies[0].Value
+}
+
+func (c SiteCookie) with(value string, seconds int) *http.Cookie {
+	return &http.Cookie{
+		Name: c.name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: c.isSecure, SameSite: http.SameSiteLaxMode,
+	}
+}
+
 // redirect escapes what no address may hold; what is escaped already stays so.
 func redirect(w http.ResponseWriter, to string) {
 	location := strings.Builder{}

@@ -1,5 +1,9 @@
 // The application that docs/openid.md shows.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { stage, timeout } from './journeys.mjs';
 
@@ -25,4 +29,26 @@ test('the application of the docs logs in nobody who says no, and nobody by anot
   assert.deepEqual([denied.status, denied.text], [403, 'Nobody was logged in: the user did not agree']);
   const page = await open(person, '/callback?code=sgp_code_x&state=another');
   assert.deepEqual([page.status, greeting(await open(person, '/'))], [403, undefined]);
+});
+
+test('over https the application of the docs has a session cookie that no other host can set', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'signpost-example-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const CLIENT = join(folder, 'client.json');
+  writeFileSync(CLIENT, JSON.stringify({ issuer: 'https://login.example/dom_1', client_id: 'cli_1', client_secret: 'x' }));
+  const program = `
+import runpy
+app = runpy.run_path('../../examples/openid/app.py')['app']
+@app.get('/session')
+def change():
+    from flask import session
+    session['user'] = {'sub': 'usr_1', 'name': 'Ada'}
+    return ''
+client = app.test_client()
+print(client.get('/session').headers['Set-Cookie'])`;
+  const cookieAt = (SITE) => execFileSync('venv/bin/python', ['-c', program], { env: { ...process.env, CLIENT, SITE }, encoding: 'utf8' });
+  const [pair, ...attributes] = cookieAt('https://app.example').trim().split('; ');
+  assert.match(pair, /^__Host-app_login=/);
+  assert.deepEqual(attributes.toSorted(), ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']);
+  assert.match(cookieAt('http://localhost:9003'), /^app_login=[^;]*; HttpOnly; Path=\/; SameSite=Lax$/m);
 });

@@ -23,7 +23,7 @@ export async function startSite(server, { folder, command: [program, ...args], a
   return { origin, close: () => ended(child) };
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, 'localhost');
   await once(server, 'listening');
   const { port } = server.address();
@@ -33,7 +33,7 @@ async function freePort() {
 }
 
 /** Once it answers, it is there. */
-async function answers(origin, child) {
+export async function answers(origin, child) {
   while (child.exitCode === null) {
     if (await fetch(origin).catch(() => null)) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

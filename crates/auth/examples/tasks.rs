@@ -13,7 +13,7 @@ use signpost_auth::client::{
     AtmSearch, Confirm, NewSession, Paging, SessionStatus, Signpost, Surroundings, SystemSurroundings,
 };
 use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
-use signpost_auth::receiver::{EventHeaders, EventRules, read_event};
+use signpost_auth::receiver::{EventHeaders, EventRules, SiteOrigin, read_event};
 use signpost_auth::{Event, WebhookSecret};
 
 type Done = Result<(), Box<dyn Error>>;
@@ -29,21 +29,21 @@ fn start_login(user: &str) -> String {
 }
 
 /// The user that the site's cookie belongs to.
-fn find_login(request: &Parts) -> Option<String> {
-    let mut cookies = request.headers.get("cookie")?.to_str().ok()?.split("; ");
-    let value = cookies.find_map(|cookie| cookie.strip_prefix("login="))?;
+fn find_login(site: &SiteOrigin, request: &Parts) -> Option<String> {
+    let value = site.cookie("login", request.headers.get("cookie")?.to_str().ok()?)?;
     PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).get(value).cloned()
 }
 
-struct Shop;
+/// The site, by its origin: over https no other host can set its cookies.
+struct Shop(SiteOrigin);
 
 impl LoginSite for Shop {
     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
-        Ok(vec![format!("login={}; Path=/; HttpOnly; SameSite=Lax", start_login(&login.user))])
+        Ok(vec![self.0.set_cookie("login", &start_login(&login.user), 24 * 60 * 60)])
     }
 
     async fn current_user(&self, request: &Parts) -> Option<String> {
-        find_login(request)
+        find_login(&self.0, request)
     }
 
     async fn on_event(&self, event: Event) -> Result<(), SiteError> {
@@ -55,7 +55,8 @@ impl LoginSite for Shop {
 /// The routes of the login; `cookie_secret` has 32 characters or more, the same on all servers of the site.
 fn log_people_in(signpost: Signpost, cookie_secret: String, secret: WebhookSecret) -> Result<Router, SiteError> {
     let options = LoginOptions::new("localhost", "http://localhost:9001", cookie_secret)?;
-    let app = Router::new().merge(login::router(signpost, options.with_webhook_secrets([secret]), Shop));
+    let shop = Shop(SiteOrigin::parse("http://localhost:9001")?);
+    let app = Router::new().merge(login::router(signpost, options.with_webhook_secrets([secret]), shop));
     Ok(app)
 }
 

@@ -11,6 +11,7 @@ from django.urls import path
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
+IS_SECURE = SITE.startswith("https:")
 COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
 settings.configure(
     ALLOWED_HOSTS=["localhost", SITE.split("/")[2].split(":")[0]],
@@ -18,7 +19,8 @@ settings.configure(
     ROOT_URLCONF=__name__,
     MIDDLEWARE=["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.csrf.CsrfViewMiddleware"],
     SESSION_ENGINE="django.contrib.sessions.backends.signed_cookies",
-    SESSION_COOKIE_SECURE=SITE.startswith("https:"),
+    SESSION_COOKIE_NAME="__Host-sessionid" if IS_SECURE else "sessionid",  # no other host can set a __Host- cookie
+    SESSION_COOKIE_SECURE=IS_SECURE,
 )
 
 from signpost_sdk import DEFAULT_BASE_URL, Event, Signpost  # noqa: E402

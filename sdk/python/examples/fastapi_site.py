@@ -23,7 +23,7 @@ async def sign_in(login: LoggedIn[str], request: Request) -> list[str]:
 
 
 def current_user(request: Request) -> str | None:
-    return people.get(request.cookies.get(login_page.site.cookie_name("login"), ""))
+    return people.get(login_page.site.read_cookie(request.headers.get("cookie"), "login") or "")
 
 
 async def on_event(event: Event) -> None:

@@ -11,6 +11,7 @@ from signpost_sdk.login import LoggedIn, Login
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
+IS_SECURE = SITE.startswith("https:")
 COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
 
 
@@ -40,7 +41,11 @@ login = Login(
 )
 app = Flask(__name__)
 app.secret_key = COOKIE_SECRET
-app.config.update(SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=SITE.startswith("https:"))
+app.config.update(
+    SESSION_COOKIE_NAME="__Host-session" if IS_SECURE else "session",  # no other host can set a __Host- cookie
+    SESSION_COOKIE_SECURE=IS_SECURE,
+    SESSION_COOKIE_SAMESITE="Lax",
+)
 app.register_blueprint(blueprint(login))
 
 

@@ -53,7 +53,7 @@ async def page(request: Request) -> HTMLResponse:
 
 @app.get("/account")
 async def account(request: Request) -> HTMLResponse:
-    login = request.cookies.get(wallets.site.cookie_name("login"), "")
+    login = wallets.site.read_cookie(request.headers.get("cookie"), "login") or ""
     return HTMLResponse(f'<b id="user">{people.get(login, "nobody")}</b>')
 
 

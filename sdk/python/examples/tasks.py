@@ -22,8 +22,7 @@ def start_login(user: str) -> str:
 
 def find_login(cookies: str | None) -> str | None:
     """The user that the cookie of the site belongs to."""
-    values = (cookie.removeprefix("login=") for cookie in (cookies or "").split("; ") if cookie.startswith("login="))
-    return people.get(next(values, ""))
+    return people.get(logins.site.read_cookie(cookies, "login") or "")
 
 
 signpost = Signpost(os.environ["KEY"], base_url="http://localhost:8080/sandbox/v1")
@@ -34,7 +33,7 @@ logins: Login[Request] = Login(
     site="http://localhost:9001",
     cookie_secret=os.environ["COOKIE_SECRET"],  # 32 characters or more, the same on all servers of the site
     webhook_secrets=os.environ["WEBHOOK_SECRET"],
-    sign_in=lambda login, request: [f"login={start_login(login.user)}; Path=/; HttpOnly; SameSite=Lax"],
+    sign_in=lambda login, request: [logins.site.set_cookie("login", start_login(login.user), 86400)],
     current_user=lambda request: find_login(request.headers.get("cookie")),
     on_event=lambda event: print(event.event, event.session_id),
 )

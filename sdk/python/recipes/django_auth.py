@@ -11,6 +11,7 @@ from django.urls import path
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
+IS_SECURE = SITE.startswith("https:")
 COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
 # In a project: settings.py
 settings.configure(
@@ -24,7 +25,10 @@ settings.configure(
         "django.contrib.auth.middleware.AuthenticationMiddleware",
     ],
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": os.environ.get("DATABASE", "site.sqlite3")}},
-    SESSION_COOKIE_SECURE=SITE.startswith("https:"),
+    SESSION_COOKIE_NAME="__Host-sessionid" if IS_SECURE else "sessionid",  # no other host can set a __Host- cookie
+    SESSION_COOKIE_SECURE=IS_SECURE,
+    CSRF_COOKIE_NAME="__Host-csrftoken" if IS_SECURE else "csrftoken",
+    CSRF_COOKIE_SECURE=IS_SECURE,
     LOGIN_URL="/signpost/login",  # login_required adds ?next=, and the person comes back to that page
     LOGOUT_REDIRECT_URL="/",
 )

@@ -12,6 +12,7 @@ from signpost_sdk.login import LoggedIn, Login
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
+IS_SECURE = SITE.startswith("https:")
 COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
 
 
@@ -23,7 +24,11 @@ class User(flask_login.UserMixin):
 users: dict[str, User] = {}  # your table of users, by `usr_…`
 app = Flask(__name__)
 app.secret_key = COOKIE_SECRET
-app.config.update(SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=SITE.startswith("https:"))
+app.config.update(
+    SESSION_COOKIE_NAME="__Host-session" if IS_SECURE else "session",  # no other host can set a __Host- cookie
+    SESSION_COOKIE_SECURE=IS_SECURE,
+    SESSION_COOKIE_SAMESITE="Lax",
+)
 logins = flask_login.LoginManager(app)
 logins.login_view = "signpost.login"  # login_required adds ?next=, and the person comes back to that page
 logins.user_loader(users.get)

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import express from 'express';
 import { Signpost } from '@signpost/sdk';
 import { expressLogin } from '@signpost/sdk/express';
+import { siteCookie } from '@signpost/sdk/login';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
 const random = () => randomBytes(32).toString('base64url');
 const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
-const whoIs = (request) => people.get(/(?:^|; )site_login=([^;]+)/.exec(request.headers.cookie)?.[1]);
+const cookie = siteCookie(SITE, 'site_login', 86_400); // over https no other host can set it
+const whoIs = (request) => people.get(cookie.read(request.headers.cookie));
 
 const app = express();
 app.use(
@@ -16,10 +18,10 @@ app.use(
     site: SITE,
     cookieSecret: process.env.COOKIE_SECRET || random(), // the same on all servers of the site, and after a restart
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
-    signIn({ user }, _request, response) {
+    signIn({ user }) {
       const value = random(); // never the one from before the login
       people.set(value, user);
-      response.cookie('site_login', value, { httpOnly: true, sameSite: 'lax', secure: SITE.startsWith('https:'), maxAge: 86_400_000 });
+      return [cookie.set(value)];
     },
     currentUser: whoIs,
     onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import fastify from 'fastify';
 import { Signpost } from '@signpost/sdk';
 import { fastifyLogin } from '@signpost/sdk/fastify';
+import { siteCookie } from '@signpost/sdk/login';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
 const random = () => randomBytes(32).toString('base64url');
-const rules = `Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
 const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
-const whoIs = (request) => people.get(/(?:^|; )site_login=([^;]+)/.exec(request.headers.cookie)?.[1]);
+const cookie = siteCookie(SITE, 'site_login', 86_400); // over https no other host can set it
+const whoIs = (request) => people.get(cookie.read(request.headers.cookie));
 
 const app = fastify();
 app.register(
@@ -20,7 +21,7 @@ app.register(
     signIn({ user }) {
       const value = random(); // never the one from before the login
       people.set(value, user);
-      return [`site_login=${value}; ${rules}`];
+      return [cookie.set(value)];
     },
     currentUser: whoIs,
     onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Signpost } from '@signpost/sdk';
 import { expressWallet } from '@signpost/sdk/express';
+import { siteCookie } from '@signpost/sdk/login';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9000', SITE = `http://localhost:${PORT}` } = process.env;
 const signpost = new Signpost(KEY, { baseUrl: API });
 const users = new Map(); // by public key; a real site has these two in its database
 const people = new Map(); // who is logged in
-const rules = `Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
+const loginCookie = siteCookie(SITE, 'site_login', 86_400); // over https no other host can set it
 
 const wallets = expressWallet(signpost, {
   domain: DOMAIN,
@@ -23,7 +24,7 @@ const wallets = expressWallet(signpost, {
   signIn({ user }) {
     const value = randomBytes(32).toString('base64url'); // never the one from before the login
     people.set(value, user);
-    return [`site_login=${value}; ${rules}`];
+    return [loginCookie.set(value)];
   },
   onEvent: ({ event, session_id }) => console.log(`${event} in ${session_id}`),
 });
@@ -43,7 +44,7 @@ async function showCode(mode, next, response) {
 
 createServer((request, response) => wallets(request, response, async (error) => {
   const { pathname, searchParams } = new URL(request.url, SITE);
-  const user = people.get(/(?:^|; )site_login=([^;]+)/.exec(request.headers.cookie)?.[1]);
+  const user = people.get(loginCookie.read(request.headers.cookie));
   try {
     if (error) throw error;
     if (pathname === '/') await showCode('login', searchParams.get('return_url'), response);

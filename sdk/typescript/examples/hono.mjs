@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { getCookie } from 'hono/cookie';
 import { Signpost } from '@signpost/sdk';
-import { loginHandlers } from '@signpost/sdk/login';
+import { loginHandlers, siteCookie } from '@signpost/sdk/login';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
 const random = () => randomBytes(32).toString('base64url');
-const rules = `Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${SITE.startsWith('https:') ? '; Secure' : ''}`;
 const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
+const cookie = siteCookie(SITE, 'site_login', 86_400); // over https no other host can set it
+const whoIs = (request) => people.get(cookie.read(request.headers.get('cookie')));
 
 const login = loginHandlers(new Signpost(KEY, { baseUrl: API }), {
   domain: DOMAIN,
@@ -19,15 +19,16 @@ const login = loginHandlers(new Signpost(KEY, { baseUrl: API }), {
   signIn({ user }) {
     const value = random(); // never the one from before the login
     people.set(value, user);
-    return [`site_login=${value}; ${rules}`];
+    return [cookie.set(value)];
   },
+  currentUser: whoIs,
   onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),
 });
 
 const app = new Hono();
 app.use('/signpost/*', async (c, next) => (await login.handle(c.req.raw)) ?? next());
 app.get('/', (c) => {
-  const user = people.get(getCookie(c, 'site_login'));
+  const user = whoIs(c.req.raw);
   c.header('cache-control', 'no-store');
   return c.html(user ? `You are <b id="user">${user}</b>.` : '<a href="/signpost/login">Log in</a>');
 });

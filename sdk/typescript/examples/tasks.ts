@@ -1,8 +1,9 @@
 // The tasks of sdk/README.md, in one file that the compiler reads.
 import { Signpost, SignpostError, webhooks } from '@signpost/sdk';
-import { loginHandlers } from '@signpost/sdk/login';
+import { loginHandlers, siteCookie } from '@signpost/sdk/login';
 
 const people = new Map<string, string>(); // who is logged in; a real site has this in its database, and lets it end
+const loginCookie = siteCookie('http://localhost:9001', 'login', 86_400); // over https no other host can set it
 
 /** The value of a cookie with which the site knows the user again: never the one from before the login. */
 async function startLogin(user: string): Promise<string> {
@@ -13,7 +14,7 @@ async function startLogin(user: string): Promise<string> {
 
 /** The user that the site's cookie belongs to. */
 function findLogin(cookies: string | null): string | undefined {
-  return people.get(/(?:^|; )login=([^;]+)/.exec(cookies ?? '')?.[1] ?? '');
+  return people.get(loginCookie.read(cookies) ?? '');
 }
 
 const signpost = new Signpost(process.env.KEY, { baseUrl: 'http://localhost:8080/sandbox/v1' });
@@ -23,7 +24,7 @@ const logins = loginHandlers(signpost, {
   site: 'http://localhost:9001',
   cookieSecret: process.env.COOKIE_SECRET ?? '', // 32 characters or more, the same on all servers of the site
   webhookSecrets: process.env.WEBHOOK_SECRET,
-  signIn: async ({ user }) => [`login=${await startLogin(user)}; Path=/; HttpOnly; SameSite=Lax`],
+  signIn: async ({ user }) => [loginCookie.set(await startLogin(user))],
   currentUser: (request) => findLogin(request.headers.get('cookie')),
   onEvent: ({ event, session_id }) => console.log(event, session_id),
 });

@@ -10,7 +10,7 @@ const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:
 const secure = SITE.startsWith('https:');
 const secret = process.env.AUTH_SECRET || randomBytes(32).toString('base64url');
 const maxAge = 7 * 24 * 60 * 60;
-const cookie = { name: `${secure ? '__Secure-' : ''}authjs.session-token`, rules: `; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}` };
+const cookie = { name: `${secure ? '__Host-' : ''}authjs.session-token`, rules: `; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}` };
 
 const config = {
   secret,

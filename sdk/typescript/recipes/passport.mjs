@@ -7,6 +7,7 @@ import { Signpost } from '@signpost/sdk';
 import { expressLogin } from '@signpost/sdk/express';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
+const secure = SITE.startsWith('https:');
 const random = () => randomBytes(32).toString('base64url');
 const users = new Map(); // your table of users, by `usr_…`
 
@@ -17,9 +18,11 @@ const app = express();
 app.use(
   session({
     secret: process.env.SESSION_SECRET || random(),
+    name: secure ? '__Host-session' : 'session', // over https no other host can set it
+    proxy: secure, // TLS ends in a proxy before this site: its X-Forwarded-Proto counts
     resave: false,
     saveUninitialized: false,
-    cookie: { httpOnly: true, sameSite: 'lax', secure: SITE.startsWith('https:') },
+    cookie: { httpOnly: true, sameSite: 'lax', secure },
   }),
 );
 app.use(passport.session());

@@ -6,7 +6,7 @@ import { Site, cookieFor, cookiesOf, isLocalPath, readCookies, readNext, reply, 
 import type { Mode, Session } from './wire.js';
 
 export type { EventOptions, SeenEvents } from './events.js';
-export { isLocalPath, type SetCookies } from './site.js';
+export { isLocalPath, siteCookie, type SetCookies, type SiteCookie } from './site.js';
 
 const STATE_SECONDS = 1800;
 /** How many seconds a browser waits at most before the service is asked again. */

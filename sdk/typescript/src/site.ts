@@ -45,6 +45,36 @@ export class Site {
   }
 }
 
+/** A cookie of the site's own, such as the one of a browser that is logged in. */
+export interface SiteCookie {
+  /** Returns the `Set-Cookie` value that gives this value to a browser. */
+  set(value: string): string;
+  /** Returns the `Set-Cookie` value that deletes the cookie. */
+  clear(): string;
+  /** Returns the value in a `Cookie` header. Undefined if there is none, or more than one: somebody else has set one of them. */
+  read(header: string | null | undefined): string | undefined;
+}
+
+/**
+ * Makes a cookie that no other host can set or change: over https its name begins with `__Host-`. `site` is the origin that
+ * people see; `maxAge` is in seconds.
+ */
+export function siteCookie(site: string, name: string, maxAge: number): SiteCookie {
+  const origin = new Site(site);
+  if (!/^[\w.-]+$/.test(name)) throw invalidArgument('the name of a cookie has letters, digits, and the characters . _ - alone');
+  return {
+    set(value) {
+      if (!/^[\w.~%!#$&'()*+/:<=>?@[\]^`{|}-]*$/.test(value)) throw invalidArgument('the value of a cookie has no spaces, quotes, commas, semicolons or backslashes');
+      return origin.setCookie(name, value, maxAge);
+    },
+    clear: () => origin.setCookie(name, '', 0),
+    read(header) {
+      const [value, ...others] = parseCookies(header ?? '').flatMap(([given, value]) => (given === origin.cookieName(name) ? [value] : []));
+      return others.length === 0 && value !== '' ? value : undefined;
+    },
+  };
+}
+
 /** Whether a text is a path of this site, and nothing that a browser would read as another site. */
 export function isLocalPath(text: unknown): text is string {
   // Browsers drop tabs and line ends: "/\t/evil.example" is "//evil.example" to them.
@@ -62,7 +92,12 @@ export function readNext(text: unknown): string {
 
 /** @internal The cookies of a request, in their order. */
 export function readCookies(request: Request): [name: string, value: string][] {
-  const pairs = (request.headers.get('cookie') ?? '').split(';').map((pair) => pair.split(/=(.*)/s));
+  return parseCookies(request.headers.get('cookie') ?? '');
+}
+
+/** The cookies of a `Cookie` header, in their order. */
+function parseCookies(header: string): [name: string, value: string][] {
+  const pairs = header.split(';').map((pair) => pair.split(/=(.*)/s));
   return pairs.flatMap(([name = '', value]) => (value === undefined ? [] : [[name.trim(), value.trim()]]));
 }
 

@@ -86,7 +86,7 @@ test('next: the route module logs people in', async (t) => {
   const ask = (url, init) => (url.startsWith(`${origin}/signpost/`) ? GET(new Request(url, init)) : visit(url, init));
   const back = await person.answer(await person.open(`${origin}/signpost/register`, { ask }));
   const home = await person.open(back, { ask });
-  assert.match(whoIs(home.cookies.get('site_login')), /^usr_/);
+  assert.match(whoIs(`site_login=${home.cookies.get('site_login')}`), /^usr_/);
   assert.equal((await GET(new Request(`${origin}/signpost/else`))).status, 404);
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Signpost } from '@signpost/sdk';
-import { isLocalPath, loginHandlers } from '@signpost/sdk/login';
+import { isLocalPath, loginHandlers, siteCookie } from '@signpost/sdk/login';
 import { said, service, vectors } from './vectors.mjs';
 
 const { cookie_secret, starts, returns, refused_options } = vectors('return');
@@ -127,4 +127,29 @@ test('two codes, and a reply of somebody who is not logged in, log nobody in', a
     const reply = await login.handle(requestOf({ ...one, query }, 'return'));
     assert.match(reply.headers.get('location'), /login_error=refused$/);
   }
+});
+
+test('a cookie of the site has a name that no other host can set, and one of two is read as none', () => {
+  const cookie = siteCookie('https://shop.example', 'login', 60);
+  assert.equal(cookie.set('a-b_c'), '__Host-login=a-b_c; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure');
+  assert.equal(cookie.clear(), '__Host-login=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure');
+  for (const [header, value] of [
+    ['__Host-login=a', 'a'],
+    ['x=y; __Host-login=a; login=b', 'a'],
+    ['login=a', undefined],
+    ['__Host-login=a; __Host-login=b', undefined],
+    ['__Host-login=a; __Host-login=a', undefined],
+    ['__Host-login=', undefined],
+    ['', undefined],
+    [undefined, undefined],
+    [null, undefined],
+  ]) {
+    assert.equal(cookie.read(header), value, header);
+  }
+  const plain = siteCookie('http://localhost:9001', 'login', 60);
+  assert.equal(plain.set('a'), 'login=a; Path=/; Max-Age=60; HttpOnly; SameSite=Lax');
+  assert.deepEqual([plain.read('login=a'), plain.read('login=a; login=b'), plain.read('__Host-login=a')], ['a', undefined, undefined]);
+  for (const value of ['a; Domain=example', 'a b', 'a"', 'a,b', 'a\\b', 'a\n', 'ü']) assert.throws(() => cookie.set(value), { code: 'invalid_argument' }, value);
+  for (const name of ['', 'a b', 'a=b', 'a;b', 'ü']) assert.throws(() => siteCookie('https://shop.example', name, 60), { code: 'invalid_argument' }, name);
+  assert.throws(() => siteCookie('https://shop.example/path', 'login', 60), { code: 'invalid_argument' });
 });

@@ -26,7 +26,7 @@ async function open(t, name) {
 
 const userOn = (page) => /<b id="user">(usr_\w+)<\/b>/.exec(page.text)?.[1];
 
-for (const [name, cookie] of [['passport', 'connect.sid'], ['authjs', 'authjs.session-token']]) {
+for (const [name, cookie] of [['passport', 'session'], ['authjs', 'authjs.session-token']]) {
   test(`${name}: an account, and a second login with a session of its own`, async (t) => {
     const { origin } = await open(t, name);
     const person = new Person(server);
@@ -48,7 +48,7 @@ test('passport: whoever logs out is out, also with the old cookie', async (t) =>
   const { origin } = await open(t, 'passport');
   const person = new Person(server);
   const home = await person.open(await person.answer(await person.open(`${origin}/signpost/register`)));
-  const headers = { cookie: `connect.sid=${home.cookies.get('connect.sid')}` };
+  const headers = { cookie: `session=${home.cookies.get('session')}` };
   assert.ok((await (await fetch(origin, { headers })).text()).includes(userOn(home)));
   await fetch(`${origin}/logout`, { method: 'POST', headers, redirect: 'manual' });
   assert.ok(!(await (await fetch(origin, { headers })).text()).includes(userOn(home)));

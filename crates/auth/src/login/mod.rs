@@ -11,7 +11,7 @@
 //! impl LoginSite for Shop {
 //!     async fn sign_in(&self, login: SignedIn, _: &Parts) -> Result<Vec<String>, SiteError> {
 //!         println!("this is {}", login.user);
-//!         Ok(vec!["session=…; Path=/; HttpOnly; SameSite=Lax; Secure".to_owned()])
+//!         Ok(vec!["__Host-session=…; Path=/; HttpOnly; SameSite=Lax; Secure".to_owned()])
 //!     }
 //! }
 //!

@@ -74,10 +74,13 @@ impl SiteOrigin {
         format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}")
     }
 
-    /// The value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header.
+    /// Returns the value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header. `None` if there is none, or
+    /// more than one: somebody else has set one of them.
     #[must_use]
     pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
-        self.cookies(name, cookies).next()
+        let mut values = self.cookies(name, cookies);
+        let value = values.next()?;
+        if values.next().is_some() { None } else { Some(value) }
     }
 
     /// All values under the name of [`SiteOrigin::cookie`]: over plain http another site below the same domain may add one.
@@ -123,8 +126,9 @@ impl CodeBinding {
     /// Whether a `Cookie` header carries this binding; takes the same time wherever a wrong value differs.
     #[must_use]
     pub fn is_held(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
-        let value = origin.cookie(&cookie_name(sid), cookies);
-        value.is_some_and(|value| value.as_bytes().ct_eq(self.value().as_bytes()).into())
+        let own = self.value();
+        let name = cookie_name(sid);
+        origin.cookies(&name, cookies).any(|value| value.as_bytes().ct_eq(own.as_bytes()).into())
     }
 
     fn value(&self) -> String {
@@ -174,6 +178,18 @@ mod tests {
         assert_eq!(plain, "session=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
         assert_eq!(origin(SECURE).cookie("session", "a=b; __Host-session=v"), Some("v"));
         assert_eq!(origin(SECURE).cookie("session", "session=v; __Host-session2=v"), None);
+    }
+
+    #[test]
+    fn two_cookies_with_one_name_are_none_and_cannot_hide_a_code() {
+        for (text, prefix) in [(SECURE, "__Host-"), (PLAIN, "")] {
+            let two = format!("{prefix}session=planted; {prefix}session=v");
+            assert_eq!(origin(text).cookie("session", &two), None);
+            let binding = CodeBinding::from_bytes([1; 32]);
+            let mine = binding.set_cookie("sess_1", &origin(text), 900);
+            let planted = format!("{}=planted; {}", sent(&mine).split('=').next().unwrap(), sent(&mine));
+            assert!(binding.is_held("sess_1", &origin(text), &planted));
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"signpost"
 )
@@ -25,6 +26,7 @@ if (redirect) location = redirect }, 1000)</script>`
 func main() {
 	port := cmp.Or(os.Getenv("PORT"), "9001")
 	site := cmp.Or(os.Getenv("SITE"), "http://localhost:"+port)
+	cookie := signpost.NewSiteCookie(site, "site_login", 24*time.Hour) // Over https no other host can set it.
 	client := signpost.New(os.Getenv("KEY"), signpost.WithBaseURL(cmp.Or(os.Getenv("API"), signpost.DefaultBaseURL)))
 	wallet := signpost.NewWallet(client, signpost.WalletOptions{
 		Domain: cmp.Or(os.Getenv("DOMAIN"), "localhost"), Site: site, WebhookSecrets: strings.Fields(os.Getenv("WEBHOOK_SECRET")),
@@ -34,17 +36,16 @@ func main() {
 			return publicKey, nil
 		},
 		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
-			cookie := http.Cookie{Name: "site_login", Value: rand.Text(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
-			cookie.Secure = strings.HasPrefix(site, "https:")
-			people.Store(cookie.Value, login.User) // Never the value from before the login.
-			http.SetCookie(w, &cookie)
+			value := rand.Text() // Never the one from before the login.
+			people.Store(value, login.User)
+			cookie.Set(w, value)
 			return nil
 		},
 	})
 	http.Handle("/signpost/", wallet)
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie("site_login"); err == nil && r.URL.Path == "/account" {
-			fmt.Fprintf(w, `<!doctype html>You are <b id="user">%s</b>.`, load(&people, cookie.Value))
+		if value := cookie.Value(r); value != "" && r.URL.Path == "/account" {
+			fmt.Fprintf(w, `<!doctype html>You are <b id="user">%s</b>.`, load(&people, value))
 		} else if code, err := wallet.ShowCode(w, r, cmp.Or(r.URL.Path[1:], "login"), "/account"); err == nil {
 			fmt.Fprintf(w, page, code.SID, html.EscapeString(code.QRData))
 		} else {

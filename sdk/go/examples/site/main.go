@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"signpost"
 )
@@ -20,6 +21,12 @@ var people sync.Map // Who is logged in, by cookie; a real site has this in its 
 func main() {
 	port := cmp.Or(os.Getenv("PORT"), "9001")
 	site := cmp.Or(os.Getenv("SITE"), "http://localhost:"+port)
+	cookie := signpost.NewSiteCookie(site, "site_login", 24*time.Hour) // Over https no other host can set it.
+	currentUser := func(r *http.Request) string {
+		user, _ := people.Load(cookie.Value(r))
+		text, _ := user.(string)
+		return text
+	}
 	client := signpost.New(os.Getenv("KEY"), signpost.WithBaseURL(cmp.Or(os.Getenv("API"), signpost.DefaultBaseURL)))
 	http.Handle("/signpost/", signpost.NewLogin(client, signpost.LoginOptions{
 		Domain:         cmp.Or(os.Getenv("DOMAIN"), "localhost"),
@@ -28,10 +35,9 @@ func main() {
 		WebhookSecrets: strings.Fields(os.Getenv("WEBHOOK_SECRET")),
 		CurrentUser:    currentUser,
 		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
-			cookie := http.Cookie{Name: "site_login", Value: rand.Text(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
-			cookie.Secure = strings.HasPrefix(site, "https:")
-			people.Store(cookie.Value, login.User) // Never the value from before the login.
-			http.SetCookie(w, &cookie)
+			value := rand.Text() // Never the one from before the login.
+			people.Store(value, login.User)
+			cookie.Set(w, value)
 			return nil
 		},
 		OnEvent: func(_ context.Context, event *signpost.Event) error {
@@ -48,12 +54,4 @@ func main() {
 		}
 	})
 	log.Fatal(http.ListenAndServe("localhost:"+port, nil))
-}
-
-func currentUser(r *http.Request) (user string) {
-	if cookie, err := r.Cookie("site_login"); err == nil {
-		value, _ := people.Load(cookie.Value)
-		user, _ = value.(string)
-	}
-	return user
 }

@@ -18,6 +18,9 @@ import (
 
 var people sync.Map // Who is logged in, by cookie; a real site has this in its database, and lets it end.
 
+// Over https no other host can set this cookie.
+var loginCookie = signpost.NewSiteCookie("http://localhost:9001", "login", 24*time.Hour)
+
 // startLogin gives the value of a cookie with which the site knows the user again: never the one from before the login.
 func startLogin(user string) string {
 	value := rand.Text()
@@ -27,10 +30,8 @@ func startLogin(user string) string {
 
 // findLogin gives the user that the site's cookie belongs to.
 func findLogin(r *http.Request) (user string) {
-	if cookie, err := r.Cookie("login"); err == nil {
-		value, _ := people.Load(cookie.Value)
-		user, _ = value.(string)
-	}
+	value, _ := people.Load(loginCookie.Value(r))
+	user, _ = value.(string)
 	return user
 }
 
@@ -43,7 +44,7 @@ func main() {
 		CookieSecret:   os.Getenv("COOKIE_SECRET"), // 32 characters or more, the same on all servers of the site
 		WebhookSecrets: []string{os.Getenv("WEBHOOK_SECRET")},
 		SignIn: func(w http.ResponseWriter, r *http.Request, login signpost.Login) error {
-			http.SetCookie(w, &http.Cookie{Name: "login", Value: startLogin(login.User), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+			loginCookie.Set(w, startLogin(login.User))
 			return nil
 		},
 		CurrentUser: func(r *http.Request) string { return findLogin(r) },

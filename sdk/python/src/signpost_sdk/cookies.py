@@ -49,6 +49,14 @@ class Site:
         secure = "; Secure" if self.origin.startswith("https:") else ""
         return f"{self.cookie_name(name)}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}"
 
+    def read_cookie(self, header: str | None, name: str) -> str | None:
+        """The value in a `Cookie` header; `name` without the prefix.
+
+        None if there is no such cookie, or more than one: somebody else has set one of them.
+        """
+        values = cookie_values(header or "", self.cookie_name(name))
+        return values[0] if len(values) == 1 and values[0] else None
+
 
 def read_cookies(header: str) -> dict[str, str]:
     """The cookies of a `Cookie` header, in its order."""

@@ -1,13 +1,15 @@
+import { siteCookie } from '@signpost/sdk/login';
+
 // Who is logged in; a real site has this in its database, and lets it end.
 const people = (globalThis.people ??= new Map()); // pages and routes may be loaded apart
-const secure = process.env.SITE?.startsWith('https:') ? '; Secure' : '';
+const cookie = () => siteCookie(process.env.SITE ?? 'http://localhost:3000', 'site_login', 86_400); // over https no other host can set it
 
 /** Logs a browser in, with a value that is new. */
 export function signIn({ user }) {
   const value = crypto.randomUUID();
   people.set(value, user);
-  return [`site_login=${value}; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${secure}`];
+  return [cookie().set(value)];
 }
 
-/** The ID of a user by the cookie, as in `whoIs((await cookies()).get('site_login')?.value)`. */
-export const whoIs = (value) => people.get(value);
+/** The ID of a user by the header `Cookie`, as in `whoIs((await headers()).get('cookie'))`. */
+export const whoIs = (header) => people.get(cookie().read(header));

@@ -1,0 +1,27 @@
+"""Cookies of the site's own."""
+
+import pytest
+
+from signpost_sdk.cookies import Site
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("__Host-login=a", "a"),
+        ("x=y; __Host-login=a; login=b", "a"),
+        ("login=a", None),
+        ("__Host-login=a; __Host-login=b", None),
+        ("__Host-login=a; __Host-login=a", None),
+        ("__Host-login=", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_over_https_one_cookie_with_the_prefix_is_read(header: str | None, value: str | None) -> None:
+    assert Site.parse("https://shop.example").read_cookie(header, "login") == value
+
+
+@pytest.mark.parametrize(("header", "value"), [("login=a", "a"), ("login=a; login=b", None), ("__Host-login=a", None)])
+def test_over_http_the_name_is_plain(header: str, value: str | None) -> None:
+    assert Site.parse("http://localhost:9001").read_cookie(header, "login") == value
