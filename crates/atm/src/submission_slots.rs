@@ -11,8 +11,7 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::receive_slots::{ReceiveSlot, ReceiveSlots, SlotBounds, SlotsFull};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Maximum submissions that one server takes in at once: in all, of an account, and from a client address. A body of the
-/// maximum size at the minimum rate would take longer than a request may.
+/// Maximum submissions that one server takes in at once: in all, of an account, and from a client address if others wait.
 const BOUNDS: SlotBounds = SlotBounds { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
 /// Most of these that are read and compared at once; the others wait with their bodies.
 const MAX_READ_AT_ONCE: usize = 2;
@@ -41,7 +40,7 @@ impl SubmissionSlots {
     /// Takes a place for a submission of an account that has none. If all places are taken, the slowest body is displaced.
     ///
     /// # Errors
-    /// If the account has a place, or all places of the address or of the server are taken by bodies that are not slow.
+    /// If the account has a place, or all places are taken and none may be displaced.
     pub(crate) fn begin(
         &self,
         account: &Account,
@@ -51,7 +50,6 @@ impl SubmissionSlots {
         let owner = format!("{} {}", account.environment.as_str(), account.name);
         let slot = self.slots.begin(owner, address, elapsed).map_err(|full| match full {
             SlotsFull::Owner => Problem::TooManyAtOnce { limit: "reports", most: BOUNDS.per_owner },
-            SlotsFull::Address => Problem::TooManyAtOnce { limit: "reports", most: BOUNDS.per_address },
             SlotsFull::All => {
                 Problem::Unavailable(format!("{} submissions of ATMs are already being read", BOUNDS.slots))
             }

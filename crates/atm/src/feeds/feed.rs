@@ -132,8 +132,8 @@ impl Feed {
         self.next_at <= now || now.checked_add(longest).is_ok_and(|latest| self.next_at > latest)
     }
 
-    /// Forgets up to when changes were taken over, if that is still ahead: the clock was wrong then, and nobody knows which
-    /// changes were missed. Everything is fetched once more.
+    /// Clears the time of the last synchronization if it is still ahead: the clock was wrong then, and changes since may be
+    /// missing. The feed is then fetched as a whole.
     #[must_use]
     pub(super) fn without_future(mut self, now: Timestamp) -> Self {
         self.synced_to = self.synced_to.filter(|at| now.checked_add(OVERLAP).is_ok_and(|latest| *at <= latest));

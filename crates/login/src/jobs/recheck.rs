@@ -27,7 +27,7 @@ const LOOK_INTERVAL: Duration = Duration::from_mins(1);
 /// How many domains are checked in one look, one after the other: each may take ten seconds.
 const MAX_PER_LOOK: i64 = 20;
 
-/// A check of more than an hour ahead was made by a clock that was wrong, and says nothing.
+/// A check of more than an hour ahead was dated by a clock that was wrong, and is ignored.
 const IS_DUE: &str = "verified_at IS NOT NULL AND (COALESCE(last_checked_at, verified_at) <= $1
                                                    OR COALESCE(last_checked_at, verified_at) > $2)";
 

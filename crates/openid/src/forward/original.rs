@@ -95,9 +95,9 @@ pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
     AppOrigin::parse(scheme, host).ok_or(HeaderFault::Unreadable("x-forwarded-host"))
 }
 
-/// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` for `Upgrade: websocket`. Proxies
-/// that append to the header send a list, of which the client wrote the left element: a list is accepted only if all its
-/// elements mean the same scheme.
+/// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` with
+/// `Upgrade: websocket`. Proxies that append to the header send a list, of which the client wrote the left element: a list is
+/// accepted only if all its elements mean the same scheme.
 fn parse_proto(value: &str) -> Option<&'static str> {
     let mut schemes = value.split(',').map(|element| scheme_of(element.trim_ascii()));
     let first = schemes.next()??;

@@ -99,7 +99,7 @@ impl Proxies {
         is_own_machine || self.trust(peer.ip().to_canonical())
     }
 
-    pub(super) fn trust(&self, address: IpAddr) -> bool {
+    pub(crate) fn trust(&self, address: IpAddr) -> bool {
         self.networks.iter().any(|network| network.contains(&address))
     }
 

@@ -7,7 +7,6 @@ mod forwarding;
 mod in_progress;
 mod local;
 mod shared;
-mod untrusted_proxy;
 
 use std::fmt;
 use std::time::Duration;
@@ -22,7 +21,6 @@ pub use concurrent::{Concurrent, Slot};
 pub use forwarding::{ASK_CLIENT, CLAIMED_ADDRESS, ForwardingSeen, TOLD_CLIENT, judge_forwarding};
 pub use in_progress::{InProgress, MAX_IN_PROGRESS, RequestPermit, is_over_in_progress, release_in_progress};
 pub use local::Local;
-pub use untrusted_proxy::UntrustedProxies;
 
 /// When to try again after Redis did not answer in time.
 const SLOW_WAIT: Duration = Duration::from_secs(1);

@@ -6,5 +6,6 @@ pub mod line_gate;
 pub mod metrics;
 mod request_name;
 pub mod telemetry;
+pub mod untrusted_proxies;
 
 pub(crate) use request_name::RequestName;

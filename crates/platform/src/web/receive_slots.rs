@@ -27,7 +27,7 @@ pub struct SlotBounds {
     pub slots: usize,
     /// Of one owner: an account or a user.
     pub per_owner: usize,
-    /// From one client address.
+    /// From one client address, if others need the slots.
     pub per_address: usize,
     /// Minimum rate of a body, in bytes per second.
     pub min_rate: u64,
@@ -63,9 +63,7 @@ struct ReceivedBody {
 pub enum SlotsFull {
     /// The owner has as many as allowed.
     Owner,
-    /// The client address has as many as allowed, none of them slow.
-    Address,
-    /// All slots are in use, none of them by a slow body.
+    /// All slots are in use, and no body may be displaced.
     All,
 }
 
@@ -87,24 +85,19 @@ impl ReceiveSlots {
         Self { bounds, bodies: Arc::default() }
     }
 
-    /// Takes a slot for a body that begins when the clock shows `elapsed`. If the address or the server has no free slot,
-    /// the slowest body there is displaced.
+    /// Takes a slot for a body that begins when the clock shows `elapsed`. If no slot is free, the slowest body is displaced,
+    /// or the newest one of another address that has more than its share.
     ///
     /// # Errors
-    /// [`SlotsFull`], if the owner has its share, or nothing is slow enough to be displaced.
+    /// [`SlotsFull`], if the owner has its share, or no body may be displaced.
     pub fn begin(&self, owner: String, address: Caller, elapsed: Duration) -> Result<ReceiveSlot, SlotsFull> {
         let mut bodies = self.lock();
         if bodies.iter().filter(|body| body.owner == owner).count() >= self.bounds.per_owner {
             return Err(SlotsFull::Owner);
         }
-        let of_address = bodies.iter().filter(|body| body.address == address).count();
-        if of_address >= self.bounds.per_address {
-            let place = self.slowest(&bodies, elapsed, Some(&address)).ok_or(SlotsFull::Address)?;
-            bodies.swap_remove(place).displaced.cancel();
-        }
         if bodies.len() >= self.bounds.slots {
-            let place = self.slowest(&bodies, elapsed, None).ok_or(SlotsFull::All)?;
-            bodies.swap_remove(place).displaced.cancel();
+            let place = self.slowest(&bodies, elapsed).or_else(|| self.newest_of_crowd(&bodies, &address));
+            bodies.swap_remove(place.ok_or(SlotsFull::All)?).displaced.cancel();
         }
         let (bytes, is_complete) = (AtomicU64::new(0), AtomicBool::new(false));
         let displaced = CancellationToken::new();
@@ -120,19 +113,31 @@ impl ReceiveSlots {
         self.lock().len()
     }
 
-    /// Returns the position of the slowest body that may be displaced.
-    fn slowest(&self, bodies: &[Arc<ReceivedBody>], elapsed: Duration, address: Option<&Caller>) -> Option<usize> {
+    /// Returns the position of the slowest body, if it is slow.
+    fn slowest(&self, bodies: &[Arc<ReceivedBody>], elapsed: Duration) -> Option<usize> {
         let mut slowest = None;
         for (place, body) in bodies.iter().enumerate() {
-            if address.is_some_and(|address| body.address != *address) {
-                continue;
-            }
             let Some(rate) = body.rate(elapsed) else { continue };
             if rate < SLOW_FACTOR * self.bounds.min_rate && slowest.is_none_or(|(least, _)| rate < least) {
                 slowest = Some((rate, place));
             }
         }
         slowest.map(|(_, place)| place)
+    }
+
+    /// Returns the position of the newest incomplete body of another address that has more slots than its share: beginning
+    /// again and again, before the rate is measured, does not keep other addresses out.
+    fn newest_of_crowd(&self, bodies: &[Arc<ReceivedBody>], address: &Caller) -> Option<usize> {
+        let count = |of: &Caller| bodies.iter().filter(|body| body.address == *of).count();
+        let mut newest: Option<usize> = None;
+        for (place, body) in bodies.iter().enumerate() {
+            let may_go = body.address != *address && !body.is_complete.load(Ordering::Relaxed);
+            let is_newer = newest.is_none_or(|other| bodies[other].began <= body.began);
+            if may_go && is_newer && count(&body.address) > self.bounds.per_address {
+                newest = Some(place);
+            }
+        }
+        newest
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<ReceivedBody>>> {
@@ -228,7 +233,7 @@ mod tests {
     fn new_body_displaces_the_slowest_and_never_a_fast_or_complete_one() {
         let slots = ReceiveSlots::new(BOUNDS);
         let begun: Vec<ReceiveSlot> = (0..8).map(|number| begin(&slots, number)).collect();
-        let late = |number| slots.begin(format!("late {number}"), address(100 + number), LATER);
+        let late = |number: u8| slots.begin(format!("late {number}"), address(100 + number), LATER);
         assert_eq!(slots.begin("early".to_owned(), address(99), GRACE / 2).unwrap_err(), SlotsFull::All);
         for (slot, rate) in begun.iter().zip([900_000, 20_000, 0, 16_000, 2_000, 1_500, 0, 900_000]) {
             arrive(slot, rate * LATER.as_secs());
@@ -244,20 +249,19 @@ mod tests {
     }
 
     #[test]
-    fn owner_and_address_have_their_share() {
+    fn address_keeps_its_share_when_others_need_the_slots() {
         let slots = ReceiveSlots::new(BOUNDS);
-        let begun: Vec<ReceiveSlot> =
-            ["a", "b", "c", "d"].map(|owner| slots.begin(owner.to_owned(), address(1), Duration::ZERO).unwrap()).into();
-        assert_eq!(slots.begin("a".to_owned(), address(2), LATER).unwrap_err(), SlotsFull::Owner);
-        assert_eq!(slots.begin("e".to_owned(), address(1), Duration::ZERO).unwrap_err(), SlotsFull::Address);
-        let other = begin(&slots, 9);
-        for slot in begun.iter().skip(1) {
-            arrive(slot, 10_000_000);
-        }
-        let new = slots.begin("e".to_owned(), address(1), LATER).unwrap();
-        assert!(begun[0].body.displaced.is_cancelled() && !other.body.displaced.is_cancelled());
-        assert_eq!(slots.in_use(), 5);
-        drop((begun, other, new));
+        let begin_at = |owner: u8, last: u8| slots.begin(format!("owner {owner}"), address(last), Duration::ZERO);
+        let begun: Vec<ReceiveSlot> = (0..8).map(|owner| begin_at(owner, 1).unwrap()).collect();
+        assert_eq!(begin_at(0, 2).unwrap_err(), SlotsFull::Owner);
+        assert_eq!(begin_at(9, 1).unwrap_err(), SlotsFull::All);
+        begun[7].body.is_complete.store(true, Ordering::Relaxed);
+        let others: Vec<ReceiveSlot> = (10..14).map(|owner| begin_at(owner, owner).unwrap()).collect();
+        let displaced = begun.iter().filter(|slot| slot.body.displaced.is_cancelled()).count();
+        assert_eq!((displaced, slots.in_use()), (4, 8));
+        assert!(!begun[7].body.displaced.is_cancelled());
+        assert_eq!(begin_at(15, 15).unwrap_err(), SlotsFull::All);
+        drop((begun, others));
         assert_eq!(slots.in_use(), 0);
     }
 

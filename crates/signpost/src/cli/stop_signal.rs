@@ -41,8 +41,8 @@ pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
-/// Returns whether the process was started with SIGHUP ignored, as `nohup` does: it is to outlive its terminal. Only Linux
-/// tells.
+/// Returns whether the process was started with SIGHUP ignored, as `nohup` does: it is meant to outlive its terminal. Only
+/// Linux shows this.
 #[cfg(unix)]
 fn is_hangup_ignored() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hangup(&status))

@@ -30,7 +30,7 @@ pub const SLOW_SCREENS: [(&str, Duration); 2] =
     [(UPLOAD_PATH, Duration::from_hours(1)), (APPLY_PATH, Duration::from_mins(10))];
 /// How long nothing may come of an upload.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
-/// Maximum uploads at once: in all, of an operator, and from a client address. A new one displaces the slowest.
+/// Maximum uploads at once: in all, of an operator, and from a client address if others wait.
 const BOUNDS: SlotBounds = SlotBounds { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
 /// The largest file that is taken here, in bytes; the command line takes larger ones.
 pub(super) const MAX_FILE: usize = 128 << 20;

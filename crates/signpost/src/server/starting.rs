@@ -62,7 +62,7 @@ impl StartingServer {
             .layer(RequestLog::new(metrics.clone(), SpecialRoutes::default()));
         let origin = PublicOrigin::of(&config.public_address(listen));
         let pages = Some(ErrorPages { origin, programs: routes::programs().into() });
-        let front = Front { router, wallet: None, pages };
+        let front = Front { pages, ..Front::from(router) };
         Self { front, metrics: metrics.clone(), proxies: config.proxies.clone() }
     }
 

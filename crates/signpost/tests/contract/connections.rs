@@ -10,6 +10,7 @@ use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
+use tokio::time::{interval, timeout};
 
 use crate::harness::{Integrator, Phone, Program, Running, Service, text, until};
 
@@ -151,7 +152,9 @@ async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8
     for address in from.cycle().take(10 * usize::from(ATTACKERS)) {
         let sent = Arc::clone(&sent);
         connections.spawn(async move {
+            let mut pause = interval(ATTACK_PAUSE);
             loop {
+                pause.tick().await;
                 let socket = TcpSocket::new_v4().expect("a descriptor");
                 socket.bind(SocketAddr::from(([127, 0, 1, address], 0))).expect("an address of this machine");
                 if let Ok(mut stream) = socket.connect(to).await
@@ -159,11 +162,11 @@ async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8
                 {
                     drop(stream.read_to_end(&mut Vec::new()).await);
                 }
-                tokio::time::sleep(ATTACK_PAUSE).await;
             }
         });
     }
-    tokio::time::sleep(ATTACK).await;
+    // None of them ends by itself.
+    drop(timeout(ATTACK, connections.join_next()).await);
     connections.shutdown().await;
 }
 
@@ -175,7 +178,9 @@ async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: 
     let phone = Phone::of(1, &Clock::System);
     let mut attack = std::pin::pin!(attack);
     let mut answers = 0;
+    let mut pause = interval(Duration::from_millis(200));
     loop {
+        pause.tick().await;
         let asked = async {
             let health = client("127.0.0.3").get(format!("http://{address}/health")).send().await.expect("an answer");
             assert_eq!(health.status(), 200);
@@ -186,7 +191,6 @@ async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: 
             () = &mut attack => return answers,
             () = asked => answers += 1,
         }
-        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 

@@ -173,6 +173,7 @@ async fn removing_an_operator_deletes_the_links_that_they_created() {
 
 #[tokio::test]
 async fn a_link_adds_an_operator_only_while_its_creator_is_one() {
+    const OPENED: &str = "UPDATE console_links SET browser = $1";
     let service = Service::start().await;
     let (store, now) = (&service.app.store, service.clock.now());
     let nobody = UserId::new(now, [1; 16]);
@@ -181,7 +182,6 @@ async fn a_link_adds_an_operator_only_while_its_creator_is_one() {
     let browser = signpost_platform::pages::cookie::CookieSecret::from_bytes([2; 32]);
     assert!(!operators::open_link(store, &token, &browser, now).await.expect("a database"));
     // One that was opened in time adds nobody either.
-    const OPENED: &str = "UPDATE console_links SET browser = $1";
     store.write([step(OPENED, params![browser.hash().as_str()])]).await.expect("a database");
     assert!(!operators::has_link(store, &browser, now).await.expect("a database"));
     let user = UserId::new(now, [3; 16]);

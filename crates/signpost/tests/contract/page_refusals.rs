@@ -57,12 +57,12 @@ async fn a_refused_form_sets_and_deletes_no_cookie() {
 async fn a_form_of_another_site_signs_nobody_out() {
     let service = Service::start().await;
     let (_, mut browser, account) = signed_in(&service).await;
-    let base = browser_at(&service).base;
+    let address = browser_at(&service).base;
     let kept = browser.login_cookie.clone();
     for path in forms(&service).await {
         // The browser leaves its cookies out, and stores what the reply sets.
-        let bare = Browser { base: base.clone(), ..Browser::at(&service) };
-        let refused = form(&bare, &path, "https://evil.test");
+        let without_cookies = Browser { base: address.clone(), ..Browser::at(&service) };
+        let refused = form(&without_cookies, &path, "https://evil.test");
         browser.send(refused).await;
         assert_eq!(browser.login_cookie, kept, "{path}");
     }

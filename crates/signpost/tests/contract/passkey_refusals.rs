@@ -266,6 +266,7 @@ async fn a_refused_passkey_is_in_the_audit_log_once_a_minute_for_each_reason() {
     let asked = browser.asked(&session, "get").await;
     let mut answer = passkey.get(&asked, &browser.origin, &[Lie::Origin("https://evil.test")]);
     told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    service.passes(SignedDuration::from_millis(1));
     for member in ["id", "rawId"] {
         answer[member] = json!("A".repeat(22));
     }

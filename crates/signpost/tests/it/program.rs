@@ -34,6 +34,7 @@ fn the_configuration_prints_itself_and_reads_itself() {
     assert!(["session_ttl", "environment", "'soon'", "1s to 1h"].iter().all(|part| told.contains(part)), "{told}");
     let wrong = command(folder.path(), &["serve"]).env("SIGNPOST_DATABASE_URL", "mysql://localhost/x").run();
     assert!(wrong.failed(2).contains("sqlite:"));
-    let away = command(folder.path(), &["serve"]).env("SIGNPOST_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x");
+    let away = command(folder.path(), &["serve", "--wait-for-database", "0"]);
+    let away = away.env("SIGNPOST_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x");
     assert!(away.run().failed(1).contains("cannot connect to the database"));
 }

@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use memchr::memmem;
 use tokio::sync::Notify;
 
-use super::table::ConnectionTable;
-
 /// End of a request head.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 /// A number of bytes that cannot be told from outside of the parser.
@@ -39,6 +37,15 @@ impl Phase {
     const ALL: [Self; 6] = [Self::Opening, Self::Head, Self::Body, Self::Request, Self::Idle, Self::Closing];
 }
 
+/// Numbers that the connections of a listener share.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    /// Number of sweeps so far: the time.
+    sweeps: AtomicU32,
+    /// Bytes of all incomplete heads.
+    head_bytes: AtomicUsize,
+}
+
 /// One connection. All numbers are written by its own task, except for the state, which the table sets to
 /// [`Phase::Closing`].
 #[derive(Debug)]
@@ -67,15 +74,32 @@ pub(crate) struct OpenConnection {
     /// The sweep in which the handler waited for the body first.
     body_since: AtomicU32,
     closing: Notify,
-    pub(super) table: Arc<ConnectionTable>,
+    totals: Arc<Totals>,
+}
+
+impl Totals {
+    /// Returns the number of sweeps so far.
+    pub(super) fn now(&self) -> u32 {
+        self.sweeps.load(Ordering::Relaxed)
+    }
+
+    /// Advances the time by one sweep. Returns the number of sweeps so far.
+    pub(super) fn advance(&self) -> u32 {
+        self.sweeps.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Returns the bytes of all incomplete heads.
+    pub(super) fn head_bytes(&self) -> usize {
+        self.head_bytes.load(Ordering::Relaxed)
+    }
 }
 
 impl OpenConnection {
-    pub(super) fn new(number: u64, client: Option<IpAddr>, table: &Arc<ConnectionTable>) -> Self {
+    pub(super) fn new(number: u64, client: Option<IpAddr>, totals: &Arc<Totals>) -> Self {
         Self {
             number,
             client,
-            state: AtomicU32::new(packed(Phase::Opening, table.now())),
+            state: AtomicU32::new(packed(Phase::Opening, totals.now())),
             counted_since: AtomicU32::new(NOT_COUNTED),
             head_bytes: AtomicUsize::new(0),
             after_head: AtomicU64::new(UNKNOWN),
@@ -86,7 +110,7 @@ impl OpenConnection {
             body_waits: AtomicU32::new(0),
             body_since: AtomicU32::new(0),
             closing: Notify::new(),
-            table: Arc::clone(table),
+            totals: Arc::clone(totals),
         }
     }
 
@@ -125,21 +149,21 @@ impl OpenConnection {
 
     fn count_head_bytes(&self, count: usize) {
         self.head_bytes.fetch_add(count, Ordering::Relaxed);
-        self.table.add_head_bytes(count);
+        self.totals.head_bytes.fetch_add(count, Ordering::Relaxed);
     }
 
     /// Takes back what [`OpenConnection::count_head_bytes`] counted.
     pub(super) fn release_head_bytes(&self) {
         let count = self.head_bytes.swap(0, Ordering::Relaxed);
         if count > 0 {
-            self.table.remove_head_bytes(count);
+            self.totals.head_bytes.fetch_sub(count, Ordering::Relaxed);
         }
     }
 
     /// Begins a request, whose head is complete. Its body has this length; `None` for a chunked one. Returns false if the
     /// connection was closed a moment ago.
     pub(crate) fn begin_request(&self, body_len: Option<u64>) -> bool {
-        let request = packed(Phase::Request, self.table.now());
+        let request = packed(Phase::Request, self.totals.now());
         let begin = |state| (phase_of(state) != Phase::Closing).then_some(request);
         // Sequentially consistent, as the sweep is when it counts a head: one of the two sees what the other wrote.
         if self.state.fetch_update(Ordering::SeqCst, Ordering::Relaxed, begin).is_err() {
@@ -150,16 +174,13 @@ impl OpenConnection {
         self.body_bytes.store(0, Ordering::Relaxed);
         self.body_waits.store(0, Ordering::Relaxed);
         self.release_head_bytes();
-        if self.is_counted() {
-            self.table.head_is_complete(self);
-        }
         true
     }
 
     /// Records that the handler waits for more of the body.
     pub(crate) fn body_awaited(&self) {
         if self.change(Phase::Request, Phase::Body) && self.body_waits.load(Ordering::Relaxed) == 0 {
-            self.body_since.store(self.table.now(), Ordering::Relaxed);
+            self.body_since.store(self.totals.now(), Ordering::Relaxed);
         }
     }
 
@@ -183,7 +204,7 @@ impl OpenConnection {
             let held = if is_known { after.saturating_sub(body_len).try_into().ok() } else { None };
             self.count_head_bytes(held.unwrap_or(UNKNOWN_BUFFER_BYTES));
         }
-        let idle = packed(Phase::Idle, self.table.now());
+        let idle = packed(Phase::Idle, self.totals.now());
         let end = |state| (phase_of(state) != Phase::Closing).then_some(idle);
         let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, end);
     }
@@ -265,7 +286,7 @@ impl OpenConnection {
     /// Changes the phase. Returns false if it was another one, which it is if the connection is closed just now.
     fn change(&self, from: Phase, to: Phase) -> bool {
         let state = self.state.load(Ordering::Relaxed);
-        let changed = packed(to, self.table.now());
+        let changed = packed(to, self.totals.now());
         phase_of(state) == from
             && self.state.compare_exchange(state, changed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

@@ -13,7 +13,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use signpost_platform::clock::Clock;
-use signpost_platform::limits::{InProgress, Proxies, RequestPermit, UntrustedProxies, find_caller};
+use signpost_platform::limits::{InProgress, Proxies, RequestPermit, find_caller};
+use signpost_platform::observe::untrusted_proxies::UntrustedProxies;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::io::InspectReader;
 
@@ -61,11 +62,10 @@ where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let connection = place.connection();
-    let reading = Arc::clone(connection);
-    let io = TokioIo::new(InspectReader::new(io, move |bytes: &[u8]| reading.bytes_arrived(bytes)));
+    let io = TokioIo::new(InspectReader::new(io, place.recorder()));
     let service = service_fn(|mut request: Request<Incoming>| {
         // Here and not in the future: from now on the connection is not idle.
-        let running = connection.begin_request(request.body().size_hint().exact());
+        let running = place.begin_request(request.body().size_hint().exact());
         let running = running.then(|| RunningRequest(Arc::clone(connection)));
         let permit = dispatcher.admit(peer, request.headers());
         request.extensions_mut().insert(ConnectInfo(peer));

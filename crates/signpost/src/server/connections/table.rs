@@ -6,12 +6,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::ConnectionLimits;
-use super::connection::{OpenConnection, Phase};
+use super::connection::{OpenConnection, Phase, Totals};
 
 /// One in so many of the connections that may be closed is, because finding them means looking at all connections.
 const CLOSED_SHARE: usize = 64;
@@ -28,10 +27,7 @@ pub(crate) struct ConnectionTable {
     body_sweeps: u32,
     /// Minimum number of bytes of a body in one sweep.
     body_bytes_per_sweep: u64,
-    /// Number of sweeps so far: the time.
-    now: AtomicU32,
-    /// Bytes of all incomplete heads.
-    head_bytes: AtomicUsize,
+    totals: Arc<Totals>,
     open: Mutex<Open>,
 }
 
@@ -49,7 +45,10 @@ type IncompleteHead = (u32, u64);
 
 /// A connection's place in the table, given up when it is dropped.
 #[derive(Debug)]
-pub(crate) struct ConnectionPlace(Arc<OpenConnection>);
+pub(crate) struct ConnectionPlace {
+    connection: Arc<OpenConnection>,
+    table: Arc<ConnectionTable>,
+}
 
 impl ConnectionTable {
     pub(crate) fn new(limits: ConnectionLimits, sweep_interval: Duration) -> Self {
@@ -61,8 +60,7 @@ impl ConnectionTable {
             idle_sweeps: sweeps(limits.idle_timeout),
             body_sweeps: sweeps(limits.body_grace),
             body_bytes_per_sweep: limits.body_bytes_per_second / per_second,
-            now: AtomicU32::new(0),
-            head_bytes: AtomicUsize::new(0),
+            totals: Arc::default(),
             open: Mutex::default(),
         }
     }
@@ -73,13 +71,13 @@ impl ConnectionTable {
         let mut open = self.lock();
         let number = open.next;
         open.next += 1;
-        let connection = Arc::new(OpenConnection::new(number, client, self));
+        let connection = Arc::new(OpenConnection::new(number, client, &self.totals));
         open.connections.insert(number, Arc::clone(&connection));
         open.count_head(&connection);
         if let Some(client) = client {
             self.trim(&mut open, client);
         }
-        ConnectionPlace(connection)
+        ConnectionPlace { connection, table: Arc::clone(self) }
     }
 
     /// Closes connections of which a head or a body has been incomplete for a while, or else any without a complete
@@ -129,7 +127,7 @@ impl ConnectionTable {
 
     /// Advances the time by one sweep, and closes what has waited for too long.
     pub(crate) fn sweep(&self) {
-        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        let now = self.totals.advance();
         let mut open = self.lock();
         let mut heads = Vec::new();
         for connection in open.connections.values() {
@@ -173,36 +171,22 @@ impl ConnectionTable {
         }
     }
 
-    /// Counts bytes of an incomplete head. If all of them exceed their limit, the connections with the longest incomplete
-    /// heads are closed.
-    pub(super) fn add_head_bytes(&self, count: usize) {
-        let total = self.head_bytes.fetch_add(count, Ordering::Relaxed) + count;
-        if total > self.limits.head_bytes {
-            self.free_head_bytes();
+    /// Closes connections with incomplete heads, the longest first, until these take three quarters of their limit, if they
+    /// exceed it.
+    fn limit_head_bytes(&self) {
+        if self.totals.head_bytes() <= self.limits.head_bytes {
+            return;
         }
-    }
-
-    pub(super) fn remove_head_bytes(&self, count: usize) {
-        self.head_bytes.fetch_sub(count, Ordering::Relaxed);
-    }
-
-    /// Closes connections with incomplete heads, the longest first, until these take three quarters of their limit.
-    fn free_head_bytes(&self) {
         let open = self.lock();
         let mut holding: Vec<_> = open.connections.values().filter(|one| one.held_head_bytes() > 0).collect();
         holding.sort_unstable_by_key(|connection| Reverse(connection.held_head_bytes()));
         let goal = self.limits.head_bytes / 4 * 3;
         for connection in holding {
-            if self.head_bytes.load(Ordering::Relaxed) <= goal {
+            if self.totals.head_bytes() <= goal {
                 return;
             }
             connection.close();
         }
-    }
-
-    /// Records that the head of a connection is complete.
-    pub(super) fn head_is_complete(&self, connection: &OpenConnection) {
-        self.lock().uncount_head(connection);
     }
 
     /// Notifies all connections that the server drains.
@@ -210,8 +194,8 @@ impl ConnectionTable {
         self.lock().connections.values().for_each(|connection| connection.notify());
     }
 
-    pub(super) fn now(&self) -> u32 {
-        self.now.load(Ordering::Relaxed)
+    fn now(&self) -> u32 {
+        self.totals.now()
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -240,16 +224,35 @@ impl Open {
 
 impl ConnectionPlace {
     pub(crate) fn connection(&self) -> &Arc<OpenConnection> {
-        &self.0
+        &self.connection
+    }
+
+    /// Returns a function that records bytes which were read from the client.
+    pub(crate) fn recorder(&self) -> impl FnMut(&[u8]) + Send + use<> {
+        let (connection, table) = (Arc::clone(&self.connection), Arc::clone(&self.table));
+        move |bytes| {
+            connection.bytes_arrived(bytes);
+            table.limit_head_bytes();
+        }
+    }
+
+    /// Begins a request, whose head is complete. Its body has this length; `None` for a chunked one. Returns false if the
+    /// connection was closed a moment ago.
+    pub(crate) fn begin_request(&self, body_len: Option<u64>) -> bool {
+        let begins = self.connection.begin_request(body_len);
+        if self.connection.is_counted() {
+            self.table.lock().uncount_head(&self.connection);
+        }
+        begins
     }
 }
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
-        let mut open = self.0.table.lock();
-        open.uncount_head(&self.0);
-        open.connections.remove(&self.0.number);
+        let mut open = self.table.lock();
+        open.uncount_head(&self.connection);
+        open.connections.remove(&self.connection.number);
         drop(open);
-        self.0.release_head_bytes();
+        self.connection.release_head_bytes();
     }
 }

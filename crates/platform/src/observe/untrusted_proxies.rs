@@ -1,43 +1,31 @@
 //! Notices proxies that are not trusted: all clients behind such a proxy are counted as one.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use axum::http::HeaderMap;
 
-use super::Proxies;
+use super::line_gate::LineGate;
 use crate::clock::Clock;
+use crate::limits::Proxies;
 
-/// Minimum interval between two log lines.
-const LOG_INTERVAL: Duration = Duration::from_mins(1);
 /// Headers in which proxies name the client.
 const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 
 /// Logs, at most once a minute, the address of a connection that names other clients and is not a trusted proxy.
 #[derive(Debug, Default)]
-pub struct UntrustedProxies(Mutex<Option<Duration>>);
+pub struct UntrustedProxies(LineGate<1>);
 
 impl UntrustedProxies {
     /// Checks a request that came over a connection from `peer`.
     pub fn observe(&self, peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies, clock: &Clock) {
         if let Some(address) = untrusted_proxy(peer, headers, proxies)
-            && self.is_due(clock.elapsed())
+            && self.0.is_due(0, clock.elapsed())
         {
             tracing::warn!(
                 %address,
                 "requests carry a forwarding header, but this address is not in trusted_proxies: all its clients count as one"
             );
         }
-    }
-
-    fn is_due(&self, now: Duration) -> bool {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = last.is_none_or(|last| now.saturating_sub(last) >= LOG_INTERVAL);
-        if is_due {
-            *last = Some(now);
-        }
-        is_due
     }
 }
 
@@ -55,8 +43,8 @@ fn untrusted_proxy(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> 
 mod tests {
     use axum::http::HeaderValue;
 
-    use super::super::ForwardedHeader;
     use super::*;
+    use crate::limits::ForwardedHeader;
 
     #[test]
     fn only_an_untrusted_address_that_names_clients_is_one() {
@@ -67,12 +55,5 @@ mod tests {
         headers.insert("x-forwarded-for", HeaderValue::from_static("198.51.100.7"));
         assert_eq!(untrusted_proxy(peer, &headers, &Proxies::default()), Some(peer.ip()));
         assert_eq!(untrusted_proxy(peer, &headers, &trusted), None);
-    }
-
-    #[test]
-    fn it_is_logged_once_a_minute() {
-        let seen = UntrustedProxies::default();
-        let due = [0, 1, 59, 60, 61, 120].map(|second| seen.is_due(Duration::from_secs(second)));
-        assert_eq!(due, [true, false, false, true, false, true]);
     }
 }
