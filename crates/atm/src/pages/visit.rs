@@ -131,13 +131,32 @@ fn redirect(status: StatusCode, to: String) -> Response {
     location.map_or_else(|_| Problem::NotFound.into_response(), |to| (status, [(header::LOCATION, to)]).into_response())
 }
 
+/// A request for data of the map, counted apart from requests for pages: moving the map makes many of them.
+#[derive(Debug)]
+pub(super) struct MapDataVisit(pub(super) LocatorVisit);
+
+impl FromRequestParts<AtmService> for MapDataVisit {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &AtmService) -> Result<Self, Problem> {
+        LocatorVisit::receive(parts, service, Limit::Map).await.map(Self)
+    }
+}
+
 impl FromRequestParts<AtmService> for LocatorVisit {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, service: &AtmService) -> Result<Self, Problem> {
+        Self::receive(parts, service, Limit::GetSession).await
+    }
+}
+
+impl LocatorVisit {
+    /// Counts the request against the limit, and reads it.
+    async fn receive(parts: &Parts, service: &AtmService, limit: Limit) -> Result<Self, Problem> {
         let caller = peer(service, &parts.extensions, &parts.headers);
         let elapsed = service.clock.elapsed();
-        service.limits.check(Limit::GetSession, &caller, elapsed).await.map_err(Problem::RateLimited)?;
+        service.limits.check(limit, &caller, elapsed).await.map_err(Problem::RateLimited)?;
         let language = Language::choose(&parts.uri, &parts.headers);
         let preferred = Language::choose(&Uri::from_static("/"), &parts.headers);
         Ok(Self {

@@ -63,7 +63,7 @@ impl Published {
         caller: &Caller,
     ) -> Result<Arc<PublicDocument>, Problem> {
         let elapsed = service.clock.elapsed();
-        service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)?;
+        service.limits.check(Limit::Documents, caller, elapsed).await.map_err(Problem::RateLimited)?;
         let id = DomainId::parse(id).ok_or(Problem::NotFound)?;
         let state = service.store.file_state();
         let realm = find_published_realm(service, environment, &id, state).await?.ok_or(Problem::NotFound)?;

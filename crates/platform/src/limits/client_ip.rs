@@ -22,6 +22,9 @@ pub enum Caller {
     Everybody,
     /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
     Address(IpAddr),
+    /// The address of a program whose API key or client secret is missing or wrong. Counted apart from
+    /// [`Caller::Address`], so that such a program does not use up the requests of the people behind the same address.
+    WithoutKey(IpAddr),
     /// The network around an address.
     Network(IpNet),
 }
@@ -34,7 +37,19 @@ impl fmt::Display for Caller {
             Self::Client(client) => write!(f, "{client}"),
             Self::Everybody => f.write_str("everybody"),
             Self::Address(address) => write!(f, "{address}"),
+            Self::WithoutKey(address) => write!(f, "without-key:{address}"),
             Self::Network(network) => write!(f, "{network}"),
+        }
+    }
+}
+
+impl Caller {
+    /// Returns the caller that a request without a valid key is counted for: the address, apart from that of pages.
+    #[must_use]
+    pub fn without_key(&self) -> Self {
+        match self {
+            Self::Address(address) => Self::WithoutKey(*address),
+            other => other.clone(),
         }
     }
 }

@@ -75,6 +75,10 @@ pub enum Limit {
     Submissions,
     Reports,
     Token,
+    /// Discovery documents and published keys of issuers.
+    Documents,
+    /// Data of the map that moves.
+    Map,
 }
 
 /// A request that came too soon.
@@ -160,7 +164,9 @@ impl Rates {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,
             Limit::CreateSession => self.create_session,
-            Limit::GetSession => self.get_session,
+            // Programs that poll documents, and a map that is moved, must not use up the requests of pages from the same
+            // address, nor pages theirs: each has the same rate, and windows of its own.
+            Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
             Limit::Answer => self.answer,
@@ -173,7 +179,7 @@ impl Rates {
 
 impl Limit {
     /// How many there are.
-    const COUNT: usize = Self::Token as usize + 1;
+    const COUNT: usize = Self::Map as usize + 1;
 
     fn name(self) -> &'static str {
         match self {
@@ -187,6 +193,8 @@ impl Limit {
             Self::Submissions => "submissions",
             Self::Reports => "reports",
             Self::Token => "token",
+            Self::Documents => "documents",
+            Self::Map => "map",
         }
     }
 }

@@ -81,7 +81,8 @@ impl Door {
         let Some(grant) = opened.filter(|grant| !grant.account.is_server()) else {
             let address = crate::web::peer::client_address(platform, &request);
             platform.refusals.count(&address, "invalid_api_key");
-            platform.limits.check(limit, &address, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
+            let caller = address.without_key();
+            platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
             return Err(Problem::InvalidApiKey);
         };
         release_in_progress(request.extensions());

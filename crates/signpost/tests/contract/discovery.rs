@@ -195,6 +195,21 @@ async fn documents_are_counted_by_address() {
 }
 
 #[tokio::test]
+async fn documents_pages_and_requests_without_a_key_are_counted_separately() {
+    let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
+    let realm = format!("/sandbox/dom_{}", "0".repeat(36));
+    let (keys, page) = (format!("{realm}/jwks"), format!("{realm}/authorize"));
+    for (path, status) in [(&*keys, 404), (&page, 404), ("/v1/sessions/sess_x", 401)] {
+        for status in [status, status, 429] {
+            assert_eq!(service.visitor().get(path).await.status, status, "{path}");
+        }
+    }
+    // Both documents are for the same programs.
+    let discovery = format!("{realm}/.well-known/openid-configuration");
+    assert_eq!(service.visitor().get(&discovery).await.refused(429, "rate_limited")["limit"], "documents");
+}
+
+#[tokio::test]
 async fn every_address_of_discovery_answers() {
     let realm = crate::openid_flow::Realm::start().await;
     let (told, http) = (realm.party.discovers().await, realm.service.visitor().http);

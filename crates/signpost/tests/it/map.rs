@@ -146,3 +146,21 @@ async fn a_box_that_is_none_is_refused() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn map_data_and_pages_are_counted_separately() {
+    let server = server_with(&[("rate_limit_get_session", "3/m")]).await;
+    show(&server, machines);
+    for path in ["/map/points", "/map/overview.svg", "/map/sight?box=30,-98,31,-97"] {
+        assert_eq!(get(&server, path, &[]).await.status, 200, "{path}");
+    }
+    for path in ["/map/points", "/map/overview.svg", "/map/sight?box=30,-98,31,-97"] {
+        let refused = get(&server, path, &[]).await;
+        assert_eq!(refused.status, 429, "{path}");
+        assert!(refused.header("retry-after").is_some(), "{path}");
+    }
+    for status in [200, 200, 200, 429] {
+        assert_eq!(get(&server, "/map", &[]).await.status, status);
+    }
+    server.stop().await;
+}

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use super::STATE_LINES;
 use crate::catalogue::Snapshot;
 use crate::map::{MOST_POINTS, MapView, draw_overview, encode_points, fit_view};
-use crate::pages::visit::LocatorVisit;
+use crate::pages::visit::{LocatorVisit, MapDataVisit};
 
 /// How long a browser may show what it has.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
@@ -51,7 +51,7 @@ struct MapFile {
 
 /// All machines as dots.
 pub(super) async fn show_points(
-    visit: LocatorVisit,
+    MapDataVisit(visit): MapDataVisit,
     Extension(files): Extension<Arc<MapFiles>>,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -60,7 +60,7 @@ pub(super) async fn show_points(
 
 /// All machines in one drawing.
 pub(super) async fn show_overview(
-    visit: LocatorVisit,
+    MapDataVisit(visit): MapDataVisit,
     Extension(files): Extension<Arc<MapFiles>>,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {

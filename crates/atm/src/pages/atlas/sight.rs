@@ -12,7 +12,7 @@ use crate::map::StatusShape;
 use crate::pages::addresses::{machine_path, town_path};
 use crate::pages::ground::Ground;
 use crate::pages::rows::row;
-use crate::pages::visit::LocatorVisit;
+use crate::pages::visit::{LocatorVisit, MapDataVisit};
 use crate::processor;
 use crate::view::MachineView;
 
@@ -32,7 +32,7 @@ struct MapBox {
     half: [f64; 2],
 }
 
-pub(super) async fn show(visit: LocatorVisit) -> Result<Response, Problem> {
+pub(super) async fn show(MapDataVisit(visit): MapDataVisit) -> Result<Response, Problem> {
     let asked = visit.parameter("box").as_deref().and_then(MapBox::parse).ok_or_else(wrong_box)?;
     let ground = visit.ground().await;
     // Tens of thousands of machines may be in sight.

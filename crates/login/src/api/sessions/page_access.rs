@@ -81,7 +81,7 @@ async fn follow(
         service.refusals.count(&address, "invalid_api_key");
         service
             .limits
-            .check(Limit::GetSession, &address, service.clock.elapsed())
+            .check(Limit::GetSession, &address.without_key(), service.clock.elapsed())
             .await
             .map_err(Problem::RateLimited)?;
         return Err(Problem::InvalidApiKey.into());
@@ -101,7 +101,7 @@ async fn follow(
 
 /// What a browser asks before it sends a bearer to another origin.
 async fn preflight(service: &LoginService, address: Caller) -> Response {
-    match service.limits.check(Limit::GetSession, &address, service.clock.elapsed()).await {
+    match service.limits.check(Limit::GetSession, &address.without_key(), service.clock.elapsed()).await {
         Ok(()) => (StatusCode::NO_CONTENT, Body::empty()).into_response(),
         Err(exceeded) => Problem::RateLimited(exceeded).into_response(),
     }
