@@ -30,6 +30,7 @@ pub(super) async fn log_in(visit: AccountVisit, id: &str, request: Request) -> R
     let domain = visit.find_domain(id).await.map_err(IntoResponse::into_response)?;
     let domain = domain.ok_or_else(|| no_login(&visit))?;
     let back = form.text("next").and_then(|path| read_way_back(path, &domain));
+    visit.count_stored(back.as_ref().map_or(0, |back| back.as_str().len())).await?;
     open(&visit, &domain, AccountErrand::LogIn(back)).await
 }
 

@@ -114,6 +114,12 @@ impl AccountVisit {
         counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())
     }
 
+    /// Counts what a session stores that is opened for a caller without a login, beside its row.
+    pub(super) async fn count_stored(&self, bytes: usize) -> Result<(), Response> {
+        let counted = self.service.limits.check_stored(&self.address, bytes, self.service.clock.elapsed()).await;
+        counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())
+    }
+
     /// A page for this browser alone.
     pub(super) fn page(&self, document: String) -> HtmlPage {
         let page = HtmlPage::personal(document);

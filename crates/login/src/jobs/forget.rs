@@ -12,8 +12,13 @@ use crate::browser_sessions::{MAX_AGE, MAX_WAIT};
 use crate::events::due_sql::is_free;
 use crate::ids::{BrowserSessionId, SessionId};
 use crate::service::LoginService;
-use crate::sessions::{REPLAY_WINDOW, RETENTION};
+use crate::sessions::{REFRESH_WINDOW, REPLAY_WINDOW, RETENTION};
 
+/// How long a session is stored that the login host opened for itself, if nobody logs in by it. Anybody can have it open
+/// one, without a key and without a login.
+const OWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
+/// How long at most, if a browser refreshes it all the time.
+const MAX_OWN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 /// How long an event is kept that arrived.
 const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How long one is kept that did not: its integrator may be on holiday.
@@ -26,6 +31,15 @@ const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 /// Ids begin with the time. A thousand at a time, so that others can write in between.
 const FORGET_SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
+
+/// Sessions that the login host opened and by which nobody logged in: the terms of a page of a site name no purpose. Those
+/// that can still be refreshed stay for a day at most, for a browser can refresh them again and again.
+const FORGET_OWN_SESSIONS: &str = "
+    DELETE FROM sessions WHERE id IN (
+        SELECT id FROM sessions
+        WHERE authenticated_at IS NULL AND page_terms LIKE '%\"purpose\":%' AND id < $1 AND (expires_at < $2 OR id < $3)
+        ORDER BY id LIMIT 1000
+    ) RETURNING id";
 
 const FORGET_DELIVERIES: &str = "
     DELETE FROM deliveries WHERE id IN (
@@ -77,6 +91,9 @@ pub async fn run(service: LoginService) {
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let oldest = SessionId::new(now - RETENTION, [0; 16]);
     let sessions = delete_in_batches(store, FORGET_SESSIONS, || params![&oldest]).await?;
+    let [unused, refreshed] = [OWN_RETENTION, MAX_OWN_RETENTION].map(|age| SessionId::new(now - age, [0; 16]));
+    let ended = now - REFRESH_WINDOW;
+    let own = delete_in_batches(store, FORGET_OWN_SESSIONS, || params![&unused, ended, &refreshed]).await?;
     let delivered =
         delete_in_batches(store, FORGET_DELIVERIES, || params![now - DELIVERED_RETENTION, "delivered"]).await?;
     let failed = delete_in_batches(store, FORGET_DELIVERIES, || params![now - FAILED_RETENTION, "failed"]).await?;
@@ -92,7 +109,7 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let signed_in = delete_in_batches(store, FORGET_BROWSER_SESSIONS, || params![&unfinished, &oldest]).await?;
     // Nothing was sent there for a month: whether it still fails is not known any more.
     let endpoints = delete_in_batches(store, FORGET_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
-    Ok(sessions + delivered + failed + keys + domains + entries + signed_in + endpoints)
+    Ok(sessions + own + delivered + failed + keys + domains + entries + signed_in + endpoints)
 }
 
 async fn delete_in_batches(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {

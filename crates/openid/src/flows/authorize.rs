@@ -209,7 +209,7 @@ async fn open_login(
     mode: Mode,
     before: Option<WaitingAuthorization>,
 ) -> Result<RequestOutcome, Problem> {
-    count_wait(service, browser).await?;
+    count_wait(service, browser, &asked).await?;
     let requester = Requester::of_user_agent(browser.user_agent.as_deref());
     let application = AskingApplication {
         name: asked.client.settings.name.as_ref().map(|name| name.as_str().to_owned()),
@@ -246,7 +246,7 @@ async fn ask_consent(
     let id = if let Some(waiting) = progress.waiting {
         waiting.id
     } else {
-        count_wait(service, browser).await?;
+        count_wait(service, browser, &asked).await?;
         let waiting = wait(service, &asked, browser);
         let id = waiting.id.clone();
         sql::insert(&service.store, waiting).await?;
@@ -256,10 +256,15 @@ async fn ask_consent(
 }
 
 /// Counts a request that will wait: each is kept for an hour. Many people may share an address, and each client is somebody's
-/// whom the operator knows: so an address has as many as an account has sessions.
-async fn count_wait(service: &OpenidService, browser: &VisitingBrowser) -> Result<(), Problem> {
-    let counted = service.limits.check(Limit::CreateSession, &browser.address, service.clock.elapsed()).await;
-    counted.map_err(Problem::RateLimited)
+/// whom the operator knows: so an address has as many as an account has sessions. What is stored is counted in bytes too.
+async fn count_wait(
+    service: &OpenidService,
+    browser: &VisitingBrowser,
+    asked: &AskedAuthorization,
+) -> Result<(), Problem> {
+    let (limits, elapsed) = (&service.limits, service.clock.elapsed());
+    limits.check(Limit::CreateSession, &browser.address, elapsed).await.map_err(Problem::RateLimited)?;
+    limits.check_stored(&browser.address, asked.query.len(), elapsed).await.map_err(Problem::RateLimited)
 }
 
 fn wait(service: &OpenidService, asked: &AskedAuthorization, browser: &VisitingBrowser) -> WaitingAuthorization {

@@ -49,6 +49,8 @@ pub(super) struct Counted<'a> {
     caller: &'a Caller,
     rate: Rate,
     now: Duration,
+    /// How many of the window's units the request takes.
+    cost: u32,
     owed: VecDeque<Duration>,
 }
 
@@ -60,12 +62,12 @@ impl Default for Local {
 }
 
 impl Local {
-    /// Counts a request, or says how long until one will pass.
+    /// Counts a request that takes `cost` units of the window, or says how long until one will pass.
     pub(super) fn count<'a>(
         &'a self,
         limit: Limit,
         caller: &'a Caller,
-        rate: Rate,
+        (rate, cost): (Rate, u32),
         now: Duration,
     ) -> Result<Counted<'a>, Duration> {
         let shard = self.shard(limit, caller);
@@ -73,17 +75,16 @@ impl Local {
         windows.sweep(now);
         windows.change(caller, rate, |window| {
             window.forget(now);
-            match window.passed.front() {
-                Some(oldest) if window.passed.len() >= rate.count as usize => {
-                    Err((*oldest + rate.window).saturating_sub(now))
-                }
-                _ => {
-                    window.passed.push_back(now);
-                    let owed = take(&mut window.owed);
-                    window.handed += owed.len();
-                    Ok(Counted { shard, caller, rate, now, owed })
-                }
+            // The request passes when this many of the oldest units have left the window.
+            let excess = (window.passed.len() + cost as usize).saturating_sub(rate.count as usize);
+            if let Some(last) = excess.checked_sub(1) {
+                let until = window.passed.get(last).map_or(now, |at| *at) + rate.window;
+                return Err(until.saturating_sub(now));
             }
+            window.passed.extend((0..cost).map(|_| now));
+            let owed = take(&mut window.owed);
+            window.handed += owed.len();
+            Ok(Counted { shard, caller, rate, now, cost, owed })
         })
     }
 
@@ -106,31 +107,32 @@ impl Counted<'_> {
 
     /// Redis counted it and what was owed, or refused it.
     pub(super) fn settle(mut self, told: &SharedCount) -> Result<(), Duration> {
-        let (now, handed) = (self.now, take(&mut self.owed).len());
+        let (now, cost, handed) = (self.now, self.cost, take(&mut self.owed).len());
         self.change(|window| {
             window.handed = window.handed.saturating_sub(handed);
             window.heard = Some((now, told.passed));
-            if told.wait.is_zero() { Ok(()) } else { window.refuse(told.wait) }
+            if told.wait.is_zero() { Ok(()) } else { window.refuse(cost, told.wait) }
         })
     }
 
     /// Redis is slow: whether it passed is not known, so it does not.
     pub(super) fn refuse(self, wait: Duration) -> Result<(), Duration> {
-        self.change(|window| window.refuse(wait))
+        self.change(|window| window.refuse(self.cost, wait))
     }
 
     /// Redis is away: it passes if it is within this server's share of what Redis last said was left.
     pub(super) fn share(mut self, servers: Servers) -> Result<(), Duration> {
-        let (rate, now, owed) = (self.rate, self.now, take(&mut self.owed));
+        let (rate, now, cost, owed) = (self.rate, self.now, self.cost, take(&mut self.owed));
         self.change(|window| {
             window.owe(owed);
             let heard = window.heard.map_or(0, |(_, count)| count);
-            if window.owed.len() + window.handed < servers.share(rate.count.saturating_sub(heard)) as usize {
-                window.owed.push_back(now);
+            let share = servers.share(rate.count.saturating_sub(heard)) as usize;
+            if window.owed.len() + window.handed + cost as usize <= share {
+                window.owed.extend((0..cost).map(|_| now));
                 return Ok(());
             }
             let first = window.owed.front().copied().into_iter().chain(window.heard.map(|(at, _)| at)).min();
-            window.refuse(first.map_or(Duration::from_secs(1), |at| (at + rate.window).saturating_sub(now)))
+            window.refuse(cost, first.map_or(Duration::from_secs(1), |at| (at + rate.window).saturating_sub(now)))
         })
     }
 
@@ -187,9 +189,9 @@ impl Window {
         self.heard = self.heard.filter(|(at, _)| !is_over(at));
     }
 
-    /// The last request did not pass after all.
-    fn refuse(&mut self, wait: Duration) -> Result<(), Duration> {
-        self.passed.pop_back();
+    /// The last request, of `cost` units, did not pass after all.
+    fn refuse(&mut self, cost: u32, wait: Duration) -> Result<(), Duration> {
+        self.passed.truncate(self.passed.len().saturating_sub(cost as usize));
         Err(wait)
     }
 
@@ -221,6 +223,10 @@ mod tests {
 
     impl Local {
         fn one(&self, name: &str, rate: Rate, millis: u64) -> Result<Counted<'_>, Duration> {
+            self.of_cost(name, (rate, 1), millis)
+        }
+
+        fn of_cost(&self, name: &str, rate: (Rate, u32), millis: u64) -> Result<Counted<'_>, Duration> {
             self.count(Limit::Verify, Box::leak(Box::new(caller(name))), rate, at(millis))
         }
 
@@ -238,6 +244,22 @@ mod tests {
         assert_eq!(take(60_000), Ok(()));
         assert_eq!(take(60_001), Err(at(19_999)));
         assert_eq!(take(80_000), Ok(()));
+    }
+
+    #[test]
+    fn a_request_takes_as_many_units_as_it_costs() {
+        let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
+        let take = |cost, millis| windows.of_cost("a", (rate, cost), millis);
+        assert_eq!([take(4, 0).map(drop), take(5, 10_000).map(drop)], [Ok(()); 2]);
+        // One unit is left; what costs more waits for as many of the oldest as it needs.
+        assert_eq!(take(5, 20_000).map(drop), Err(at(40_000)));
+        assert_eq!(take(6, 20_000).map(drop), Err(at(50_000)));
+        assert_eq!(take(11, 20_000).map(drop), Err(at(60_000)));
+        assert_eq!(take(1, 20_000).map(drop), Ok(()));
+        assert_eq!(take(1, 20_000).map(drop), Err(at(40_000)));
+        assert_eq!(take(4, 60_000).unwrap().settle(&shared_count(7, 2)), Err(at(7)));
+        assert_eq!(take(4, 60_000).unwrap().share(Servers { count: 2, before: 1 }), Ok(()));
+        assert_eq!(take(1, 60_000).map(drop), Err(at(10_000)));
     }
 
     #[test]
@@ -284,7 +306,7 @@ mod tests {
         }
         assert!(windows.one("a", RATE, 1).is_err());
         assert!(windows.one("b", RATE, 1).is_ok());
-        assert!(windows.count(Limit::Domains, &caller("a"), RATE, at(1)).is_ok());
+        assert!(windows.count(Limit::Domains, &caller("a"), (RATE, 1), at(1)).is_ok());
     }
 
     #[test]
@@ -292,13 +314,13 @@ mod tests {
         let windows = Local::default();
         let name = |number: usize| caller(&number.to_string());
         for number in 0..SHARDS * SWEEP_AT * 3 / 2 {
-            assert!(windows.count(Limit::Verify, &name(number), RATE, Duration::ZERO).is_ok());
+            assert!(windows.count(Limit::Verify, &name(number), (RATE, 1), Duration::ZERO).is_ok());
         }
         assert_eq!(windows.callers(), SHARDS * SWEEP_AT * 3 / 2);
         // Each shard is swept with the first who comes to it when it has grown.
         let mut late = 0;
         while windows.callers() > late {
-            assert!(windows.count(Limit::Verify, &name(1_000_000 + late), RATE, at(60_000)).is_ok());
+            assert!(windows.count(Limit::Verify, &name(1_000_000 + late), (RATE, 1), at(60_000)).is_ok());
             late += 1;
             assert!(late < SHARDS * SWEEP_AT, "{} are left", windows.callers());
         }

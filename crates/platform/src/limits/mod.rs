@@ -7,6 +7,7 @@ mod forwarding;
 mod in_progress;
 mod local;
 mod shared;
+mod stored;
 
 use std::fmt;
 use std::time::Duration;
@@ -79,6 +80,10 @@ pub enum Limit {
     Documents,
     /// Data of the map that moves.
     Map,
+    /// Logins that are begun for callers who have not logged in, by all addresses together.
+    BegunLogins,
+    /// KiB that are stored for callers who have not logged in.
+    StoredKib,
 }
 
 /// A request that came too soon.
@@ -113,7 +118,7 @@ impl Limits {
     /// [`Exceeded`] where the window is full; the request is not counted then.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
-        self.count(limit, caller, rate, now).await
+        self.count(limit, caller, (rate, 1), now).await
     }
 
     /// What a limit allows; `None` where it is off.
@@ -130,7 +135,7 @@ impl Limits {
         if self.rates.rate_of(limit).is_none() {
             return Ok(());
         }
-        self.count(limit, caller, rate, now).await
+        self.count(limit, caller, (rate, 1), now).await
     }
 
     /// Counts a request of a caller who has a tenth of the limit, at least one.
@@ -140,16 +145,24 @@ impl Limits {
     pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         let rate = Rate { count: (rate.count / 10).max(1), ..rate };
-        self.count(limit, caller, rate, now).await
+        self.count(limit, caller, (rate, 1), now).await
     }
 
     /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked. Redis
     /// decides while it answers; whoever it keeps waiting is refused, for nobody knows what passed elsewhere.
-    async fn count(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
+    async fn count(
+        &self,
+        limit: Limit,
+        caller: &Caller,
+        (rate, cost): (Rate, u32),
+        now: Duration,
+    ) -> Result<(), Exceeded> {
         let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        let counted = self.windows.count(limit, caller, rate, now).map_err(exceeded)?;
+        // One that costs more than a whole window passes while the window is empty.
+        let cost = cost.min(rate.count);
+        let counted = self.windows.count(limit, caller, (rate, cost), now).map_err(exceeded)?;
         let Some(redis) = &self.shared else { return Ok(()) };
-        let count = match shared::count(redis, limit, caller, rate, counted.owed()).await {
+        let count = match shared::count(redis, (limit, caller), (rate, cost), counted.owed()).await {
             Ok(count) => counted.settle(&count),
             Err(NoAnswer::Slow) => counted.refuse(SLOW_WAIT),
             Err(NoAnswer::Away) => counted.share(redis.servers()),
@@ -163,7 +176,8 @@ impl Rates {
         match limit {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,
-            Limit::CreateSession => self.create_session,
+            // What is stored for callers without a login follows from how many logins an address may begin.
+            Limit::CreateSession | Limit::BegunLogins | Limit::StoredKib => self.create_session,
             // Programs that poll documents, and a map that is moved, must not use up the requests of pages from the same
             // address, nor pages theirs: each has the same rate, and windows of its own.
             Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
@@ -179,7 +193,7 @@ impl Rates {
 
 impl Limit {
     /// How many there are.
-    const COUNT: usize = Self::Map as usize + 1;
+    const COUNT: usize = Self::StoredKib as usize + 1;
 
     fn name(self) -> &'static str {
         match self {
@@ -195,6 +209,8 @@ impl Limit {
             Self::Token => "token",
             Self::Documents => "documents",
             Self::Map => "map",
+            Self::BegunLogins => "begun_logins",
+            Self::StoredKib => "stored_kib",
         }
     }
 }

@@ -15,6 +15,7 @@ const COUNT: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local count, window, owed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local cost = tonumber(ARGV[4])
 local last = -1
 local newest = tonumber(redis.call('LINDEX', KEYS[1], last))
 while newest and newest > now do
@@ -31,10 +32,10 @@ end
 for _ = 1, owed do redis.call('RPUSH', KEYS[1], now) end
 local passed = redis.call('LLEN', KEYS[1])
 local wait = 0
-if passed >= count then
-    wait = tonumber(redis.call('LINDEX', KEYS[1], passed - count)) + window - now
+if passed + cost > count then
+    wait = tonumber(redis.call('LINDEX', KEYS[1], passed + cost - count - 1) or now) + window - now
 else
-    passed = redis.call('RPUSH', KEYS[1], now)
+    for _ = 1, cost do passed = redis.call('RPUSH', KEYS[1], now) end
 end
 if wait == 0 or owed > 0 then redis.call('PEXPIRE', KEYS[1], window) end
 return {wait, passed}";
@@ -49,12 +50,11 @@ pub(super) struct SharedCount {
     pub(super) passed: u32,
 }
 
-/// Counts a request, and before it as many as are owed.
+/// Counts a request that takes `cost` units of the window, and before it as many units as are owed.
 pub(super) async fn count(
     redis: &Redis,
-    limit: Limit,
-    caller: &Caller,
-    rate: Rate,
+    (limit, caller): (Limit, &Caller),
+    (rate, cost): (Rate, u32),
     owed: usize,
 ) -> Result<SharedCount, NoAnswer> {
     let window = u64::try_from(rate.window.as_millis()).unwrap_or(u64::MAX);
@@ -62,7 +62,7 @@ pub(super) async fn count(
     let (wait, passed) = redis
         .ask(async |mut connection| {
             let mut script = SCRIPT.key(key);
-            script.arg(rate.count).arg(window).arg(owed).invoke_async::<(u64, u32)>(&mut connection).await
+            script.arg(rate.count).arg(window).arg(owed).arg(cost).invoke_async::<(u64, u32)>(&mut connection).await
         })
         .await?;
     Ok(SharedCount { wait: Duration::from_millis(wait), passed })

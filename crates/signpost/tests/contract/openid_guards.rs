@@ -1,6 +1,7 @@
 //! Standard login against those who mean harm: strangers who flood it, and requests that are under way while somebody signs
 //! out.
 
+use serde_json::json;
 use signpost_openid::clients::RedirectUris;
 use signpost_openid::grants::{self, Bearer, BearerKind, Grant};
 use signpost_openid::ids::GrantId;
@@ -52,6 +53,63 @@ async fn questions_of_consent_are_counted_as_logins_are() {
     }
     assert_eq!(realm.asks(&[("prompt", "consent")]).await.status, 429);
     assert_eq!(realm.asks_again(&[]).await, "code", "where nothing waits nothing counts");
+}
+
+#[tokio::test]
+async fn what_requests_store_is_limited_in_bytes_for_each_address() {
+    let settings =
+        [("rate_limit_create_session", "10/m"), ("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")];
+    let realm = Realm::with(&settings, |_| {}).await;
+    let state = "x".repeat(7 * 1024);
+    let (long, short) = (realm.party.authorize(&[("state", &state)]), realm.party.authorize(&[]));
+    let asks = async |path: &str, address: &str| {
+        let request = realm.service.visitor().http.get(realm.service.url(path));
+        send(request.header("x-forwarded-for", address).header("accept", "text/html")).await
+    };
+    // 30 KiB a minute: three with 8 KiB and a row each.
+    for _ in 0..3 {
+        assert_eq!(asks(&long, "2001:db8::1").await.status, 303);
+    }
+    for address in ["2001:db8::1", "2001:db8::2"] {
+        let refused = asks(&long, address).await;
+        assert_eq!(refused.status, 429, "{address}: one network");
+        assert!(refused.header("retry-after").is_some() && refused.text.contains("<h1"), "{}", refused.text);
+    }
+    for _ in 0..10 {
+        assert_eq!(asks(&short, "2001:db8:0:1::1").await.status, 303);
+    }
+    assert_eq!(asks(&short, "2001:db8:0:1::1").await.status, 429);
+    realm.service.passes(jiff::SignedDuration::from_mins(1));
+    assert_eq!(asks(&long, "2001:db8::1").await.status, 303);
+}
+
+/// How many rows a table has.
+async fn count(realm: &Realm, sql: &'static str) -> i64 {
+    let row = realm.service.app.store.read_one(sql, params![]).await.expect("a database");
+    row.expect("COUNT is one row").int(0).expect("a number")
+}
+
+#[tokio::test]
+async fn logins_that_nobody_finishes_are_deleted_within_two_hours() {
+    const SESSIONS: &str = "SELECT COUNT(*) FROM sessions";
+    const REQUESTS: &str = "SELECT COUNT(*) FROM openid_authorizations";
+
+    let mut realm = Realm::trusted().await;
+    let before = count(&realm, SESSIONS).await;
+    // One by which somebody logged in, one of a site, and two that nobody finishes.
+    realm.code(&[]).await;
+    crate::page_flow::opens(&realm.integrator, json!({})).await;
+    for _ in 0..2 {
+        realm.asks(&[("prompt", "login")]).await;
+    }
+    assert_eq!((count(&realm, SESSIONS).await - before, count(&realm, REQUESTS).await), (4, 2));
+    let (store, clock) = (realm.service.app.store.clone(), realm.service.clock.clone());
+    for (minutes, sessions, requests) in [(59, 4, 2), (2, 2, 0)] {
+        realm.service.passes(jiff::SignedDuration::from_mins(minutes));
+        signpost_login::jobs::forget::sweep(&store, clock.now()).await.expect("a database");
+        signpost_openid::jobs::sweep::sweep(&store, clock.now()).await.expect("a database");
+        assert_eq!((count(&realm, SESSIONS).await - before, count(&realm, REQUESTS).await), (sessions, requests));
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,113 @@
+//! The bound of what is stored for callers who have not logged in: logins that they begin, and requests that wait for their
+//! consent. Each is stored for an hour, so a bound of what is added in a window bounds what is there.
+
+use std::time::Duration;
+
+use super::{Caller, Exceeded, Limit, Limits, Rate};
+
+/// Bytes of a row beside its variable part, the index entries included.
+const ROW_BYTES: usize = 2048;
+/// KiB that each login of the limit may take on average: a row, and parameters of 1 KiB.
+const KIB_PER_LOGIN: u32 = 3;
+/// How many times as much as one address all addresses together may store.
+const ADDRESSES: u32 = 100;
+
+impl Limits {
+    /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller without a login: the bytes
+    /// for the caller, rows and bytes for all callers together. How many rows a caller may add is
+    /// [`Limit::CreateSession`], which the caller of this function counts.
+    ///
+    /// # Errors
+    /// [`Exceeded`] if the caller, or all callers together, stored too much in the window.
+    pub async fn check_stored(&self, caller: &Caller, bytes: usize, now: Duration) -> Result<(), Exceeded> {
+        let Some(rate) = self.rate_of(Limit::CreateSession) else { return Ok(()) };
+        let (kib, cost) = (stored_kib(rate), kib_of(bytes));
+        self.count(Limit::StoredKib, caller, (kib, cost), now).await?;
+        self.count(Limit::BegunLogins, &Caller::Everybody, (times(rate, ADDRESSES), 1), now).await?;
+        self.count(Limit::StoredKib, &Caller::Everybody, (times(kib, ADDRESSES), cost), now).await
+    }
+}
+
+/// KiB that one address may store in the window in which it may begin this many logins.
+fn stored_kib(logins: Rate) -> Rate {
+    times(logins, KIB_PER_LOGIN)
+}
+
+fn times(rate: Rate, factor: u32) -> Rate {
+    Rate { count: rate.count.saturating_mul(factor), ..rate }
+}
+
+/// Returns the KiB of a row with this many bytes of variable length, rounded up.
+fn kib_of(bytes: usize) -> u32 {
+    u32::try_from((ROW_BYTES + bytes).div_ceil(1024)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+    use crate::limits::Rates;
+
+    fn limits(logins: Option<Rate>) -> Limits {
+        let rates = Rates {
+            mcp: None,
+            sse: None,
+            create_session: logins,
+            get_session: None,
+            verify: None,
+            domains: None,
+            answer: None,
+            submissions: None,
+            reports: None,
+            token: None,
+        };
+        Limits::new(rates, None)
+    }
+
+    fn address(number: u32) -> Caller {
+        Caller::Address(IpAddr::V4(Ipv4Addr::from_bits(number)))
+    }
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    /// Stores rows of this size for an address until one is refused; how many were stored, and by which limit.
+    async fn fill(limits: &Limits, number: u32, bytes: usize, at: Duration) -> (u32, &'static str) {
+        for stored in 0..10_000 {
+            if let Err(exceeded) = limits.check_stored(&address(number), bytes, at).await {
+                return (stored, exceeded.name);
+            }
+        }
+        panic!("nothing is refused");
+    }
+
+    #[tokio::test]
+    async fn large_rows_fill_the_share_of_an_address_sooner() {
+        let limits = limits(Some(Rate { count: 10, window: MINUTE }));
+        assert_eq!(fill(&limits, 1, 1024, Duration::ZERO).await, (10, "stored_kib"));
+        assert_eq!(fill(&limits, 2, 8 * 1024, Duration::ZERO).await, (3, "stored_kib"));
+        assert_eq!(fill(&limits, 3, 0, Duration::ZERO).await, (15, "stored_kib"));
+        assert_eq!(fill(&limits, 2, 8 * 1024, MINUTE).await, (3, "stored_kib"));
+    }
+
+    #[tokio::test]
+    async fn all_addresses_together_store_a_hundred_times_as_much_as_one() {
+        let limits = limits(Some(Rate { count: 2, window: MINUTE }));
+        let (mut rows, mut by) = (0, "stored_kib");
+        let mut number = 0;
+        while by == "stored_kib" {
+            let (stored, refused_by) = fill(&limits, number, 0, Duration::ZERO).await;
+            (rows, by, number) = (rows + stored, refused_by, number + 1);
+        }
+        assert_eq!((rows, by), (200, "begun_logins"));
+        assert_eq!(fill(&limits, number + 1, 0, MINUTE).await.0, 3);
+    }
+
+    #[tokio::test]
+    async fn without_a_limit_of_logins_nothing_is_counted() {
+        let limits = limits(None);
+        for _ in 0..1000 {
+            assert_eq!(limits.check_stored(&address(1), 8 * 1024, Duration::ZERO).await, Ok(()));
+        }
+    }
+}
