@@ -14,6 +14,7 @@ pub mod ids;
 pub mod jobs;
 pub mod jose;
 pub mod pkce;
+pub mod posted_hint;
 mod provider;
 pub mod routes;
 pub mod service;

@@ -6,7 +6,7 @@ use url::form_urlencoded;
 pub const MAX_QUERY_LEN: usize = 8 * 1024;
 
 /// What this provider reads. All else is ignored (OpenID Connect Core, 3.1.2.1).
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 18] = [
     "client_id",
     "code_challenge",
     "code_challenge_method",
@@ -14,6 +14,7 @@ const KNOWN: [&str; 17] = [
     "max_age",
     "nonce",
     "post_logout_redirect_uri",
+    "posted_hint",
     "prompt",
     "redirect_uri",
     "registration",

@@ -22,6 +22,8 @@ pub struct AuthorizationRequest {
     /// How long ago the person may have logged in.
     pub max_age: Option<SignedDuration>,
     pub id_token_hint: Option<String>,
+    /// What an `id_token_hint` said that was posted, encrypted for the browser that posted it.
+    pub posted_hint: Option<String>,
     /// The languages that the application speaks with the person, the best first.
     pub ui_locales: Option<String>,
 }
@@ -72,6 +74,7 @@ impl AuthorizationRequest {
             id_token_hint: given.text("id_token_hint").map(str::to_owned),
             ui_locales: given.text("ui_locales").map(str::to_owned),
         })
+            posted_hint: given.text("posted_hint").map(str::to_owned),
     }
 }
 

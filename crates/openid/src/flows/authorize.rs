@@ -15,6 +15,7 @@ use signpost_store::random;
 
 use super::asked::AskedAuthorization;
 use super::issuing::grant_code;
+use super::logout::read_hint;
 use crate::authorizations::{
     AuthorizationRefusal, AuthorizationRequest, Decision, RefusalCode, SignedInVisitor, WaitingAuthorization, decide,
     host_of, sql,
@@ -23,6 +24,7 @@ use crate::claims::OpenidScopes;
 use crate::clients::Client;
 use crate::grants::{self, Consent};
 use crate::ids::AuthorizationId;
+use crate::posted_hint::IdTokenHint;
 use crate::service::OpenidService;
 
 /// The browser that a request came with.
@@ -33,6 +35,8 @@ pub struct VisitingBrowser {
     pub login_cookie: Option<CookieSecret>,
     /// Which browser it is on login pages.
     pub page_cookie: CookieSecret,
+    /// By which it opens the hint of a request that it posted.
+    pub hint_cookie: Option<CookieSecret>,
     pub user_agent: Option<String>,
     pub address: Caller,
 }
@@ -96,7 +100,7 @@ pub async fn answer_request(
         Ok(request) => request.clone(),
         Err(refusal) => return refuse(service, &asked, progress.waiting.as_ref(), *refusal).await,
     };
-    let hinted = match find_hinted(service, &asked, &request).await? {
+    let hinted = match find_hinted(service, &asked, &request, browser).await? {
         Ok(hinted) => hinted,
         Err(refusal) => return refuse(service, &asked, progress.waiting.as_ref(), refusal).await,
     };
@@ -152,18 +156,26 @@ pub(super) async fn refuse(
     Ok(RequestOutcome::Answered(asked.address.with_refusal(refusal)))
 }
 
-/// Whom the ID token names that came with the request. It may be over, and its key may sign no more.
+/// Returns the user that `id_token_hint` names, sent or posted. The token may have expired, and its key may sign no more.
 async fn find_hinted(
     service: &OpenidService,
     asked: &AskedAuthorization,
     request: &AuthorizationRequest,
+    browser: &VisitingBrowser,
 ) -> Result<Result<Option<UserId>, AuthorizationRefusal>> {
-    let Some(hint) = &request.id_token_hint else { return Ok(Ok(None)) };
-    let claims = service.verify_own_token(asked.realm.account.environment, hint).await?;
-    let claims = claims.filter(|claims| claims["iss"] == asked.address.issuer);
-    let user = claims.as_ref().and_then(|claims| claims["sub"].as_str()).and_then(UserId::parse);
-    let none = RefusalCode::InvalidRequest.because("id_token_hint is no ID token of this issuer");
-    Ok(user.map(Some).ok_or(none))
+    let refuse = |description| Ok(Err(RefusalCode::InvalidRequest.because(description)));
+    if let Some(token) = &request.id_token_hint {
+        return match read_hint(service, &asked.realm, token).await? {
+            Some(hint) => Ok(Ok(Some(hint.user_id))),
+            None => refuse("id_token_hint is no ID token of this issuer"),
+        };
+    }
+    let Some(posted) = &request.posted_hint else { return Ok(Ok(None)) };
+    let hint = browser.hint_cookie.as_ref().and_then(|cookie| IdTokenHint::open(posted, cookie, &asked.realm.id));
+    match hint {
+        Some(hint) => Ok(Ok(Some(hint.user_id))),
+        None => refuse("id_token_hint is no ID token of this issuer, or this browser posted another request since"),
+    }
 }
 
 async fn look_at(

@@ -5,7 +5,6 @@ use anyhow::Result;
 use signpost_login::browser_sessions;
 use signpost_login::domains::Domain;
 use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
-use signpost_login::ids::{BrowserSessionId, UserId};
 use signpost_platform::pages::cookie::CookieSecret;
 
 use super::realm::issuer;
@@ -13,6 +12,7 @@ use crate::authorizations::{Parameters, append_query};
 use crate::clients::{self, Client};
 use crate::grants;
 use crate::ids::ClientId;
+use crate::posted_hint::IdTokenHint;
 use crate::service::OpenidService;
 
 /// What an application sends with the browser.
@@ -20,6 +20,8 @@ use crate::service::OpenidService;
 #[expect(missing_docs, reason = "the names are those of the specification")]
 pub struct LogoutParameters {
     pub id_token_hint: Option<String>,
+    /// What an `id_token_hint` said that was posted, encrypted for the browser that posted it.
+    pub posted_hint: Option<String>,
     pub client_id: Option<String>,
     pub post_logout_redirect_uri: Option<String>,
     pub state: Option<String>,
@@ -32,14 +34,7 @@ pub struct AskedLogout {
     pub client: Option<Client>,
     /// Where the browser goes on.
     pub onward: Option<String>,
-    hint: Option<LogoutHint>,
-}
-
-/// Whom an ID token names that came with it.
-#[derive(Clone, Debug)]
-struct LogoutHint {
-    user_id: UserId,
-    session_id: Option<BrowserSessionId>,
+    hint: Option<IdTokenHint>,
 }
 
 /// Why nothing is done.
@@ -61,6 +56,7 @@ impl LogoutParameters {
         let text = |name| given.text(name).map(str::to_owned);
         Self {
             id_token_hint: text("id_token_hint"),
+            posted_hint: text("posted_hint"),
             client_id: text("client_id"),
             post_logout_redirect_uri: text("post_logout_redirect_uri"),
             state: text("state"),
@@ -68,7 +64,18 @@ impl LogoutParameters {
     }
 }
 
-/// Finds out who asks, and where the browser may go on.
+/// Returns the hint in an ID token of this issuer. `None` if the token is none of it. The token may have expired, and its key
+/// may sign no more.
+///
+/// # Errors
+/// As [`OpenidService::verify_own_token`].
+pub async fn read_hint(service: &OpenidService, realm: &Domain, token: &str) -> Result<Option<IdTokenHint>> {
+    let claims = service.verify_own_token(realm.account.environment, token).await?;
+    Ok(claims.and_then(|claims| IdTokenHint::from_claims(&claims, &issuer(service, realm))))
+}
+
+/// Finds out who asks, and where the browser may go on. `cookie` is the browser's, by which it opens a posted hint; one that
+/// it cannot open is no hint, so that the person is asked.
 ///
 /// # Errors
 /// As [`clients::sql::find`].
@@ -76,22 +83,23 @@ pub async fn read_logout(
     service: &OpenidService,
     realm: &Domain,
     sent: &LogoutParameters,
+    cookie: Option<&CookieSecret>,
 ) -> Result<Result<AskedLogout, LogoutFault>> {
-    let mut named = sent.client_id.clone();
-    let mut hint = None;
-    if let Some(token) = &sent.id_token_hint {
-        let claims = service.verify_own_token(realm.account.environment, token).await?;
-        let text = |name: &str| claims.as_ref().and_then(|claims| claims[name].as_str());
-        let (is_ours, user) = (text("iss") == Some(&*issuer(service, realm)), text("sub").and_then(UserId::parse));
-        let Some(user_id) = user.filter(|_| is_ours) else { return Ok(Err(LogoutFault::ForeignHint)) };
-        let audience = text("aud").map(str::to_owned);
-        if named.is_some() && named != audience {
-            return Ok(Err(LogoutFault::UnknownClient));
+    let hint = match &sent.id_token_hint {
+        Some(token) => match read_hint(service, realm, token).await? {
+            Some(hint) => Some(hint),
+            None => return Ok(Err(LogoutFault::ForeignHint)),
+        },
+        None => {
+            sent.posted_hint.as_ref().zip(cookie).and_then(|(hint, cookie)| IdTokenHint::open(hint, cookie, &realm.id))
         }
-        named = audience;
-        hint = Some(LogoutHint { user_id, session_id: text("sid").and_then(BrowserSessionId::parse) });
+    };
+    let audience = hint.as_ref().map(|hint| &hint.client_id);
+    if audience.is_some() && sent.client_id.is_some() && sent.client_id.as_ref() != audience {
+        return Ok(Err(LogoutFault::UnknownClient));
     }
-    let client = match named.as_deref().and_then(ClientId::parse) {
+    let named = audience.or(sent.client_id.as_ref());
+    let client = match named.and_then(|id| ClientId::parse(id)) {
         Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
         None => None,
     };

@@ -16,7 +16,7 @@ pub use asked::{AskedAuthorization, ClientFault, read_asked};
 pub use authorize::{ConsentQuestion, Progress, RequestOutcome, UnableRealm, VisitingBrowser, answer_request};
 pub use client_login::{ClientCredentials, ClientRefusal, find_client};
 pub use issuing::IssuedTokens;
-pub use logout::{AskedLogout, LogoutFault, LogoutParameters, end_session, is_own_hint, read_logout};
+pub use logout::{AskedLogout, LogoutFault, LogoutParameters, end_session, is_own_hint, read_hint, read_logout};
 pub use realm::{find_client_realm, find_published_realm, find_realm, issuer, issuer_at};
 pub use resumption::{BroughtBack, come_back, deny, go_on, start_over};
 pub use standing::{find_access, find_standing, find_token};

@@ -7,8 +7,8 @@ use signpost_platform::pages::HtmlPage;
 use url::form_urlencoded;
 
 use super::outcomes;
-use super::visit::{RealmVisit, ask_again, failed, query_of};
-use crate::flows::{BroughtBack, Progress, RequestOutcome, answer_request, come_back as resume, read_asked};
+use super::visit::{PostedRequest, RealmVisit, failed, query_of};
+use crate::flows::{BroughtBack, Progress, RequestOutcome, answer_request, come_back as resume, read_asked, read_hint};
 
 /// `GET <issuer>/authorize`
 pub(super) async fn ask(visit: RealmVisit, request: Request) -> Result<Response, Response> {
@@ -27,7 +27,12 @@ pub(super) async fn ask(visit: RealmVisit, request: Request) -> Result<Response,
 
 /// `POST <issuer>/authorize`, from a page of the application's.
 pub(super) async fn ask_by_form(visit: RealmVisit, request: Request) -> Result<Response, Response> {
-    ask_again(&visit, "authorize", request).await
+    let posted = PostedRequest::receive(request).await?;
+    let hint = match &posted.id_token_hint {
+        Some(token) => read_hint(&visit.service, &visit.realm, token).await.map_err(failed)?,
+        None => None,
+    };
+    Ok(visit.repeat_with_get("authorize", posted, hint.as_ref()))
 }
 
 /// `GET <issuer>/authorize/return`: the browser is back from the login page. What it brings is worth something once.

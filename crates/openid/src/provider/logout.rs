@@ -11,8 +11,8 @@ use signpost_platform::pages::icons::Sign;
 
 use super::document::{application_of, headed, name};
 use super::outcomes;
-use super::visit::{RealmVisit, ask_again, failed, query_of, to};
-use crate::flows::{AskedLogout, LogoutParameters, end_session, is_own_hint, read_logout};
+use super::visit::{PostedRequest, RealmVisit, failed, query_of, to};
+use crate::flows::{AskedLogout, LogoutFault, LogoutParameters, end_session, is_own_hint, read_hint, read_logout};
 
 /// The fields of the form, beside its token.
 const FIELDS: [&str; 3] = ["client_id", "post_logout_redirect_uri", "state"];
@@ -36,7 +36,15 @@ pub(super) async fn ask(visit: RealmVisit, request: Request) -> Result<Response,
 
 /// `POST <issuer>/logout`, from a page of the application's.
 pub(super) async fn ask_by_form(visit: RealmVisit, request: Request) -> Result<Response, Response> {
-    ask_again(&visit, "logout", request).await
+    let posted = PostedRequest::receive(request).await?;
+    let hint = match &posted.id_token_hint {
+        Some(token) => {
+            let hint = read_hint(&visit.service, &visit.realm, token).await.map_err(failed)?;
+            Some(hint.ok_or_else(|| refuse_fault(&visit, LogoutFault::ForeignHint))?)
+        }
+        None => None,
+    };
+    Ok(visit.repeat_with_get("logout", posted, hint.as_ref()))
 }
 
 /// `POST <issuer>/logout/confirm`: the person pressed the button.
@@ -46,7 +54,7 @@ pub(super) async fn confirm(visit: RealmVisit, request: Request) -> Result<Respo
     form.check(visit.browser.login_cookie.as_ref(), &purpose(&visit)).map_err(|refusal| refuse(&visit, refusal))?;
     let [client_id, post_logout_redirect_uri, state] =
         FIELDS.map(|field| form.text(field).filter(|text| !text.is_empty()).map(str::to_owned));
-    let sent = LogoutParameters { id_token_hint: None, client_id, post_logout_redirect_uri, state };
+    let sent = LogoutParameters { client_id, post_logout_redirect_uri, state, ..LogoutParameters::default() };
     let asked = read(&visit, &sent).await?;
     let who = visit.find_signed_in().await?;
     end(&visit, &asked, who.as_ref()).await?;
@@ -57,11 +65,14 @@ pub(super) async fn confirm(visit: RealmVisit, request: Request) -> Result<Respo
 }
 
 async fn read(visit: &RealmVisit, sent: &LogoutParameters) -> Result<AskedLogout, Response> {
-    let asked = read_logout(&visit.service, &visit.realm, sent).await.map_err(failed)?;
-    asked.map_err(|fault| {
-        let page = HtmlPage::personal(outcomes::render_logout_fault(visit, fault));
-        page.with_status(StatusCode::BAD_REQUEST).into_response()
-    })
+    let cookie = visit.browser.hint_cookie.as_ref();
+    let asked = read_logout(&visit.service, &visit.realm, sent, cookie).await.map_err(failed)?;
+    asked.map_err(|fault| refuse_fault(visit, fault))
+}
+
+fn refuse_fault(visit: &RealmVisit, fault: LogoutFault) -> Response {
+    let page = HtmlPage::personal(outcomes::render_logout_fault(visit, fault));
+    page.with_status(StatusCode::BAD_REQUEST).into_response()
 }
 
 async fn end(visit: &RealmVisit, asked: &AskedLogout, who: Option<&SignedInUser>) -> Result<(), Response> {

@@ -1,6 +1,7 @@
 //! Who comes to a page of an issuer, and where they go from it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::{HeaderValue, Uri, header};
@@ -12,7 +13,7 @@ use signpost_login::sessions::PAGE_COOKIE;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::Limit;
 use signpost_platform::pages::Language;
-use signpost_platform::pages::cookie::CookieSecret;
+use signpost_platform::pages::cookie::{CookieName, CookieSecret};
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
 use signpost_store::random;
@@ -20,7 +21,24 @@ use url::form_urlencoded;
 
 use crate::authorizations::MAX_QUERY_LEN;
 use crate::flows::{VisitingBrowser, find_realm};
+use crate::posted_hint::IdTokenHint;
 use crate::service::OpenidService;
+
+/// By which a browser opens the hint of a request that it posted.
+const HINT_COOKIE: CookieName = CookieName::new("signpost_hint");
+/// How long a browser stores it: as long as an authorization request waits.
+const HINT_COOKIE_LASTS: Duration = Duration::from_hours(1);
+/// A posted hint that no browser opens.
+const NO_HINT: &str = "unknown";
+
+/// A request that an application's page posted.
+#[derive(Debug)]
+pub(super) struct PostedRequest {
+    /// All parameters but `id_token_hint`.
+    pairs: Vec<(String, String)>,
+    /// `id_token_hint`, empty if it was given more than once.
+    pub(super) id_token_hint: Option<String>,
+}
 
 /// A request for a page of an issuer.
 #[derive(Debug)]
@@ -48,6 +66,7 @@ impl RealmVisit {
         let browser = VisitingBrowser {
             login_cookie: LOGIN_COOKIE.read(&service.origin, headers),
             page_cookie: page_cookie.unwrap_or_else(|| CookieSecret::from_bytes(random())),
+            hint_cookie: HINT_COOKIE.read(&service.origin, headers),
             user_agent,
             address: client_address(&service, request),
         };
@@ -103,22 +122,62 @@ pub(super) fn query_of(uri: &Uri) -> Result<&str, Problem> {
     if query.len() > MAX_QUERY_LEN { Err(Problem::PayloadTooLarge { limit: MAX_QUERY_LEN }) } else { Ok(query) }
 }
 
-/// What a form of another site posts, asked once more with `GET`: the browser brings its cookies then (they are `Lax`), and
-/// the address can be loaded again.
-pub(super) async fn ask_again(visit: &RealmVisit, path: &str, request: Request) -> Result<Response, Response> {
-    let is_form = is_form(&request);
-    let body = axum::body::to_bytes(request.into_body(), MAX_QUERY_LEN).await;
-    let body = body.map_err(|_| Problem::PayloadTooLarge { limit: MAX_QUERY_LEN }.into_response())?;
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    if is_form {
-        query.extend_pairs(form_urlencoded::parse(&body));
+impl PostedRequest {
+    /// Reads a form of another site.
+    ///
+    /// # Errors
+    /// 413 if it is too long.
+    pub(super) async fn receive(request: Request) -> Result<Self, Response> {
+        let is_form = is_form(&request);
+        let body = axum::body::to_bytes(request.into_body(), MAX_QUERY_LEN).await;
+        let body = body.map_err(|_| too_long())?;
+        let mut posted = Self { pairs: Vec::new(), id_token_hint: None };
+        for (name, value) in form_urlencoded::parse(if is_form { &body } else { b"" }).into_owned() {
+            match name.as_str() {
+                "posted_hint" => {}
+                "id_token_hint" if value.is_empty() => {}
+                "id_token_hint" if posted.id_token_hint.is_some() => posted.id_token_hint = Some(String::new()),
+                "id_token_hint" => posted.id_token_hint = Some(value),
+                _ => posted.pairs.push((name, value)),
+            }
+        }
+        Ok(posted)
     }
-    let query = query.finish();
-    // Spelt anew it may be longer.
-    if query.len() > MAX_QUERY_LEN {
-        return Err(Problem::PayloadTooLarge { limit: MAX_QUERY_LEN }.into_response());
+}
+
+impl RealmVisit {
+    /// Sends the browser on with `GET`: it sends its cookies then (they are `Lax`), and the address can be loaded again. The
+    /// address has `hint`, the verified `id_token_hint`, for this browser alone; a token that is not this issuer's stays a
+    /// wrong one.
+    pub(super) fn repeat_with_get(&self, path: &str, posted: PostedRequest, hint: Option<&IdTokenHint>) -> Response {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(posted.pairs);
+        let cookie = self.browser.hint_cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
+        match (hint, posted.id_token_hint) {
+            (Some(hint), _) => {
+                query.append_pair("posted_hint", &hint.seal(&cookie, &self.realm.id, random()));
+            }
+            (None, Some(_)) => {
+                query.append_pair("posted_hint", NO_HINT);
+            }
+            (None, None) => {}
+        }
+        let query = query.finish();
+        // Encoded again it may be longer.
+        if query.len() > MAX_QUERY_LEN {
+            return too_long();
+        }
+        let mut reply = to(&format!("{}?{query}", self.link(path)));
+        if hint.is_some() {
+            let set = HINT_COOKIE.set(&self.service.origin, &cookie, HINT_COOKIE_LASTS);
+            reply.headers_mut().append(header::SET_COOKIE, set);
+        }
+        reply
     }
-    Ok(to(&format!("{}?{query}", visit.link(path))))
+}
+
+fn too_long() -> Response {
+    Problem::PayloadTooLarge { limit: MAX_QUERY_LEN }.into_response()
 }
 
 /// Whether the body is a form.

@@ -192,7 +192,7 @@ async fn serve(folder: &Path) -> Running {
 pub(crate) fn arrives(server: &Running) -> Browser {
     let base = server.address("sandbox").trim_end_matches("/sandbox/v1").to_owned();
     let origin = server.address("public_address");
-    Browser { http: http(), base, origin, cookie: None, login_cookie: None, setup_cookie: None }
+    Browser { http: http(), base, origin, cookie: None, login_cookie: None, hint_cookie: None, setup_cookie: None }
 }
 
 pub(crate) async fn hosting(folder: &Path) -> (Running, Integrator, Value, Phone) {

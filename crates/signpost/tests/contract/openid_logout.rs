@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::harness::{ShownPage, text};
-use crate::openid_flow::Realm;
+use crate::harness::{RelyingParty, ShownPage, text};
+use crate::openid_flow::{Realm, place};
 
 const OUT: &str = "https://app.test/out";
 
@@ -162,4 +162,84 @@ async fn somebody_elses_token_signs_nobody_out_without_a_question() {
     let theirs = realm.tokens(&[("prompt", "login"), ("scope", "openid offline_access")]).await;
     asks(&mut realm, &[("id_token_hint", &hint)]).await.is(200, "logout");
     assert!(!is_out(&mut realm, &theirs).await);
+}
+
+/// A page of the application's posts a request: the browser sends none of its cookies with it.
+async fn posts(realm: &mut Realm, path: &str, set: &[(&str, &str)]) -> ShownPage {
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(set).finish();
+    let request = realm.browser.http.post(realm.party.url(path)).header("origin", "https://app.test");
+    let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+    realm.browser.send(request).await
+}
+
+#[tokio::test]
+async fn a_posted_logout_puts_no_id_token_into_an_address() {
+    let (mut realm, tokens) = signed_in().await;
+    let hint = text(&tokens, "id_token").to_owned();
+    let set = [("id_token_hint", hint.as_str()), ("post_logout_redirect_uri", OUT), ("state", "a b"), ("lang", "es")];
+    let posted = posts(&mut realm, "/logout", &set).await;
+    let to = place(&posted);
+    let user = RelyingParty::claims(&tokens)["sub"].as_str().expect("a user").to_owned();
+    assert!(!to.contains(&hint) && !to.contains("id_token_hint") && !to.contains(&user), "{to}");
+    assert!(to.contains("lang=es") && to.contains("state=a+b"), "{to}");
+    // In another browser the address says nothing of whose logout it is.
+    let hint_cookie = realm.browser.hint_cookie.take();
+    realm.browser.goes_to(&to).await.is(400, "logout-fault");
+    realm.browser.hint_cookie = Some(format!("signpost_hint={}", "A".repeat(43)));
+    realm.browser.goes_to(&to).await.is(400, "logout-fault");
+    assert!(!is_out(&mut realm, &tokens).await);
+    realm.browser.hint_cookie = hint_cookie;
+    let back = realm.browser.goes_to(&to).await;
+    assert_eq!((back.status, location(&back)), (303, Some("https://app.test/out?state=a%20b")));
+    assert!(is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn a_posted_logout_without_a_valid_hint_signs_nobody_out() {
+    let (mut realm, tokens) = signed_in().await;
+    let hint = text(&tokens, "id_token").to_owned();
+    posts(&mut realm, "/logout", &[("id_token_hint", "not a token")]).await.is(400, "logout-fault");
+    posts(&mut realm, "/logout", &[("id_token_hint", &hint), ("id_token_hint", &hint)]).await.is(400, "logout-fault");
+    for set in [&[][..], &[("posted_hint", "x")]] {
+        let posted = posts(&mut realm, "/logout", set).await;
+        let to = place(&posted);
+        assert!(!to.contains("posted_hint"), "{to}");
+        realm.browser.goes_to(&to).await.is(200, "logout");
+    }
+    assert!(!is_out(&mut realm, &tokens).await);
+}
+
+#[tokio::test]
+async fn a_posted_authorization_request_puts_no_id_token_into_an_address() {
+    let (mut realm, tokens) = signed_in().await;
+    let hint = text(&tokens, "id_token").to_owned();
+    let request = realm.party.authorize(&[]);
+    let query = request.split_once('?').expect("a query").1.to_owned();
+    let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let with = |more: &[(&'static str, &str)]| -> Vec<(String, String)> {
+        let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        pairs.iter().cloned().chain(more).collect()
+    };
+    for (more, outcome) in [
+        (with(&[("id_token_hint", &hint), ("prompt", "none")]), "code"),
+        (with(&[("id_token_hint", "not a token"), ("prompt", "none")]), "invalid_request"),
+        (with(&[("id_token_hint", &hint), ("id_token_hint", &hint)]), "invalid_request"),
+    ] {
+        let set: Vec<_> = more.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let posted = posts(&mut realm, "/authorize", &set).await;
+        let to = place(&posted);
+        assert!(!to.contains(&hint) && !to.contains("id_token_hint"), "{to}");
+        let back = realm.browser.goes_to(&to).await;
+        let answer = realm.party.gets(&back);
+        assert_eq!(answer.get("error").map_or("code", String::as_str), outcome, "{to}");
+    }
+    // Of somebody else: whoever is signed in is not taken for them.
+    realm.phone = crate::harness::Phone::of(8, &realm.service.clock);
+    crate::page_flow::registers_at(&realm.service, &realm.integrator, "shop.test", &realm.phone).await;
+    realm.tokens(&[("prompt", "login")]).await;
+    let set = with(&[("id_token_hint", &hint), ("prompt", "none")]);
+    let set: Vec<_> = set.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let posted = posts(&mut realm, "/authorize", &set).await;
+    let back = realm.browser.goes_to(&place(&posted)).await;
+    assert_eq!(realm.party.gets(&back)["error"], "login_required");
 }

@@ -12,7 +12,15 @@ use crate::passkeys::{arrives, signs_up};
 fn tab(browser: &Browser) -> Browser {
     let Browser { http, base, origin, cookie, login_cookie, .. } = browser;
     let (http, base, origin) = (http.clone(), base.clone(), origin.clone());
-    Browser { http, base, origin, cookie: cookie.clone(), login_cookie: login_cookie.clone(), setup_cookie: None }
+    Browser {
+        http,
+        base,
+        origin,
+        cookie: cookie.clone(),
+        login_cookie: login_cookie.clone(),
+        hint_cookie: None,
+        setup_cookie: None,
+    }
 }
 
 /// All tabs bring their answer at once; how many were accepted.

@@ -16,6 +16,8 @@ pub(crate) struct Browser {
     pub(crate) cookie: Option<String>,
     /// What its person is signed in by.
     pub(crate) login_cookie: Option<String>,
+    /// By which it opens the hint of a request that it posted.
+    pub(crate) hint_cookie: Option<String>,
     /// Which link to the console it opened.
     pub(crate) setup_cookie: Option<String>,
 }
@@ -37,14 +39,16 @@ impl Browser {
             origin,
             cookie: None,
             login_cookie: None,
+            hint_cookie: None,
             setup_cookie: None,
         }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
-        let cookies: Vec<_> =
-            self.cookie.iter().chain(&self.login_cookie).chain(&self.setup_cookie).map(String::as_str).collect();
+        let cookies: Vec<&String> =
+            [&self.cookie, &self.login_cookie, &self.hint_cookie, &self.setup_cookie].into_iter().flatten().collect();
+        let cookies: Vec<_> = cookies.into_iter().map(String::as_str).collect();
         if cookies.is_empty() { request } else { request.header(COOKIE, cookies.join("; ")) }
     }
 
@@ -55,6 +59,7 @@ impl Browser {
             let pair = set.to_str().expect("a cookie").split(';').next().expect("a pair");
             let kept = match pair.trim_start_matches("__Host-").split('=').next() {
                 Some("signpost_login") => &mut self.login_cookie,
+                Some("signpost_hint") => &mut self.hint_cookie,
                 Some("signpost_setup") => &mut self.setup_cookie,
                 _ => &mut self.cookie,
             };

@@ -69,7 +69,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "openid",
         &[
-            &["ids", "jose", "pkce"],
+            &["ids", "jose", "pkce", "posted_hint"],
             &["error"],
             &["clients", "signing_keys"],
             &["claims"],

@@ -1,0 +1,122 @@
+//! The `id_token_hint` of a request that an application posts. The browser sends its cookies with the `GET` that follows
+//! only, and an ID token must not be in an address, where logs and histories store it. So the address has what the verified
+//! token said, encrypted for the one browser that posted it.
+
+use data_encoding::BASE64URL_NOPAD;
+use hmac::{Hmac, KeyInit, Mac};
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde_json::Value;
+use sha2::Sha256;
+use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
+use signpost_platform::pages::cookie::CookieSecret;
+
+/// The claims of a verified ID token that matter of a hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdTokenHint {
+    /// `sub`
+    pub user_id: UserId,
+    /// `sid`
+    pub session_id: Option<BrowserSessionId>,
+    /// `aud`
+    pub client_id: String,
+}
+
+impl IdTokenHint {
+    /// Reads the claims of a verified token. `None` if another issuer issued it.
+    #[must_use]
+    pub fn from_claims(claims: &Value, issuer: &str) -> Option<Self> {
+        let text = |name: &str| claims[name].as_str();
+        if text("iss") != Some(issuer) {
+            return None;
+        }
+        Some(Self {
+            user_id: text("sub").and_then(UserId::parse)?,
+            session_id: text("sid").and_then(BrowserSessionId::parse),
+            client_id: text("aud").unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// Encrypts the hint for the browser with this cookie, at this realm.
+    ///
+    /// # Panics
+    /// Never: keys and nonces have the lengths that the algorithm requires.
+    #[must_use]
+    pub fn seal(&self, cookie: &CookieSecret, realm: &DomainId, random: [u8; NONCE_LEN]) -> String {
+        let session = self.session_id.as_ref().map_or("", BrowserSessionId::as_str);
+        let mut sealed = format!("{} {session} {}", self.user_id.as_str(), self.client_id).into_bytes();
+        let (nonce, realm) = (Nonce::assume_unique_for_key(random), Aad::from(realm.as_str().as_bytes()));
+        key_of(cookie).seal_in_place_append_tag(nonce, realm, &mut sealed).expect("a hint is short");
+        BASE64URL_NOPAD.encode(&[&random[..], &sealed].concat())
+    }
+
+    /// Decrypts a hint. `None` if it was encrypted for another browser or realm, or is none.
+    #[must_use]
+    pub fn open(sealed: &str, cookie: &CookieSecret, realm: &DomainId) -> Option<Self> {
+        let mut bytes = BASE64URL_NOPAD.decode(sealed.as_bytes()).ok()?;
+        let nonce = Nonce::try_assume_unique_for_key(bytes.get(..NONCE_LEN)?).ok()?;
+        let realm = Aad::from(realm.as_str().as_bytes());
+        let opened = key_of(cookie).open_within(nonce, realm, &mut bytes, NONCE_LEN..).ok()?;
+        let mut parts = str::from_utf8(opened).ok()?.splitn(3, ' ');
+        Some(Self {
+            user_id: UserId::parse(parts.next()?)?,
+            session_id: BrowserSessionId::parse(parts.next()?),
+            client_id: parts.next()?.to_owned(),
+        })
+    }
+}
+
+fn key_of(cookie: &CookieSecret) -> LessSafeKey {
+    let mac = Hmac::<Sha256>::new_from_slice(cookie.reveal().as_bytes()).expect("HMAC takes keys of any length");
+    let key = mac.chain_update("signpost posted hint").finalize().into_bytes();
+    LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("a key of 32 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+
+    fn cookie(number: u8) -> CookieSecret {
+        CookieSecret::from_bytes([number; 32])
+    }
+
+    fn realm(number: u8) -> DomainId {
+        DomainId::new(Timestamp::UNIX_EPOCH, [number; 16])
+    }
+
+    fn hint(has_session: bool) -> IdTokenHint {
+        let session = BrowserSessionId::new(Timestamp::UNIX_EPOCH, [2; 16]);
+        IdTokenHint {
+            user_id: UserId::new(Timestamp::UNIX_EPOCH, [1; 16]),
+            session_id: has_session.then_some(session),
+            client_id: "cli_1".to_owned(),
+        }
+    }
+
+    #[test]
+    fn only_the_same_browser_opens_a_hint_at_the_same_realm() {
+        for hint in [hint(true), hint(false)] {
+            let sealed = hint.seal(&cookie(1), &realm(1), [7; NONCE_LEN]);
+            assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &realm(1)), Some(hint.clone()));
+            assert_eq!(IdTokenHint::open(&sealed, &cookie(2), &realm(1)), None);
+            assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &realm(2)), None);
+            for changed in ["", "AAAA", "unknown", &sealed[1..], &sealed[..sealed.len() - 4]] {
+                assert_eq!(IdTokenHint::open(changed, &cookie(1), &realm(1)), None, "{changed}");
+            }
+            assert!(!sealed.contains(hint.user_id.as_str()));
+        }
+    }
+
+    #[test]
+    fn claims_of_another_issuer_are_no_hint() {
+        let IdTokenHint { user_id, session_id, .. } = hint(true);
+        let (sub, sid) = (user_id.as_str(), session_id.as_ref().map(BrowserSessionId::as_str));
+        let claims = json!({ "iss": "https://login.test/dom_1", "sub": sub, "sid": sid, "aud": "cli_1" });
+        assert_eq!(IdTokenHint::from_claims(&claims, "https://login.test/dom_1"), Some(hint(true)));
+        assert_eq!(IdTokenHint::from_claims(&claims, "https://login.test/dom_2"), None);
+        let of_nobody = json!({ "iss": "https://login.test/dom_1", "aud": "cli_1" });
+        assert_eq!(IdTokenHint::from_claims(&of_nobody, "https://login.test/dom_1"), None);
+    }
+}
