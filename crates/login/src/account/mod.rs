@@ -17,7 +17,7 @@ use axum::extract::{Query, Request, State};
 use axum::routing::{get, post};
 use signpost_platform::pages::{Asset, Language};
 use signpost_platform::web::PathId;
-use signpost_platform::web::problem::Problem;
+use signpost_platform::web::problem::method_not_allowed;
 
 use crate::service::LoginService;
 use logins::LoginReturn;
@@ -58,7 +58,8 @@ pub(crate) fn router() -> Router<LoginService> {
                 },
             )
             // It would complete the login, as the GET does.
-            .head(async || Problem::MethodNotAllowed),
+            .head(async || method_not_allowed("GET"))
+            .fallback(async || method_not_allowed("GET")),
         )
         .merge(forms())
 }

@@ -9,30 +9,54 @@ use axum::http::header::{
 };
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use signpost_auth::{AuthCallback, LnurlReply};
 use signpost_platform::web::peer::client_address;
-use signpost_platform::web::problem::Problem;
+use signpost_platform::web::problem::method_not_allowed;
 
 use super::count_request;
 use crate::flows::lnurl::accept_lightning;
 use crate::service::LoginService;
 
-/// The address of both environments: the path names a session of either.
+/// The address of both environments: the path names a session of either. Wallets that append a slash or post get the reason in
+/// the form that they read, and no page.
 pub fn router() -> Router<LoginService> {
     // Whoever asks for the head alone looks where a link leads, and answers nothing.
-    let refuse = async || Problem::MethodNotAllowed;
-    let routes = get(handle_callback).head(refuse).options(preflight).fallback(refuse);
-    Router::new().route("/lnurl/{suffix}", routes)
+    let routes = get(handle_callback)
+        .head(async || method_not_allowed("GET, OPTIONS"))
+        .options(preflight)
+        .fallback(async |state: State<LoginService>, request: Request| refuse_request(state, request, NOT_GET).await);
+    let elsewhere =
+        any(async |state: State<LoginService>, request: Request| refuse_request(state, request, NOT_HERE).await);
+    Router::new()
+        .route("/lnurl/{suffix}", routes)
+        .route("/lnurl", elsewhere.clone())
+        .route("/lnurl/", elsewhere.clone())
+        .route("/lnurl/{suffix}/", elsewhere.clone())
+        .route("/lnurl/{suffix}/{*rest}", elsewhere)
 }
+
+const NOT_GET: &str = "this URL takes the answer by GET; send k1, sig and key in the query";
+const NOT_HERE: &str = "no login has this URL; scan the code again and use its URL unchanged";
 
 async fn handle_callback(State(service): State<LoginService>, RawQuery(query): RawQuery, request: Request) -> Response {
     let suffix = request.uri().path().rsplit('/').next().unwrap_or_default();
     let address = client_address(&service, &request);
-    let reply = match count_request(&service, address).await {
+    respond(&match count_request(&service, address).await {
         Ok(()) => reply_to(&service, suffix, query.as_deref().unwrap_or_default()).await,
         Err(problem) => LnurlReply::error(&problem.to_string()),
-    };
+    })
+}
+
+/// Refuses a request that answers no login, for this reason.
+async fn refuse_request(State(service): State<LoginService>, request: Request, reason: &'static str) -> Response {
+    respond(&match count_request(&service, client_address(&service, &request)).await {
+        Ok(()) => LnurlReply::error(reason),
+        Err(problem) => LnurlReply::error(&problem.to_string()),
+    })
+}
+
+fn respond(reply: &LnurlReply) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store"), OPEN], reply.to_json()).into_response()
 }
 

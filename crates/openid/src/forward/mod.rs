@@ -22,7 +22,7 @@ use axum::response::Redirect;
 use axum::routing::{any, get};
 use signpost_platform::pages::{Language, assets};
 use signpost_platform::web::PathId;
-use signpost_platform::web::problem::Problem;
+use signpost_platform::web::problem::method_not_allowed;
 
 use crate::service::OpenidService;
 use app_origin::OWN_PATHS;
@@ -64,7 +64,8 @@ fn own_pages() -> Router<OpenidService> {
                 come_back::come_back(AppVisit::begin(service, language, &parts).await?, &parts.uri).await
             })
             // It would redeem the code, as the GET does.
-            .head(async || Problem::MethodNotAllowed),
+            .head(async || method_not_allowed("GET"))
+            .fallback(async || method_not_allowed("GET")),
         )
         .route(
             "/.signpost/denied",

@@ -16,10 +16,10 @@ mod words;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::cors::with_preflight;
-use signpost_platform::web::problem::Problem;
+use signpost_platform::web::problem::method_not_allowed;
 use signpost_platform::web::{PathId, PathPair};
 
 use crate::service::OpenidService;
@@ -36,9 +36,8 @@ fn at(environment: Environment, path: &str) -> String {
     format!("{}/{{realm}}/{path}", environment.page_path())
 }
 
-/// Where browsers go. What a request of `HEAD` would begin, nobody would see.
+/// Where browsers go.
 fn for_people(environment: Environment) -> Router<OpenidService> {
-    let none = async || Problem::MethodNotAllowed;
     let visit = move |service, id, request: &Request| RealmVisit::find(service, environment, id, request);
     let ask = get(async move |State(service), PathId(id), request: Request| {
         authorize::ask(visit(service, id, &request).await?, request).await
@@ -65,11 +64,17 @@ fn for_people(environment: Environment) -> Router<OpenidService> {
         logout::confirm(visit(service, id, &request).await?, request).await
     });
     Router::new()
-        .route(&at(environment, "authorize"), ask.head(none))
-        .route(&at(environment, "authorize/return"), back.head(none))
-        .route(&at(environment, "authorize/consent/{request}"), consent.head(none))
-        .route(&at(environment, "logout"), logout.head(none))
+        .route(&at(environment, "authorize"), refuse_others(ask, "GET, POST"))
+        .route(&at(environment, "authorize/return"), refuse_others(back, "GET"))
+        .route(&at(environment, "authorize/consent/{request}"), refuse_others(consent, "GET, POST"))
+        .route(&at(environment, "logout"), refuse_others(logout, "GET, POST"))
         .route(&at(environment, "logout/confirm"), confirm)
+}
+
+/// Refuses all other methods. `HEAD` is one of them: a login that it began would be seen by nobody.
+fn refuse_others(routes: MethodRouter<OpenidService>, allowed: &'static str) -> MethodRouter<OpenidService> {
+    let refuse = async move || method_not_allowed(allowed);
+    routes.head(refuse).fallback(refuse)
 }
 
 /// Where applications ask by themselves; those that run in a browser may, wherever they come from.

@@ -134,6 +134,15 @@ impl IntoResponse for Problem {
     }
 }
 
+/// Returns the refusal of a method at an address that allows these, in the form of the header `Allow` (RFC 9110, 15.5.6). The
+/// router itself names `HEAD` wherever it has `GET`.
+#[must_use]
+pub fn method_not_allowed(allowed: &'static str) -> Response {
+    let mut reply = Problem::MethodNotAllowed.into_response();
+    reply.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    reply
+}
+
 /// What the reply with an error body carries inside of the server: whoever answers people says the same in words.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReply;

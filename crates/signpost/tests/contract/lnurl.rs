@@ -288,12 +288,31 @@ async fn any_page_may_ask_and_nothing_else_is_answered() {
     let reply = send(visitor.request(Method::OPTIONS, "/lnurl/000000000000")).await;
     assert_eq!((reply.status, reply.header("access-control-allow-origin")), (204, Some("*")));
     assert_eq!(reply.header("access-control-allow-methods"), Some("GET"));
+    let head = visitor.request(Method::HEAD, "/lnurl/000000000000").send().await.expect("a reply");
+    assert_eq!((head.status().as_u16(), head.headers()["allow"].to_str().expect("text")), (405, "GET, OPTIONS"));
     for method in [Method::POST, Method::PUT, Method::DELETE] {
-        send(visitor.request(method, "/lnurl/000000000000")).await.refused(405, "method_not_allowed");
+        let reply = send(visitor.request(method.clone(), "/lnurl/000000000000")).await;
+        assert!(refused(&reply).contains("GET"), "{method}: {}", reply.text);
+        assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{method}");
     }
-    for path in ["/lnurl/", "/lnurl", "/lnurl/a/b"] {
-        assert_eq!(send(visitor.request(Method::GET, path)).await.status, 404, "{path}");
+    for path in ["/lnurl/", "/lnurl", "/lnurl/000000000000/", "/lnurl/a/b", "/lnurl/a/b/c"] {
+        for method in [Method::GET, Method::POST] {
+            let reply = send(visitor.request(method, path).header("accept", "text/html")).await;
+            assert!(refused(&reply).contains("no login has this URL"), "{path}: {}", reply.text);
+            assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{path}");
+        }
     }
+}
+
+#[tokio::test]
+async fn requests_that_answer_no_login_are_counted_too() {
+    let service = Service::with(&[("rate_limit_answer", "20/m")]).await;
+    let visitor = service.visitor();
+    for path in ["/lnurl/000000000000/", "/lnurl"] {
+        assert!(refused(&send(visitor.request(Method::GET, path)).await).contains("no login has this URL"));
+    }
+    let reply = send(visitor.request(Method::POST, "/lnurl/000000000000")).await;
+    assert!(refused(&reply).contains("too many requests"), "{}", reply.text);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

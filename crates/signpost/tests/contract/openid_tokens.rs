@@ -2,7 +2,7 @@
 
 use data_encoding::BASE64;
 use reqwest::Method;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE};
 use serde_json::json;
 use signpost_openid::clients::{EmailClaim, RedirectUris};
 
@@ -118,6 +118,30 @@ async fn a_scope_may_be_named_again_and_never_grow() {
     assert_eq!(realm.party.posts("/token", &asks("openid profile")).await.with(400)["error"], "invalid_scope");
     let next = realm.party.posts("/token", &asks("openid email")).await.with(200);
     assert_eq!(next["scope"], "openid email offline_access", "what was granted stays, and the reply says so");
+}
+
+#[tokio::test]
+async fn a_refused_method_is_told_with_those_that_are_allowed() {
+    let realm = Realm::start().await;
+    let http = realm.service.visitor().http;
+    for (path, methods, allowed) in [
+        ("/authorize", [Method::HEAD, Method::PUT], "GET, POST"),
+        ("/authorize/return", [Method::HEAD, Method::POST], "GET"),
+        ("/authorize/consent/auz_x", [Method::HEAD, Method::DELETE], "GET, POST"),
+        ("/logout", [Method::HEAD, Method::PATCH], "GET, POST"),
+        ("/logout/confirm", [Method::GET, Method::HEAD], "POST"),
+        ("/token", [Method::GET, Method::HEAD], "POST,OPTIONS"),
+        ("/revoke", [Method::GET, Method::PUT], "POST,OPTIONS"),
+        ("/introspect", [Method::GET, Method::HEAD], "POST"),
+        ("/userinfo", [Method::PUT, Method::DELETE], "GET,HEAD,POST,OPTIONS"),
+        ("/jwks", [Method::POST, Method::DELETE], "GET,HEAD"),
+    ] {
+        for method in methods {
+            let reply = http.request(method.clone(), realm.party.url(path)).send().await.expect("a reply");
+            let told = reply.headers().get(ALLOW).map(|value| value.to_str().expect("text"));
+            assert_eq!((reply.status().as_u16(), told), (405, Some(allowed)), "{method} {path}");
+        }
+    }
 }
 
 #[tokio::test]

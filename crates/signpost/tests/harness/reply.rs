@@ -36,7 +36,7 @@ impl Reply {
         }
         let is_public = path.starts_with("/health") || path.contains("/.well-known/") || path.ends_with("/jwks");
         let speaks_mcp = path.starts_with("/mcp") || path.starts_with("/sse");
-        let is_public = is_public || path.starts_with("/lnurl/");
+        let is_public = is_public || path == "/lnurl" || path.starts_with("/lnurl/");
         let is_public = is_public || speaks_mcp || path.ends_with("/openapi.yaml") || is_followed(path);
         let is_public = is_public || path.starts_with("/assets/") || is_protocol(path);
         let open = headers.keys().find(|name| name.as_str().starts_with("access-control-"));
