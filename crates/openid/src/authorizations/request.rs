@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::parameters::Parameters;
 use super::refusal::{AuthorizationRefusal, RefusalCode};
-use crate::claims::{OpenidScope, OpenidScopes};
+use crate::claims::{COMMAS, OpenidScope, OpenidScopes, has_commas};
 use crate::clients::ClientSettings;
 use crate::pkce::CodeChallenge;
 
@@ -60,9 +60,11 @@ impl AuthorizationRequest {
             return Err(InvalidRequest.because("a parameter is given twice; send each once"));
         }
         check_kind(given)?;
-        let scopes = OpenidScopes::of_request(given.text("scope").unwrap_or_default());
+        let scope = given.text("scope").unwrap_or_default();
+        let scopes = OpenidScopes::of_request(scope);
         if !scopes.contains(OpenidScope::Openid) {
-            return Err(RefusalCode::InvalidScope.because("the scope must contain 'openid'"));
+            let description = if has_commas(scope) { COMMAS } else { "the scope must contain 'openid'" };
+            return Err(RefusalCode::InvalidScope.because(description));
         }
         let max_age = given.text("max_age").map(read_seconds).transpose()?;
         Ok(Self {
@@ -72,9 +74,9 @@ impl AuthorizationRequest {
             prompt: PromptWish::read(given.text("prompt").unwrap_or_default())?,
             max_age,
             id_token_hint: given.text("id_token_hint").map(str::to_owned),
+            posted_hint: given.text("posted_hint").map(str::to_owned),
             ui_locales: given.text("ui_locales").map(str::to_owned),
         })
-            posted_hint: given.text("posted_hint").map(str::to_owned),
     }
 }
 
@@ -214,6 +216,21 @@ mod tests {
         ] {
             assert_eq!(read(&query), Err(code), "{query}");
         }
+    }
+
+    #[test]
+    fn commas_between_scopes_are_named_as_the_mistake() {
+        let description = |scope: &str| {
+            let query = format!("response_type=code&scope={scope}&{CHALLENGE}");
+            let read = AuthorizationRequest::read(&Parameters::read(&query), &test_client());
+            read.err().map(|refusal| (refusal.code.as_str(), refusal.description))
+        };
+        for scope in ["openid,profile", "openid,", "profile,openid email"] {
+            assert_eq!(description(scope), Some(("invalid_scope", COMMAS)), "{scope}");
+        }
+        assert_eq!(description("profile"), Some(("invalid_scope", "the scope must contain 'openid'")));
+        // A scope that is not known here may have a comma in it.
+        assert_eq!(description("openid a,b"), None);
     }
 
     #[test]

@@ -7,5 +7,5 @@ mod user_claims;
 
 pub use id_token::{ID_TOKEN_LASTS, IdToken, LoginFacts, hash_access_token};
 pub use proof_words::{acr, amr};
-pub use scopes::{OpenidScope, OpenidScopes};
+pub use scopes::{COMMAS, OpenidScope, OpenidScopes, has_commas};
 pub use user_claims::{UserClaims, address_of};

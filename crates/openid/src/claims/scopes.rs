@@ -17,6 +17,17 @@ pub enum OpenidScope {
     OfflineAccess,
 }
 
+/// What is wrong with scopes that have commas between them.
+pub const COMMAS: &str = "scope has commas between its values; send them with spaces, such as 'openid profile'";
+
+/// Returns whether a text has commas between scopes, at least one of which is known (RFC 6749, 3.3: scopes are delimited by
+/// spaces).
+#[must_use]
+pub fn has_commas(text: &str) -> bool {
+    let with_commas = text.split(' ').filter(|word| word.contains(','));
+    with_commas.flat_map(|word| word.split(',')).any(|word| OpenidScope::parse(word).is_some())
+}
+
 /// Some of them, each once, in the order of [`OpenidScope::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenidScopes(u8);
@@ -36,6 +47,10 @@ impl OpenidScope {
         }
     }
 
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == word)
+    }
+
     fn bit(self) -> u8 {
         1 << self as u8
     }
@@ -45,8 +60,7 @@ impl OpenidScopes {
     /// Those that a request names. What it names beside them gives nothing, and is left out (`OpenID` Connect Core, 3.1.2.1).
     #[must_use]
     pub fn of_request(text: &str) -> Self {
-        let words = text.split(' ');
-        words.filter_map(|word| OpenidScope::ALL.into_iter().find(|scope| scope.as_str() == word)).collect()
+        text.split(' ').filter_map(OpenidScope::parse).collect()
     }
 
     /// Whether this one is among them.

@@ -19,7 +19,9 @@ use crate::service::OpenidService;
 pub struct IssuedTokens {
     pub access: Bearer,
     pub refresh: Option<Bearer>,
-    pub id_token: String,
+    /// Not issued by a refresh that leaves out the scope `openid`.
+    pub id_token: Option<String>,
+    /// Those of the access token.
     pub scopes: OpenidScopes,
 }
 
@@ -76,23 +78,30 @@ pub(super) struct NewTokens {
     pub(super) rows: Vec<StoredToken>,
 }
 
-/// Draws tokens of a grant, and signs the ID token. `refresh` is the refresh token that is sent, where it is there already.
+/// Draws tokens of a grant, and signs the ID token. `scopes` are those of the access token and of the ID token, all of the
+/// grant or fewer; the refresh token has those of the grant (RFC 6749, 6). `refresh` is the refresh token that is sent, where
+/// it is there already.
 pub(super) async fn draw_tokens(
     service: &OpenidService,
     realm: &Domain,
-    grant: &Grant,
+    (grant, scopes): (&Grant, OpenidScopes),
     facts: &GrantFacts,
     refresh: Option<Bearer>,
 ) -> Result<NewTokens> {
     let now = service.clock.now();
     let access = Bearer::new(BearerKind::Access, random());
-    let mut rows = vec![StoredToken::begin(&access, TokenKind::Access, &grant.id, now)];
+    let narrowed = (scopes != grant.scopes).then_some(scopes);
+    let row = StoredToken::begin(&access, TokenKind::Access, &grant.id, now);
+    let mut rows = vec![StoredToken { scopes: narrowed, ..row }];
     let refresh = refresh.or_else(|| {
         let is_wanted = grant.scopes.contains(OpenidScope::OfflineAccess);
         let drawn = is_wanted.then(|| Bearer::new(BearerKind::Refresh, random()))?;
         rows.push(StoredToken::begin(&drawn, TokenKind::Refresh, &grant.id, now));
         Some(drawn)
     });
+    if !scopes.contains(OpenidScope::Openid) {
+        return Ok(NewTokens { issued: IssuedTokens { access, refresh, id_token: None, scopes }, rows });
+    }
     let login = LoginFacts {
         client_id: grant.client_id.clone(),
         authenticated_at: grant.authenticated_at,
@@ -102,8 +111,8 @@ pub(super) async fn draw_tokens(
         nonce: grant.nonce.clone().filter(|_| grant.redeemed_at.is_none()),
     };
     let settings = &facts.client.settings;
-    let user = UserClaims::of(&facts.user, realm, grant.scopes, settings.email);
+    let user = UserClaims::of(&facts.user, realm, scopes, settings.email);
     let claims = IdToken::of(login, issuer(service, realm), user, access.reveal(), now);
     let id_token = service.sign_token(realm.account.environment, settings.algorithm, &claims, "JWT").await?;
-    Ok(NewTokens { issued: IssuedTokens { access, refresh, id_token, scopes: grant.scopes }, rows })
+    Ok(NewTokens { issued: IssuedTokens { access, refresh, id_token: Some(id_token), scopes }, rows })
 }

@@ -6,7 +6,7 @@ use signpost_store::random;
 
 use super::issuing::{IssuedTokens, NewTokens, draw_tokens};
 use super::standing::find_standing;
-use crate::claims::OpenidScopes;
+use crate::claims::{COMMAS, OpenidScopes, has_commas};
 use crate::clients::Client;
 use crate::grants::{
     Bearer, BearerKind, Grant, GrantFacts, RefreshVerdict, StoredToken, TokenKind, judge_refresh, open_successor,
@@ -53,7 +53,7 @@ pub async fn redeem_code(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let NewTokens { issued, rows } = draw_tokens(service, realm, &grant, &facts, None).await?;
+    let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, grant.scopes), &facts, None).await?;
     if sql::redeem(&service.store, &grant.id, rows, service.clock.now()).await? {
         return Ok(Ok(issued));
     }
@@ -122,15 +122,16 @@ pub async fn refresh(
         if grant.client_id != client.id || grant.domain_id != realm.id {
             return unknown();
         }
-        if scope.is_some_and(|scope| !grant.scopes.contain_all(OpenidScopes::of_request(scope))) {
-            return Ok(Err(TokenRefusal::InvalidScope("scope must not contain more than was granted")));
-        }
+        let scopes = match narrow(grant.scopes, scope) {
+            Ok(scopes) => scopes,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
         let Some(facts) = find_standing(service, realm, &grant).await? else { return Ok(Err(GONE)) };
         let now = service.clock.now();
         let successor = find_successor(service, &bearer, &stored).await?;
         match judge_refresh(&stored, successor.as_ref().map(|(_, row)| row), now) {
             RefreshVerdict::Rotate => {
-                let NewTokens { issued, rows } = draw_tokens(service, realm, &grant, &facts, None).await?;
+                let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, None).await?;
                 let Some(next) = &issued.refresh else { return unknown() };
                 let sealed = seal_successor(&bearer, next, random());
                 if sql::replace(&service.store, bearer.hash(), &sealed, rows, now).await? {
@@ -139,7 +140,7 @@ pub async fn refresh(
             }
             RefreshVerdict::Repeat => {
                 let next = successor.map(|(next, _)| next);
-                let NewTokens { issued, rows } = draw_tokens(service, realm, &grant, &facts, next).await?;
+                let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, next).await?;
                 sql::add_tokens(&service.store, rows).await?;
                 return Ok(Ok(issued));
             }
@@ -156,6 +157,23 @@ pub async fn refresh(
         }
     }
     anyhow::bail!("a refresh token is replaced, and is not")
+}
+
+/// Returns the scopes of the access token that a refresh issues: those that it names of the granted ones, or all of them if it
+/// names none (RFC 6749, 6). Those that are not known here are left out.
+fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, TokenRefusal> {
+    let Some(scope) = scope else { return Ok(granted) };
+    if has_commas(scope) {
+        return Err(TokenRefusal::InvalidScope(COMMAS));
+    }
+    let scopes = OpenidScopes::of_request(scope);
+    if !granted.contain_all(scopes) {
+        return Err(TokenRefusal::InvalidScope("scope must not contain more than was granted"));
+    }
+    if scopes == OpenidScopes::default() {
+        return Err(TokenRefusal::InvalidScope("scope names none of the granted scopes; leave it out for all of them"));
+    }
+    Ok(scopes)
 }
 
 /// The token that replaced this one, where one did.
@@ -185,5 +203,30 @@ pub async fn revoke_token(service: &OpenidService, realm: &Domain, client: &Clie
     match stored.kind {
         TokenKind::Refresh => sql::revoke(&service.store, &grant.id, service.clock.now()).await,
         TokenKind::Access | TokenKind::Session => sql::end_token(&service.store, bearer.hash()).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refresh_narrows_scopes_and_never_adds_any() {
+        let granted = OpenidScopes::of_request("openid profile offline_access");
+        for (scope, narrowed) in [
+            (None, Some("openid profile offline_access")),
+            (Some("openid profile offline_access"), Some("openid profile offline_access")),
+            (Some("openid"), Some("openid")),
+            (Some("profile unheard"), Some("profile")),
+            (Some("openid email"), None),
+            (Some("openid,profile"), None),
+            (Some("openid profile,offline_access"), None),
+            (Some("unheard"), None),
+            (Some(" "), None),
+        ] {
+            let found = narrow(granted, scope).ok();
+            assert_eq!(found, narrowed.map(OpenidScopes::of_request), "{scope:?}");
+        }
+        assert_eq!(narrow(granted, Some("openid,profile")), Err(TokenRefusal::InvalidScope(COMMAS)));
     }
 }

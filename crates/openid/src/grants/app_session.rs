@@ -39,6 +39,7 @@ impl AppSession {
             kind: TokenKind::Session,
             created_at: now,
             expires_at: expires_at(grant, now),
+            scopes: None,
             replaced_at: None,
             successor: None,
         }

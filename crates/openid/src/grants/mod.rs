@@ -73,6 +73,8 @@ rows! {
         pub kind: TokenKind,
         pub created_at: Timestamp,
         pub expires_at: Timestamp,
+        /// The scopes of an access token that a refresh narrowed; all others have those of the grant.
+        pub scopes: Option<OpenidScopes>,
     } later {
         /// When a refresh token was replaced.
         pub replaced_at: Option<Timestamp>,
@@ -116,6 +118,7 @@ impl StoredToken {
             kind,
             created_at: now,
             expires_at: now + lasts,
+            scopes: None,
             replaced_at: None,
             successor: None,
         }

@@ -6,6 +6,7 @@ use signpost_login::users::{Credential, HostedUser};
 use jiff::Timestamp;
 
 use super::{Grant, StoredToken};
+use crate::claims::OpenidScopes;
 use crate::clients::Client;
 
 /// What a grant stands on, as it is now.
@@ -38,6 +39,12 @@ pub struct TokenStanding {
 }
 
 impl TokenStanding {
+    /// Returns the scopes of the token: those of its grant, unless a refresh narrowed them.
+    #[must_use]
+    pub fn scopes(&self) -> OpenidScopes {
+        self.token.scopes.unwrap_or(self.grant.scopes)
+    }
+
     /// Whether the token still counts: it is not over, and no other replaced it.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {

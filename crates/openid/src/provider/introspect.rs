@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::oauth_form::OauthVisit;
 use super::oauth_reply::{OauthRefusal, no_store};
+use crate::claims::OpenidScope;
 use crate::flows::{find_token, issuer};
 use crate::grants::{Bearer, BearerKind, TokenStanding};
 
@@ -26,19 +27,24 @@ pub(super) async fn introspect(visit: OauthVisit) -> Result<Response, OauthRefus
         None => None,
     };
     // Of another client's token it learns as much as of none.
-    let Some(TokenStanding { token, grant, facts }) = found.filter(|found| found.grant.client_id == client.id) else {
+    let Some(found) = found.filter(|found| found.grant.client_id == client.id) else {
         return Ok(no_store(StatusCode::OK, &json!({ "active": false })));
     };
-    let told = json!({
+    let scopes = found.scopes();
+    let TokenStanding { token, grant, facts } = found;
+    let mut told = json!({
         "active": true,
         "iss": issuer(&visit.service, &visit.realm),
         "client_id": client.id,
         "sub": grant.user_id,
-        "username": facts.user.petname.as_str(),
-        "scope": grant.scopes.to_words(),
+        "scope": scopes.to_words(),
         "token_type": "Bearer",
         "iat": token.created_at.as_second(),
         "exp": token.expires_at.as_second(),
     });
+    // The name is what the scope `profile` gives, here as in the ID token.
+    if scopes.contains(OpenidScope::Profile) {
+        told["username"] = facts.user.petname.as_str().into();
+    }
     Ok(no_store(StatusCode::OK, &told))
 }

@@ -21,6 +21,8 @@ pub(super) enum OauthRefusal {
     Refused { status: StatusCode, error: &'static str, description: Cow<'static, str> },
     /// The same, and how to ask instead.
     Unauthorized { error: Option<&'static str>, description: &'static str, challenge: String },
+    /// The token lets nobody do this (RFC 6750, 3.1).
+    InsufficientScope { description: &'static str, challenge: String },
     /// A fault of ours, or too many requests.
     Problem(Problem),
 }
@@ -60,14 +62,22 @@ impl IntoResponse for OauthRefusal {
             Self::NotFound => Problem::NotFound.into_response(),
             Self::Refused { status, error, description } => no_store(status, &told(Some(error), &description)),
             Self::Unauthorized { error, description, challenge } => {
-                let mut reply = no_store(StatusCode::UNAUTHORIZED, &told(error, description));
-                let challenge = HeaderValue::try_from(challenge).ok();
-                reply.headers_mut().extend(challenge.map(|challenge| (WWW_AUTHENTICATE, challenge)));
-                reply
+                with_challenge(no_store(StatusCode::UNAUTHORIZED, &told(error, description)), challenge)
+            }
+            Self::InsufficientScope { description, challenge } => {
+                let reply = no_store(StatusCode::FORBIDDEN, &told(Some("insufficient_scope"), description));
+                with_challenge(reply, challenge)
             }
             Self::Problem(problem) => say(&problem),
         }
     }
+}
+
+fn with_challenge(mut reply: Response, challenge: String) -> Response {
+    if let Ok(challenge) = HeaderValue::try_from(challenge) {
+        reply.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    reply
 }
 
 fn told(error: Option<&str>, description: &str) -> serde_json::Value {

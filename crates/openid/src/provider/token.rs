@@ -16,7 +16,8 @@ struct TokenReply<'a> {
     access_token: &'a str,
     token_type: &'static str,
     expires_in: i64,
-    id_token: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_token: Option<&'a str>,
     scope: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<&'a str>,
@@ -51,7 +52,7 @@ pub(super) async fn issue(visit: OauthVisit) -> Result<Response, OauthRefusal> {
         access_token: access.reveal(),
         token_type: "Bearer",
         expires_in: ACCESS_LASTS.as_secs(),
-        id_token: &id_token,
+        id_token: id_token.as_deref(),
         scope: scopes.to_words(),
         refresh_token: refresh.as_ref().map(Bearer::reveal),
     };

@@ -6,7 +6,7 @@ use signpost_platform::limits::Caller;
 
 use super::oauth_form::OauthVisit;
 use super::oauth_reply::{OauthRefusal, no_store};
-use crate::claims::UserClaims;
+use crate::claims::{OpenidScope, UserClaims};
 use crate::flows::{find_access, issuer};
 use crate::grants::{Bearer, BearerKind, TokenStanding};
 
@@ -30,9 +30,12 @@ pub(super) async fn show(visit: OauthVisit) -> Result<Response, OauthRefusal> {
         visit.count_stranger().await?;
         return Err(refuse(&visit, token.is_some()));
     };
-    let TokenStanding { grant, facts, .. } = &*found;
+    let (TokenStanding { grant, facts, .. }, scopes) = (&*found, found.scopes());
     visit.count(&Caller::Client(grant.id.to_string())).await?;
-    let claims = UserClaims::of(&facts.user, &visit.realm, grant.scopes, facts.client.settings.email);
+    if !scopes.contains(OpenidScope::Openid) {
+        return Err(refuse_scope(&visit));
+    }
+    let claims = UserClaims::of(&facts.user, &visit.realm, scopes, facts.client.settings.email);
     Ok(no_store(StatusCode::OK, &claims))
 }
 
@@ -43,4 +46,13 @@ fn refuse(visit: &OauthVisit, has_token: bool) -> OauthRefusal {
     let error = if has_token { ", error=\"invalid_token\"" } else { "" };
     let challenge = format!("Bearer realm=\"{realm}\"{error}");
     OauthRefusal::Unauthorized { error: has_token.then_some("invalid_token"), description, challenge }
+}
+
+/// An access token whose scopes a refresh narrowed to others than `openid` (RFC 6750, 3.1).
+fn refuse_scope(visit: &OauthVisit) -> OauthRefusal {
+    let realm = issuer(&visit.service, &visit.realm);
+    OauthRefusal::InsufficientScope {
+        description: "the access token lacks the scope 'openid'; refresh without 'scope' for all that was granted",
+        challenge: format!("Bearer realm=\"{realm}\", error=\"insufficient_scope\", scope=\"openid\""),
+    }
 }

@@ -68,6 +68,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0042_console_use.sql")),
     Migration::expands(include_str!("../../migrations/0043_claims.sql")),
     Migration::expands(include_str!("../../migrations/0047_own_sessions.sql")),
+    Migration::expands(include_str!("../../migrations/0048_token_scopes.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

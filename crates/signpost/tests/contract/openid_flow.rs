@@ -76,6 +76,13 @@ impl Realm {
         self.party.redeems(&code).await.with(200)
     }
 
+    /// Refreshes with these scopes.
+    pub(crate) async fn refreshes_with(&self, tokens: &Value, scope: &str) -> Value {
+        let token = text(tokens, "refresh_token");
+        let form = [("grant_type", "refresh_token"), ("refresh_token", token), ("scope", scope)];
+        self.party.posts("/token", &form).await.with(200)
+    }
+
     /// What becomes of a request while somebody is signed in.
     pub(crate) async fn asks_again(&mut self, with: &[(&str, &str)]) -> String {
         let sent = self.asks(with).await;

@@ -110,14 +110,57 @@ async fn what_is_wrong_with_a_request_is_said_in_words_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn a_scope_may_be_named_again_and_never_grow() {
+async fn a_scope_may_be_narrowed_and_never_grow() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&[("scope", "openid email offline_access")]).await;
     let token = text(&tokens, "refresh_token").to_owned();
     let asks = |scope| [("grant_type", "refresh_token"), ("refresh_token", token.as_str()), ("scope", scope)];
     assert_eq!(realm.party.posts("/token", &asks("openid profile")).await.with(400)["error"], "invalid_scope");
     let next = realm.party.posts("/token", &asks("openid email")).await.with(200);
-    assert_eq!(next["scope"], "openid email offline_access", "what was granted stays, and the reply says so");
+    assert_eq!(next["scope"], "openid email", "those of the access token");
+    // The refresh token has all that was granted.
+    let all = realm.party.refreshes(text(&next, "refresh_token")).await.with(200);
+    assert_eq!(all["scope"], "openid email offline_access");
+}
+
+#[tokio::test]
+async fn a_narrowed_access_token_shows_less_of_its_user() {
+    let mut realm = Realm::trusted().await;
+    let tokens = realm.tokens(&[("scope", "openid profile email offline_access")]).await;
+    let has = |claims: &serde_json::Value| ["email", "preferred_username"].map(|name| claims.get(name).is_some());
+    let narrowed = realm.refreshes_with(&tokens, "openid email").await;
+    assert_eq!(has(&realm.party.userinfo(text(&narrowed, "access_token")).await.with(200)), [true, false]);
+    assert_eq!(has(&RelyingParty::claims(&narrowed)), [true, false]);
+    let told = realm.party.posts("/introspect", &[("token", text(&narrowed, "access_token"))]).await.with(200);
+    assert_eq!((&told["scope"], told.get("username")), (&json!("openid email"), None));
+    // The access token of before has what it had.
+    assert_eq!(has(&realm.party.userinfo(text(&tokens, "access_token")).await.with(200)), [true, true]);
+    let told = realm.party.posts("/introspect", &[("token", text(&tokens, "access_token"))]).await.with(200);
+    assert_eq!(told["username"], RelyingParty::claims(&tokens)["preferred_username"]);
+
+    let without_openid = realm.refreshes_with(&narrowed, "email").await;
+    assert_eq!((&without_openid["scope"], without_openid.get("id_token")), (&json!("email"), None));
+    let refused = realm.party.userinfo(text(&without_openid, "access_token")).await;
+    assert_eq!(refused.with(403)["error"], "insufficient_scope");
+    assert!(refused.header("www-authenticate").is_some_and(|text| text.contains("scope=\"openid\"")));
+    let all = realm.party.refreshes(text(&without_openid, "refresh_token")).await.with(200);
+    assert_eq!(has(&realm.party.userinfo(text(&all, "access_token")).await.with(200)), [true, true]);
+    for scope in ["openid,email", "unheard"] {
+        let form = [("grant_type", "refresh_token"), ("refresh_token", text(&all, "refresh_token")), ("scope", scope)];
+        let refused = realm.party.posts("/token", &form).await.with(400);
+        assert_eq!(refused["error"], "invalid_scope", "{scope}");
+        assert_eq!(text(&refused, "error_description").contains("commas"), scope.contains(','), "{refused}");
+    }
+    realm.party.refreshes(text(&all, "refresh_token")).await.with(200);
+}
+
+#[tokio::test]
+async fn commas_between_scopes_are_named_to_the_application() {
+    let mut realm = Realm::trusted().await;
+    let sent = realm.asks(&[("scope", "openid,profile")]).await;
+    let answer = realm.party.gets(&sent);
+    assert_eq!(answer["error"], "invalid_scope");
+    assert!(answer["error_description"].contains("commas"), "{answer:?}");
 }
 
 #[tokio::test]

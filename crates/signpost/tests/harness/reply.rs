@@ -72,7 +72,9 @@ impl Reply {
             let message = body["error"]["message"].as_str().expect("a message");
             assert!(!message.is_empty() && !message.contains('\n'), "{path}: {status} {text}");
         }
-        assert_eq!(*status == 401, headers.contains_key("www-authenticate"), "{path}: {status}");
+        // A token whose scopes do not suffice is told so in a challenge too (RFC 6750, 3.1).
+        let is_challenged = *status == 401 || (*status == 403 && is_protocol(path));
+        assert_eq!(is_challenged, headers.contains_key("www-authenticate"), "{path}: {status}");
         let is_later = matches!(status, 429 | 503) && path != "/health/ready";
         assert_eq!(is_later, headers.contains_key("retry-after"), "{path}: {status}");
     }
