@@ -3,7 +3,7 @@
 use signpost_platform::web::Fields;
 use signpost_platform::web::problem::Problem;
 
-use crate::clients::{AllowList, ClientName, ClientPatch, ClientSettings, EmailClaim, RedirectUris};
+use crate::clients::{AllowList, ClientAuthMethod, ClientName, ClientPatch, ClientSettings, EmailClaim, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
 /// The settings of a new client.
@@ -32,6 +32,8 @@ pub(super) fn read_patch(mut fields: Fields) -> Result<ClientPatch, Problem> {
 fn take_patch(fields: &mut Fields) -> Result<ClientPatch, Problem> {
     let name = fields.nullable_text("name")?.map(|text| text.map(|text| ClientName::parse(&text)).transpose());
     let allowed = fields.nullable_texts("allow")?.map(|texts| texts.map(AllowList::try_from).transpose());
+    let auth_method = fields.nullable_text("token_endpoint_auth_method")?;
+    let auth_method = auth_method.map(|text| text.as_deref().map(read_auth_method).transpose());
     Ok(ClientPatch {
         name: name.transpose().map_err(|reason| Problem::field("name", reason))?,
         redirect_uris: take_uris(fields, "redirect_uris")?,
@@ -41,6 +43,14 @@ fn take_patch(fields: &mut Fields) -> Result<ClientPatch, Problem> {
         requires_pkce: fields.optional_bool("pkce")?,
         is_trusted: fields.optional_bool("trusted")?,
         allowed: allowed.transpose().map_err(|reason| Problem::field("allow", reason))?,
+        auth_method: auth_method.transpose()?,
+    })
+}
+
+fn read_auth_method(text: &str) -> Result<ClientAuthMethod, Problem> {
+    ClientAuthMethod::parse(text).ok_or_else(|| {
+        let allowed = "must be 'client_secret_basic', 'client_secret_post', 'any' or null";
+        Problem::field("token_endpoint_auth_method", allowed)
     })
 }
 

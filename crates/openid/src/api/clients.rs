@@ -17,8 +17,8 @@ use signpost_store::random;
 use super::client_fields::{read_patch, read_settings};
 use crate::clients::sql::{self, NotChanged, NotCreated};
 use crate::clients::{
-    AllowList, Client, ClientEntropy, ClientName, EmailClaim, MAX_CLIENTS, OAuthSecret, PREVIOUS_SECRET_LIFETIME,
-    RedirectUris, RegisteredClient,
+    AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, EmailClaim, MAX_CLIENTS, OAuthSecret,
+    PREVIOUS_SECRET_LIFETIME, RedirectUris, RegisteredClient,
 };
 use crate::error::OpenidError;
 use crate::flows::issuer;
@@ -190,6 +190,8 @@ pub struct ClientView {
     trusted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     allow: Option<AllowList>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_endpoint_auth_method: Option<ClientAuthMethod>,
     created_at: Timestamp,
     /// Until when the secret of before is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,6 +225,7 @@ impl ClientView {
             pkce: settings.requires_pkce,
             trusted: settings.is_trusted,
             allow: settings.allowed,
+            token_endpoint_auth_method: settings.auth_method,
             created_at,
             previous_secret_until: previous_until.filter(|until| now < *until),
         }

@@ -3,6 +3,7 @@
 //! This file and those beside it are the rules, and pure; [`sql`] remembers.
 
 mod allow_list;
+mod auth_method;
 mod patch;
 mod redirect_uri;
 mod secret;
@@ -17,6 +18,7 @@ use signpost_store::{Json, random, rows};
 use crate::ids::ClientId;
 
 pub use allow_list::{AllowList, Allowed};
+pub use auth_method::{ClientAuthMethod, SecretPlace};
 pub use patch::ClientPatch;
 pub use redirect_uri::{RedirectUri, RedirectUris};
 pub use secret::{OAuthSecret, OAuthSecretHash};

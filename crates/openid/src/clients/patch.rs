@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AllowList, ClientName, ClientSettings, EmailClaim, InvalidClient, RedirectUris};
+use super::{AllowList, ClientAuthMethod, ClientName, ClientSettings, EmailClaim, InvalidClient, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
 /// What a change of a client sets; what is `None` stays, and `Some(None)` takes away. Whether a client is public never
@@ -18,6 +18,7 @@ pub struct ClientPatch {
     pub requires_pkce: Option<bool>,
     pub is_trusted: Option<bool>,
     pub allowed: Option<Option<AllowList>>,
+    pub auth_method: Option<Option<ClientAuthMethod>>,
 }
 
 impl ClientPatch {
@@ -32,7 +33,9 @@ impl ClientPatch {
     /// # Errors
     /// Which of them contradict each other then.
     pub fn apply(&self, to: &ClientSettings) -> Result<ClientSettings, InvalidClient> {
-        let Self { name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed } = self;
+        let Self {
+            name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed, ..
+        } = self;
         let changed = ClientSettings {
             name: name.clone().unwrap_or_else(|| to.name.clone()),
             is_public: to.is_public,
@@ -43,6 +46,7 @@ impl ClientPatch {
             requires_pkce: requires_pkce.unwrap_or(to.requires_pkce),
             is_trusted: is_trusted.unwrap_or(to.is_trusted),
             allowed: allowed.clone().unwrap_or_else(|| to.allowed.clone()),
+            auth_method: self.auth_method.unwrap_or(to.auth_method),
         };
         changed.check()?;
         Ok(changed)
@@ -50,7 +54,9 @@ impl ClientPatch {
 
     /// What was set, for the audit log, in the words of the interface.
     pub(super) fn to_details(&self) -> Value {
-        let Self { name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed } = self;
+        let Self {
+            name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed, ..
+        } = self;
         let set = [
             ("name", name.as_ref().map(|name| json!(name))),
             ("redirect_uris", redirect_uris.as_ref().map(|uris| json!(uris))),
@@ -60,6 +66,7 @@ impl ClientPatch {
             ("pkce", requires_pkce.map(|requires| json!(requires))),
             ("trusted", is_trusted.map(|is_trusted| json!(is_trusted))),
             ("allow", allowed.as_ref().map(|allowed| json!(allowed))),
+            ("token_endpoint_auth_method", self.auth_method.map(|method| json!(method))),
         ];
         set.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect::<Map<_, _>>().into()
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AllowList, RedirectUris};
+use super::{AllowList, ClientAuthMethod, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
 /// Most characters of a client's name.
@@ -25,6 +25,9 @@ pub struct ClientSettings {
     pub is_trusted: bool,
     /// Who may log in. `None` is everybody at `authorize`, and nobody behind a proxy.
     pub allowed: Option<AllowList>,
+    /// How it authenticates at the token endpoint; `None` for either method, one per request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth_method: Option<ClientAuthMethod>,
 }
 
 /// What people read as the name of a client: one line without what cannot be seen.
@@ -68,6 +71,7 @@ impl ClientSettings {
             requires_pkce: true,
             is_trusted: false,
             allowed: None,
+            auth_method: None,
         }
     }
 
@@ -92,6 +96,9 @@ impl ClientSettings {
         // Nothing else ties a code to a client that has no secret (RFC 9700, 2.1.1).
         if self.is_public && !self.requires_pkce {
             return invalid("pkce", "must be true: a public client has no secret, and PKCE is what protects its codes");
+        }
+        if self.is_public && self.auth_method.is_some() {
+            return invalid("token_endpoint_auth_method", "must be absent: a public client has no secret");
         }
         if !self.is_public {
             let of_an_app = "has a scheme of an application's own, which only a public client may have";
@@ -174,6 +181,10 @@ mod tests {
             (ClientSettings { post_logout_uris: app.redirect_uris.clone(), ..https.clone() }, "post_logout_uris"),
             (ClientSettings { is_public: true, requires_pkce: false, ..https.clone() }, "pkce"),
             (ClientSettings { redirect_uris: RedirectUris::default(), ..https.clone() }, "redirect_uris"),
+            (
+                ClientSettings { is_public: true, auth_method: Some(ClientAuthMethod::Any), ..https.clone() },
+                "token_endpoint_auth_method",
+            ),
         ] {
             assert_eq!(wrong.check().unwrap_err().field, field);
         }
@@ -205,6 +216,10 @@ mod tests {
             ..settings("https://app.example/cb")
         };
         let json = serde_json::to_value(&settings).unwrap();
+        assert_eq!(json.get("auth_method"), None, "what older servers stored reads back");
+        let with_method = ClientSettings { auth_method: Some(ClientAuthMethod::Any), ..settings.clone() };
+        let stored = serde_json::to_value(&with_method).unwrap();
+        assert_eq!(serde_json::from_value::<ClientSettings>(stored).unwrap(), with_method);
         assert_eq!(serde_json::from_value::<ClientSettings>(json.clone()).unwrap(), settings);
         for (field, value) in
             [("other", 1.into()), ("name", "".into()), ("email", "Verified".into()), ("allowed", "*".into())]

@@ -6,16 +6,17 @@ use secrecy::{ExposeSecret, SecretString};
 use signpost_login::domains::Domain;
 use url::form_urlencoded;
 
-use crate::clients::{self, Client};
+use crate::clients::{self, Client, ClientAuthMethod, SecretPlace};
 use crate::ids::ClientId;
 use crate::service::OpenidService;
 
-/// What a client sends to show who it is, in one way and no more.
+/// What a client sends to show who it is.
 #[derive(Clone, Debug)]
 pub struct ClientCredentials {
     id: String,
     /// As it was sent, and, of the header, as it was before some clients encode it.
     secrets: Vec<SecretString>,
+    place: SecretPlace,
 }
 
 /// Why a request is of no client.
@@ -25,13 +26,15 @@ pub enum ClientRefusal {
     Several,
     /// `invalid_client`: unknown, without its secret, or with a wrong one.
     Invalid,
+    /// `invalid_client`: its secret is right, and in another place than this method of the client's requires.
+    Method(ClientAuthMethod),
 }
 
 impl ClientCredentials {
-    /// Reads the header `Authorization` and the fields of a form, where they are.
+    /// Reads the header `Authorization` and the fields of a form, where they are. The same secret may be in both.
     ///
     /// # Errors
-    /// Where there are none, several, or ones that cannot be read.
+    /// If there are none, two different ones, or ones that cannot be read.
     pub fn read(
         authorization: Option<&str>,
         client_id: Option<&str>,
@@ -39,14 +42,19 @@ impl ClientCredentials {
     ) -> Result<Self, ClientRefusal> {
         let Some(authorization) = authorization else {
             let id = client_id.ok_or(ClientRefusal::Invalid)?.to_owned();
-            return Ok(Self { id, secrets: client_secret.map(SecretString::from).into_iter().collect() });
+            let secrets = client_secret.map(SecretString::from).into_iter().collect();
+            return Ok(Self { id, secrets, place: SecretPlace::Form });
         };
-        if client_secret.is_some() {
-            return Err(ClientRefusal::Several);
-        }
-        let credentials = Self::read_basic(authorization).ok_or(ClientRefusal::Invalid)?;
+        let mut credentials = Self::read_basic(authorization).ok_or(ClientRefusal::Invalid)?;
         if client_id.is_some_and(|id| id != credentials.id) {
             return Err(ClientRefusal::Several);
+        }
+        if let Some(in_form) = client_secret {
+            credentials.secrets.retain(|secret| secret.expose_secret() == in_form);
+            if credentials.secrets.is_empty() {
+                return Err(ClientRefusal::Several);
+            }
+            credentials.place = SecretPlace::Both;
         }
         Ok(credentials)
     }
@@ -58,7 +66,8 @@ impl ClientCredentials {
         let decoded = BASE64.decode(encoded.trim().as_bytes()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
         let text = String::from_utf8(decoded).ok()?;
         let (id, secret) = text.split_once(':')?;
-        Some(Self { id: decode(id), secrets: vec![decode(secret).into(), secret.into()] })
+        let secrets = vec![decode(secret).into(), secret.into()];
+        Some(Self { id: decode(id), secrets, place: SecretPlace::Header })
     }
 }
 
@@ -84,14 +93,22 @@ pub async fn find_client(
         Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
         None => None,
     };
+    let method = client.as_ref().and_then(|client| client.settings.auth_method);
+    if credentials.place == SecretPlace::Both && method != Some(ClientAuthMethod::Any) {
+        return Ok(Err(ClientRefusal::Several));
+    }
     let Some(client) = client else { return Ok(Err(ClientRefusal::Invalid)) };
+    if client.settings.is_public {
+        return Ok(if credentials.secrets.is_empty() { Ok(client) } else { Err(ClientRefusal::Invalid) });
+    }
     let now = service.clock.now();
-    let is_it = if client.settings.is_public {
-        credentials.secrets.is_empty()
-    } else {
-        credentials.secrets.iter().any(|secret| client.accepts_secret(secret.expose_secret(), now))
-    };
-    Ok(if is_it { Ok(client) } else { Err(ClientRefusal::Invalid) })
+    if !credentials.secrets.iter().any(|secret| client.accepts_secret(secret.expose_secret(), now)) {
+        return Ok(Err(ClientRefusal::Invalid));
+    }
+    Ok(match method {
+        Some(method) if !credentials.place.is_allowed(Some(method)) => Err(ClientRefusal::Method(method)),
+        _ => Ok(client),
+    })
 }
 
 #[cfg(test)]
@@ -108,13 +125,15 @@ mod tests {
     }
 
     #[test]
-    fn a_client_shows_who_it_is_in_one_way() {
+    fn a_client_shows_who_it_is_once_or_the_same_twice() {
         let (header, lower) = (basic("cli_1:s"), basic("cli_1:s").replacen("Basic", "basic", 1));
         for (authorization, id, secret, expected) in [
             (Some(header.as_str()), None, None, Ok(vec!["cli_1", "s", "s"])),
             (Some(&lower), Some("cli_1"), None, Ok(vec!["cli_1", "s", "s"])),
             (Some(&header), Some("cli_2"), None, Err(ClientRefusal::Several)),
-            (Some(&header), Some("cli_1"), Some("s"), Err(ClientRefusal::Several)),
+            (Some(&header), Some("cli_1"), Some("s"), Ok(vec!["cli_1", "s", "s"])),
+            (Some(&header), Some("cli_2"), Some("s"), Err(ClientRefusal::Several)),
+            (Some(&header), None, Some("t"), Err(ClientRefusal::Several)),
             (None, Some("cli_1"), Some("s"), Ok(vec!["cli_1", "s"])),
             (None, Some("cli_1"), None, Ok(vec!["cli_1"])),
             (None, None, Some("s"), Err(ClientRefusal::Invalid)),

@@ -16,7 +16,7 @@ use url::form_urlencoded;
 
 use super::oauth_reply::OauthRefusal;
 use super::visit::is_form;
-use crate::clients::Client;
+use crate::clients::{Client, ClientAuthMethod};
 use crate::flows::{ClientCredentials, ClientRefusal, find_client, find_realm, issuer};
 use crate::service::OpenidService;
 
@@ -96,6 +96,10 @@ impl OauthVisit {
             ClientRefusal::Several => {
                 OauthRefusal::request("the client authenticates in several ways, or as several clients; choose one")
             }
+            ClientRefusal::Method(method) => self.refuse_client(match method {
+                ClientAuthMethod::Post => "this client must send its secret in the form: client_secret_post",
+                _ => "this client must send its secret in the header Authorization: client_secret_basic",
+            }),
             ClientRefusal::Invalid => self
                 .refuse_client("the client is unknown, or its secret is missing or wrong; a public client sends none"),
         })

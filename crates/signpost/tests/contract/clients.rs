@@ -162,6 +162,8 @@ async fn what_no_client_can_be_is_refused_and_changes_nothing() {
         ("allow", json!(["group:a,b"])),
         ("allow", json!("*")),
         ("client_secret", json!("sgp_cs_mine")),
+        ("token_endpoint_auth_method", json!("none")),
+        ("token_endpoint_auth_method", json!(["any"])),
     ] {
         integrator.patch(&one, &json!({ field: value })).await.blames(field);
         let mut body = json!({ "redirect_uris": [WIKI] });
@@ -172,6 +174,8 @@ async fn what_no_client_can_be_is_refused_and_changes_nothing() {
     integrator.patch(&one, &json!({ "public": true })).await.blames("public");
     let unsafe_one = json!({ "redirect_uris": [WIKI], "public": true, "pkce": false });
     integrator.post(&path(&domain), &unsafe_one).await.blames("pkce");
+    let without_secret = json!({ "redirect_uris": [WIKI], "public": true, "token_endpoint_auth_method": "any" });
+    integrator.post(&path(&domain), &without_secret).await.blames("token_endpoint_auth_method");
     integrator.post(&format!("{one}/rotate"), json!({ "now": "yes" })).await.blames("now");
     integrator.post(&format!("{one}/rotate"), json!({ "grace": 1 })).await.blames("grace");
     let seen = integrator.get(&path(&domain)).await.with(200);

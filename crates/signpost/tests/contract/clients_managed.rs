@@ -61,6 +61,7 @@ async fn a_client_is_created_with_what_its_application_needs_and_the_interface_k
         &CREATE[..],
         &["http://localhost:3000/cb", "--post-logout-uri", "https://wiki.test/", "--name", "Wiki", "--alg", "ES256"],
         &["--email", "none", "--no-pkce", "--trusted", "--allow", "group:staff", "group:admins", "--sandbox"],
+        &["--auth-method", "client_secret_post"],
     ]
     .concat();
     let flagged = json_of(folder.path(), &flags).await;
@@ -69,7 +70,8 @@ async fn a_client_is_created_with_what_its_application_needs_and_the_interface_k
         "client_id": flagged["client_id"], "issuer": made["issuer"], "name": "Wiki", "public": false, "alg": "ES256",
         "redirect_uris": ["https://wiki.test/cb", "http://localhost:3000/cb"],
         "post_logout_uris": ["https://wiki.test/"], "email": "none", "pkce": false, "trusted": true,
-        "allow": ["group:staff", "group:admins"], "created_at": shown["created_at"],
+        "allow": ["group:staff", "group:admins"], "token_endpoint_auth_method": "client_secret_post",
+        "created_at": shown["created_at"],
     });
     assert_eq!(shown, expected);
     let public =
@@ -180,6 +182,9 @@ async fn settings_are_changed_one_by_one_and_the_rest_stays() {
         (&["--allow", "group:admins", "group:staff"], "allow", json!(["group:admins", "group:staff"])),
         (&["--allow", "*", "--yes"], "allow", json!(["*"])),
         (&["--no-allow"], "allow", Value::Null),
+        (&["--auth-method", "any"], "token_endpoint_auth_method", json!("any")),
+        (&["--auth-method", "client_secret_basic"], "token_endpoint_auth_method", json!("client_secret_basic")),
+        (&["--no-auth-method"], "token_endpoint_auth_method", Value::Null),
     ] {
         let shown = json_of(folder.path(), &[&["clients", "set", id], arguments].concat()).await;
         let members = expected.as_object_mut().expect("an object");
@@ -190,7 +195,7 @@ async fn settings_are_changed_one_by_one_and_the_rest_stays() {
         }
         assert_eq!(shown, expected, "{arguments:?}");
     }
-    assert_eq!(done(&service, "client.changed").await, 14);
+    assert_eq!(done(&service, "client.changed").await, 17);
     let domain = integrator.get("/domains").await.with(200)["domains"][0]["id"].as_str().expect("an id").to_owned();
     let path = format!("/domains/{domain}/clients/{id}");
     assert_eq!(integrator.get(&path).await.with(200), expected);

@@ -4,7 +4,7 @@ use data_encoding::BASE64;
 use reqwest::Method;
 use reqwest::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE};
 use serde_json::json;
-use signpost_openid::clients::{EmailClaim, RedirectUris};
+use signpost_openid::clients::{ClientAuthMethod, EmailClaim, RedirectUris};
 
 use crate::harness::{RelyingParty, Service, VERIFIER, send, text};
 use crate::openid_flow::Realm;
@@ -161,6 +161,55 @@ async fn commas_between_scopes_are_named_to_the_application() {
     let answer = realm.party.gets(&sent);
     assert_eq!(answer["error"], "invalid_scope");
     assert!(answer["error_description"].contains("commas"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn the_same_secret_in_header_and_form_needs_the_method_any() {
+    for (method, accepted) in [
+        (None, [true, true, false]),
+        (Some(ClientAuthMethod::Basic), [true, false, false]),
+        (Some(ClientAuthMethod::Post), [false, true, false]),
+        (Some(ClientAuthMethod::Any), [true, true, true]),
+    ] {
+        let realm = Realm::with(&[], |settings| settings.auth_method = method).await;
+        let (id, secret) = (realm.party.client.id.to_string(), realm.party.secret.clone().expect("a secret"));
+        let in_form = [("token", "x"), ("client_id", &*id), ("client_secret", &*secret)];
+        let asks = async |has_header: bool, form: &[(&str, &str)]| {
+            let request = realm.party.request("/revoke", form);
+            send(if has_header { request.basic_auth(&id, Some(&secret)) } else { request }).await
+        };
+        let replies = [asks(true, &in_form[..1]).await, asks(false, &in_form).await, asks(true, &in_form).await];
+        let statuses = replies.each_ref().map(|reply| reply.status);
+        assert_eq!(statuses.map(|status| status == 200), accepted, "{method:?}: {statuses:?}");
+        if method != Some(ClientAuthMethod::Any) {
+            assert_eq!(replies[2].with(400)["error"], "invalid_request", "{method:?}");
+        }
+        for reply in &replies[..2] {
+            assert!(reply.status == 200 || reply.with(401)["error"] == "invalid_client", "{method:?}");
+        }
+        // Two different secrets are two ways, whatever the client may do.
+        let wrong = [in_form[0], in_form[1], ("client_secret", "wrong")];
+        assert_eq!(asks(true, &wrong).await.with(400)["error"], "invalid_request", "{method:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_has_the_auth_method_that_was_set() {
+    let realm = Realm::start().await;
+    let path = format!("/domains/{}/clients", text(&realm.domain, "id"));
+    let request = json!({ "redirect_uris": [CB], "token_endpoint_auth_method": "client_secret_post" });
+    let mut expected = realm.integrator.post(&path, &request).await.with(201);
+    assert_eq!(expected["token_endpoint_auth_method"], "client_secret_post");
+    expected.as_object_mut().expect("an object").remove("client_secret");
+    let one = format!("{path}/{}", text(&expected, "client_id"));
+    let change = json!({ "token_endpoint_auth_method": "any" });
+    expected["token_endpoint_auth_method"] = "any".into();
+    assert_eq!(realm.integrator.patch(&one, &change).await.with(200), expected);
+    assert_eq!(realm.integrator.patch(&one, &json!({ "name": null })).await.with(200), expected);
+    expected.as_object_mut().expect("an object").remove("token_endpoint_auth_method");
+    let change = json!({ "token_endpoint_auth_method": null });
+    assert_eq!(realm.integrator.patch(&one, &change).await.with(200), expected);
+    assert_eq!(realm.integrator.get(&one).await.with(200), expected);
 }
 
 #[tokio::test]

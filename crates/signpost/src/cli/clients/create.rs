@@ -7,8 +7,8 @@ use serde_json::json;
 use signpost_login::domains::{Domain, HandlerKind, Registration};
 use signpost_openid::clients::sql::{self, NotCreated};
 use signpost_openid::clients::{
-    AllowList, Client, ClientEntropy, ClientName, ClientSettings, EmailClaim, MAX_CLIENTS, OAuthSecret, RedirectUri,
-    RedirectUris, RegisteredClient,
+    AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, ClientSettings, EmailClaim, MAX_CLIENTS,
+    OAuthSecret, RedirectUri, RedirectUris, RegisteredClient,
 };
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::Environment;
@@ -24,6 +24,9 @@ use crate::cli::{Session, Usage, is_agreed};
 /// Why consent is asked of a client that is trusted.
 const ASKS_ANYWAY: &str = "People are asked for consent all the same: another program on their device could say that it is \
                            this one. Redirect URIs with https alone end that.";
+
+/// Words of [`ClientAuthMethod`].
+pub(super) const AUTH_METHODS: [&str; 3] = ["client_secret_basic", "client_secret_post", "any"];
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -62,6 +65,10 @@ pub(in crate::cli) struct CreateClient {
     /// Print the configuration of this application
     #[arg(long = "for", value_name = "APPLICATION", value_enum, conflicts_with = "public")]
     application: Option<Application>,
+    /// How it sends its secret; any also accepts the same secret in header and form [default: header or form, one per
+    /// request]
+    #[arg(long, value_name = "METHOD", value_parser = AUTH_METHODS, conflicts_with = "public")]
+    auth_method: Option<String>,
     /// Let everybody in without asking, where anyone may register
     #[arg(long)]
     yes: bool,
@@ -121,6 +128,7 @@ impl CreateClient {
             requires_pkce: !self.no_pkce && self.application.is_none_or(Application::has_pkce),
             is_trusted: self.trusted,
             allowed: allowed.transpose().map_err(|reason| wrong("allow", &reason))?,
+            auth_method: self.auth_method.as_deref().and_then(ClientAuthMethod::parse),
             ..ClientSettings::new(redirect_uris)
         };
         settings.check().map_err(|invalid| wrong(invalid.field, invalid.reason))?;
@@ -170,6 +178,7 @@ pub(super) fn wrong(field: &str, reason: &str) -> Usage {
         "post_logout_uris" => "--post-logout-uri",
         "name" => "--name",
         "allow" => "--allow",
+        "token_endpoint_auth_method" => "--auth-method",
         _ => "--no-pkce",
     };
     Usage(format!("{flag}: {reason}"))

@@ -199,6 +199,7 @@ async fn show(session: &Session, store: &Store, found: FoundClient) -> Result<()
     lines.push(("signed", settings.algorithm.as_str().to_owned()));
     lines.push(("email", settings.email.as_str().to_owned()));
     lines.push(("PKCE", if settings.requires_pkce { "required" } else { "optional" }.to_owned()));
+    lines.extend(settings.auth_method.map(|method| ("secret", format!("sent by {}", method.as_str()))));
     lines.push(("consent", consent.to_owned()));
     let allowed = settings.allowed.clone().map(Vec::<String>::from);
     lines

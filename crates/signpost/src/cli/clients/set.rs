@@ -3,13 +3,13 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use signpost_openid::clients::sql::{self, NotChanged};
-use signpost_openid::clients::{AllowList, ClientName, ClientPatch, EmailClaim};
+use signpost_openid::clients::{AllowList, ClientAuthMethod, ClientName, ClientPatch, EmailClaim};
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::create::{agree_on_everyone, check_domain, parse_uris, wrong};
+use super::create::{AUTH_METHODS, agree_on_everyone, check_domain, parse_uris, wrong};
 use super::{OneClient, show};
 use crate::cli::{Session, Usage};
 
@@ -57,6 +57,12 @@ pub(in crate::cli) struct SetClient {
     /// Name nobody: everybody may log in, and nobody behind a proxy
     #[arg(long)]
     no_allow: bool,
+    /// How it sends its secret; any also accepts the same secret in header and form
+    #[arg(long, value_name = "METHOD", value_parser = AUTH_METHODS, conflicts_with = "no_auth_method")]
+    auth_method: Option<String>,
+    /// Accept its secret in the header or in the form, one per request
+    #[arg(long)]
+    no_auth_method: bool,
     /// Let everybody in without asking, where anyone may register
     #[arg(long)]
     yes: bool,
@@ -97,6 +103,7 @@ impl SetClient {
         };
         let allowed = (!self.allow.is_empty()).then(|| AllowList::parse(self.allow.iter().map(String::as_str)));
         let allowed = allowed.transpose().map_err(|reason| wrong("allow", &reason))?;
+        let auth_method = self.auth_method.as_deref().and_then(ClientAuthMethod::parse);
         let either = |yes: bool, no: bool| (yes || no).then_some(yes);
         let change = ClientPatch {
             name: name.map(Some).or(self.no_name.then_some(None)),
@@ -107,6 +114,7 @@ impl SetClient {
             requires_pkce: either(self.pkce, self.no_pkce),
             is_trusted: either(self.trusted, self.no_trusted),
             allowed: allowed.map(Some).or(self.no_allow.then_some(None)),
+            auth_method: auth_method.map(Some).or(self.no_auth_method.then_some(None)),
         };
         if change.is_empty() {
             return Err(Usage("name at least one setting to change; 'clients set --help' lists them".to_owned()).into());
