@@ -152,7 +152,7 @@ pub fn require_step(id: &BrowserSessionId, user: &UserId) -> Step {
     must(REQUIRE, params![id, user])
 }
 
-/// Returns the step that signs out whoever is, or was, signed in at a domain in the browser with this cookie.
+/// Returns the step that deletes all browser sessions of this cookie at a domain.
 #[must_use]
 pub fn sign_out_step(cookie: &CookieHash, environment: Environment, domain: &DomainId) -> Step {
     step(END_HERE, params![cookie.as_str(), environment, domain])

@@ -1,4 +1,4 @@
-//! Ends a credential, and in the same write what was opened by it.
+//! Removes a credential together with the links that it may have opened.
 
 use anyhow::Result;
 use jiff::Timestamp;

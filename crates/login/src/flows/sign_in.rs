@@ -122,7 +122,7 @@ pub(crate) async fn read_signed_in(
 }
 
 /// Returns the steps of a sign-out in one browser: the browser session ends, and every pending link of the user is cancelled,
-/// because the account page may have opened it for whoever sits there.
+/// because it may have been opened in that browser.
 #[must_use]
 pub fn sign_out_steps(who: &SignedInUser, now: Timestamp) -> [Step; 2] {
     let BrowserSession { cookie, environment, domain_id, .. } = &who.session;

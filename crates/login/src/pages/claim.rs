@@ -12,7 +12,7 @@ use super::forms::{to_page, to_stale};
 use super::visit::PageVisit;
 
 /// `POST /login/{id}/claim`: `link`, the secret or the whole link. The secret guards the page, and no other page knows it; the
-/// form must come from a page of this server all the same.
+/// form must still come from a page of this server.
 pub(crate) async fn claim(visit: PageVisit, request: Request) -> Result<Response, Response> {
     let asks_for_page = names_html(request.headers());
     let form = PostedForm::receive(&visit.service.origin, request).await;

@@ -141,7 +141,7 @@ impl Session {
         self
     }
 
-    /// The same session, whose page belongs to the browser that first brings this secret.
+    /// Returns the session with a page that belongs to the first browser that sends this secret.
     #[must_use]
     pub fn with_claim_secret(mut self, secret: &CookieSecret) -> Self {
         if let Some(page) = &mut self.page {
@@ -150,7 +150,7 @@ impl Session {
         self
     }
 
-    /// Whether the page has no owner, and gets one only by a secret. This is the case for account pages whose link an operator
+    /// Returns whether the page has no owner, and gets one only by a secret. This is the case for account pages whose link an operator
     /// hands over; all others of the account have an owner from the start. A link of an older version has no secret, so nothing
     /// claims its page.
     #[must_use]
@@ -158,7 +158,7 @@ impl Session {
         self.page_owner().is_none() && self.is_for_account()
     }
 
-    /// Whether this secret makes a browser the owner of the page. Takes the same time wherever secrets differ.
+    /// Returns whether this secret makes a browser the owner of the page, in constant time.
     #[must_use]
     pub fn accepts_claim_secret(&self, secret: &CookieSecret) -> bool {
         let expected = self.page.as_ref().and_then(|page| page.claim_secret.as_ref());

@@ -153,7 +153,7 @@ async fn import(visit: &OperatorVisit, upload: &Arc<Upload>, taking: Taking) -> 
         let ImportCounts { added, changed, unchanged, removed } = counts;
         let details = json!({ "added": added, "changed": changed, "unchanged": unchanged, "removed": removed });
         let entry = insert_entry(&visit.actor(), None, Action::AtmsImported, &upload.source, &details, now);
-        // Reading a large file takes minutes: somebody who is no longer an operator by then changes nothing.
+        // Reading a large file takes minutes. The write is refused if the operator was removed, or signed out, by then.
         let [signed_in, operator] = visit.require_steps();
         ImportSteps { others: vec![signed_in, operator, entry], feed: None }
     };

@@ -23,7 +23,7 @@ const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
 const FIND: &str = sql!(Operator::SELECT, " WHERE user_id = $1");
 const COUNT: &str = "SELECT COUNT(*) FROM operators";
 const ANY: &str = "SELECT 1 FROM operators LIMIT 1";
-/// Whoever created the link is noted as having added the operator.
+/// The creator of the link is recorded as the one who added the operator.
 const ADD_BY_LINK: &str = sql!(
     "INSERT INTO operators (user_id, added_at, added_by)
      SELECT $1, CAST($2 AS BIGINT), made_by FROM console_links
@@ -132,7 +132,7 @@ pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> 
 }
 
 /// Makes a user an operator by the link that their browser opened. Returns false if the link does not work any more, also
-/// because its creator is no operator any more, or if the user is an operator already: the link can be used by somebody else
+/// because its creator is no operator any more, or if the user is an operator already: the link stays usable
 /// then.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The link by which an operator lets somebody add a key (docs/account.md): it is claimed by its secret alone, which is in the
+//! The link by which an operator lets a user add a key (docs/account.md): it is claimed only by its secret, which is in the
 //! fragment, and never by a program that previews it.
 
 use reqwest::Method;

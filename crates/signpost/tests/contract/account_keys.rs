@@ -37,7 +37,7 @@ pub(crate) async fn claims(browser: &mut Browser, link: &Value) -> ShownPage {
     browser.goes_on(claimed).await
 }
 
-/// Posts what stands in the form that asks for a link.
+/// Posts a link to the form that asks for it.
 pub(crate) async fn posts_claim(browser: &mut Browser, asked: &ShownPage, link: &str, accept: &str) -> ShownPage {
     let form = asked.between("<form id=\"claim\"", ">");
     let action = form.split_once("action=\"").expect("an action").1.split('"').next().expect("an end");

@@ -139,7 +139,7 @@ async fn of_a_gigabyte_whose_line_is_cut_in_the_middle_nothing_stays() {
 
 #[tokio::test]
 async fn a_file_that_was_on_its_way_when_its_operator_was_removed_is_not_compared() {
-    const USED: &str = "SELECT MAX(console_used_at) FROM browser_sessions";
+    const USED: &str = "SELECT MAX(last_used_at) FROM browser_sessions";
     let service = service().await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/console/machines/import").await;

@@ -181,7 +181,7 @@ async fn a_link_adds_an_operator_only_while_its_creator_is_one() {
     let token = operators::make_link(store, &creator, now).await.expect("a database").expect("room");
     let browser = signpost_platform::pages::cookie::CookieSecret::from_bytes([2; 32]);
     assert!(!operators::open_link(store, &token, &browser, now).await.expect("a database"));
-    // One that was opened in time adds nobody either.
+    // A link that was opened in time adds no operator either.
     store.write([step(OPENED, params![browser.hash().as_str()])]).await.expect("a database");
     assert!(!operators::has_link(store, &browser, now).await.expect("a database"));
     let user = UserId::new(now, [3; 16]);

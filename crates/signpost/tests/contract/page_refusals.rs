@@ -47,7 +47,7 @@ async fn a_refused_form_sets_and_deletes_no_cookie() {
             assert!((400..500).contains(&refused.status), "{path} {origin}: {}", refused.status);
             let is_reported_here = path == "/atm/1/report" && origin == browser.origin;
             let sets = refused.headers.contains_key(SET_COOKIE);
-            // The form of a report is shown again with what was typed; its cookie signs nobody in.
+            // The form of a report is shown again with the typed text; its cookie is not for signing in.
             assert_eq!(sets, is_reported_here, "{path} {origin}: {:?}", refused.headers.get(SET_COOKIE));
         }
     }

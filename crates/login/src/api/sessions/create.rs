@@ -49,7 +49,7 @@ pub(crate) async fn create(
     let domain = find_domain(&service, &account, &request.domain).await?;
     let creation = Creation { service: &service, account: &account, key: &key, request: &request };
     let mut created = creation.create(&domain, idempotency_key.as_ref()).await;
-    // The user of a link may have signed out in the meantime; the second attempt says so.
+    // If the user of a link signed out in the meantime, the second attempt returns that error.
     if (domain.as_of.is_some() || request.link.is_some()) && may_be_outdated(&created) {
         let domain = KnownDomain::read_now(read_domain(&service, &account, &request.domain).await?);
         created = creation.create(&domain, idempotency_key.as_ref()).await;
