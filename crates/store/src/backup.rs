@@ -1,13 +1,24 @@
 //! A copy of an embedded database, as of one moment.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::Path;
 
-use anyhow::{Context, Error, Result, bail};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use anyhow::{Context, Error, Result, bail, ensure};
+use rusqlite::{Connection, OpenFlags};
 
-use crate::file::Missing;
-use crate::sqlite::{broken, is_broken};
+use crate::application_id::DatabaseOwner;
+use crate::file::{Missing, companions};
+use crate::sqlite::{broken, find_owner, has_database, is_broken, is_refused, unopened};
+
+/// First query: it needs the -wal and the -shm file, if the database has them.
+const PROBE: &str = "SELECT COUNT(*) FROM sqlite_master";
+
+/// The database that is copied.
+struct Source {
+    connection: Connection,
+    /// The file before the copy, if the database is read without locks.
+    before: Option<Metadata>,
+}
 
 /// Copies `file` to `to`, which must not be there yet; returns its size in bytes. What is under that name is whole or
 /// not there: it is written beside it first, and reaches the disk before it gets its name.
@@ -21,17 +32,17 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     if partial.exists() {
         fs::remove_file(&partial).with_context(|| format!("cannot replace {}", partial.display()))?;
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags);
-    let connection = connection.map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::CannotOpen) => Missing(from.to_string()).into(),
-        _ => Error::new(error).context(format!("cannot open the database {from}")),
-    })?;
+    let source = Source::open(file)?;
+    let owner = find_owner(&source.connection, &from.to_string())?;
+    ensure!(owner == DatabaseOwner::Signpost, Missing(from.to_string()));
     let name = partial.to_str().context("the name of a backup must be text")?;
-    if let Err(error) = connection.execute("VACUUM INTO ?1", [name]) {
-        drop(fs::remove_file(&partial));
+    let copied = source.connection.execute("VACUUM INTO ?1", [name]).map_err(|error| {
         let why = if is_broken(Some(&error)) { broken(&from.to_string()) } else { format!("cannot write {shown}") };
-        return Err(error).context(why);
+        Error::new(error).context(why)
+    });
+    if let Err(error) = copied.and_then(|_| source.check_unchanged(file)) {
+        drop(fs::remove_file(&partial));
+        return Err(error);
     }
     #[cfg(unix)]
     fs::set_permissions(&partial, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
@@ -41,4 +52,66 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     fs::hard_link(&partial, to).with_context(|| format!("cannot write {shown}"))?;
     fs::remove_file(&partial)?;
     Ok(copy.metadata()?.len())
+}
+
+impl Source {
+    /// Opens a database, also one on a read-only file system.
+    fn open(file: &Path) -> Result<Self> {
+        let shown = file.to_str().context("the name of a database must be text")?;
+        ensure!(has_database(shown)?, Missing(shown.to_owned()));
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let error = match probe(Connection::open_with_flags(file, flags)) {
+            Ok(connection) => return Ok(Self { connection, before: None }),
+            Err(error) => error,
+        };
+        if !is_refused(error.sqlite_error_code()) {
+            return Err(unopened(error.into(), shown));
+        }
+        // The -shm file cannot be created. Without a -wal file all commits are in the database, and no server runs.
+        if has_log(file) {
+            return Err(unopened(error.into(), shown)).context(
+                "its -wal file has commits that are not in the database file: copy both to a folder that can be written, \
+                 and back up from there with --database-url sqlite:FILE",
+            );
+        }
+        let before = fs::metadata(file).with_context(|| format!("cannot read {shown}"))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = probe(Connection::open_with_flags(immutable_uri(shown), flags));
+        let connection = connection.map_err(|error| unopened(error.into(), shown))?;
+        Ok(Self { connection, before: Some(before) })
+    }
+
+    /// Checks that nothing was written while the database was read without locks: the same file system may be writable by
+    /// another way.
+    fn check_unchanged(&self, file: &Path) -> Result<()> {
+        let Some(before) = &self.before else { return Ok(()) };
+        let now = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let is_same = before.len() == now.len() && before.modified()? == now.modified()?;
+        ensure!(
+            is_same && !has_log(file),
+            "{} was written to while it was copied: run the backup where its server runs",
+            file.display()
+        );
+        Ok(())
+    }
+}
+
+fn probe(opened: rusqlite::Result<Connection>) -> rusqlite::Result<Connection> {
+    let connection = opened?;
+    connection.query_row(PROBE, [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Returns whether there are commits beside the database file.
+fn has_log(file: &Path) -> bool {
+    let [log, _] = companions(file);
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// Returns the URI of a file that nobody writes to, so that SQLite needs no files beside it.
+fn immutable_uri(file: &str) -> String {
+    let escaped = file.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // Without an authority, a path that begins with two slashes would be read as the name of a host.
+    let authority = if escaped.starts_with('/') { "//" } else { "" };
+    format!("file:{authority}{escaped}?immutable=1")
 }

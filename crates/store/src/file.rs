@@ -38,10 +38,8 @@ enum FileChange {
 impl DatabaseFile {
     /// The database at a path, which has just been opened.
     pub(super) fn opened(path: &Path) -> Self {
-        // The log stands beside the file itself, not beside a link to it.
-        let mut log = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
-        log.push("-wal");
-        Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log.into()) }
+        let [log, _] = companions(path);
+        Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log) }
     }
 
     /// Says why it should not be written to: what is written to a file that was moved or deleted is not found again by
@@ -59,6 +57,16 @@ impl DatabaseFile {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the paths of the -wal and the -shm file. They are beside the file itself, not beside a link to it.
+pub(super) fn companions(database: &Path) -> [PathBuf; 2] {
+    let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    ["-wal", "-shm"].map(|end| {
+        let mut path = database.clone().into_os_string();
+        path.push(end);
+        path.into()
+    })
 }
 
 impl OpenFile {
@@ -113,6 +121,50 @@ pub fn available_bytes(_: &Path) -> Option<u64> {
     None
 }
 
+/// Returns why the system does not let this process open or write the files of a database, if that is found. The paths come
+/// behind the first colon: only the part before it is told to strangers.
+#[cfg(unix)]
+pub(super) fn find_refusal(database: &Path) -> Option<String> {
+    use rustix::fs::{Access, access};
+    use rustix::io::Errno;
+
+    if let Err(error) = std::fs::File::open("/dev/null")
+        && [Some(Errno::MFILE), Some(Errno::NFILE)].contains(&Errno::from_io_error(&error))
+    {
+        return Some("too many open files: raise the limit (ulimit -n, LimitNOFILE=)".to_owned());
+    }
+    let folder = match database.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if folder.exists() && !folder.is_dir() {
+        return Some(format!("a part of the path is no folder: {}", folder.display()));
+    }
+    let [log, index] = companions(database);
+    let need = Access::READ_OK | Access::WRITE_OK;
+    for (path, need) in [(folder, need | Access::EXEC_OK), (database, need), (&log, need), (&index, need)] {
+        let shown = path.display();
+        match access(path, need) {
+            Ok(()) => {}
+            // Companions are created when they are needed.
+            Err(Errno::NOENT) if path != folder => {}
+            Err(Errno::NOENT) => return Some(format!("the folder does not exist: {shown}")),
+            Err(Errno::NOTDIR) => return Some(format!("a part of the path is no folder: {shown}")),
+            Err(Errno::ROFS) => return Some(format!("the file system is read-only: {shown} cannot be written")),
+            Err(Errno::ACCESS | Errno::PERM) => {
+                return Some(format!("permission denied: this user may not read and write {shown}"));
+            }
+            Err(error) => return Some(format!("the system refuses: {shown}: {error}")),
+        }
+    }
+    database.is_dir().then(|| format!("it is a folder: {}", database.display()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn find_refusal(_: &Path) -> Option<String> {
+    None
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs;
@@ -134,6 +186,25 @@ mod tests {
             assert_eq!(file.check(), Err("the database file was replaced by another"));
             fs::rename(&aside, &path).unwrap();
             assert_eq!(file.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_the_system_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, database] = ["file", "database"].map(|name| folder.path().join(name));
+        fs::write(&file, "").unwrap();
+        fs::create_dir(&database).unwrap();
+        for (path, expected) in [
+            (folder.path().join("new"), None),
+            (file.clone(), None),
+            (file.join("below"), Some("a part of the path is no folder")),
+            (folder.path().join("none/database"), Some("the folder does not exist")),
+            (database, Some("it is a folder")),
+        ] {
+            let reason = find_refusal(&path);
+            let reason = reason.as_deref().map(|reason| reason.split(':').next().unwrap_or_default());
+            assert_eq!(reason, expected, "{}", path.display());
         }
     }
 

@@ -6,6 +6,7 @@
 //!
 //! It knows no feature: a program hands its [`Schema`] in, and gives what others changed ([`StoreChange`]) its meaning.
 
+mod application_id;
 mod backup;
 mod changes;
 pub mod column;

@@ -29,7 +29,7 @@ pub fn lock(database: &Path) -> Result<File> {
 }
 
 /// The file that a path leads to, which need not be there yet: then the lock stands where it will be made.
-fn linked(path: &Path) -> std::io::Result<PathBuf> {
+pub(super) fn linked(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
         match path.canonicalize() {

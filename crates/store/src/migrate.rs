@@ -9,6 +9,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use serde::Serialize;
 use tokio_postgres::{Client, IsolationLevel, Transaction};
 
+use crate::application_id;
+
 /// What servers connect as, with the version behind it: so the operator sees who is still there.
 pub(super) const SERVER: &str = "signpost/";
 
@@ -146,6 +148,7 @@ fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> 
         .collect::<Result<Vec<i64>, _>>()?;
     let needed = transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_needed", [], |row| row.get(0))?;
     let (due, migrated) = due(list, &applied, needed, contract)?;
+    application_id::write_id(&transaction)?;
     for (version, migration) in due {
         if let Some(sql) = migration.sqlite {
             transaction.execute_batch(sql).with_context(|| format!("migration {version}"))?;

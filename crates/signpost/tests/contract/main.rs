@@ -34,6 +34,7 @@ mod console_machines;
 mod console_setup;
 mod console_sites;
 mod crash;
+mod database_files;
 mod deliveries;
 mod demo;
 mod desk;

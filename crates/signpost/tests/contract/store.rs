@@ -230,6 +230,8 @@ async fn a_new_database_waits_for_the_program_that_is_making_it() {
     let url = file(folder.path());
     let database = folder.path().join("store.sqlite");
     let maker = rusqlite::Connection::open(&database).expect("a database");
+    // A database without tables: a file without bytes is none.
+    maker.pragma_update(None, "user_version", 1).expect("a header");
     maker.execute_batch("BEGIN IMMEDIATE; CREATE TABLE half_made (n)").expect("a lock");
     let (says, hears) = std::sync::mpsc::channel();
     let opening = std::thread::spawn(move || {

@@ -123,6 +123,20 @@ impl Program {
         Self::by(shell, folder, &arguments).started(&[("SIGNPOST_RATE_LIMIT_MCP", "off")])
     }
 
+    /// A command that may have at most so many files open.
+    pub(crate) fn limited(folder: &Path, descriptors: u32, arguments: &[&str]) -> Self {
+        let mut shell = Command::new("/bin/sh");
+        let limited = "ulimit -n \"$0\" && exec \"$@\"";
+        shell.args(["-c", limited, &descriptors.to_string(), env!("CARGO_BIN_EXE_signpost")]);
+        Self::by(shell, folder, arguments)
+    }
+
+    /// Runs the command as another user.
+    pub(crate) fn with_user(mut self, user: u32) -> Self {
+        std::os::unix::process::CommandExt::uid(&mut self.command, user);
+        self
+    }
+
     /// The same by a build of one's choice with both services at an address of one's choice, under a clock that is off by
     /// this much.
     pub(crate) fn serves_at(

@@ -2,6 +2,7 @@
 
 mod log_keeper;
 mod near;
+mod opening;
 mod table_watch;
 mod writer;
 
@@ -9,18 +10,18 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow, ensure};
+use anyhow::{Context, Error, Result, anyhow};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
+use rusqlite::{Connection, ErrorCode, Statement};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use self::log_keeper::LogKeeper;
 use self::near::{FileChanges, NearConnections};
+use self::opening::{IfMissing, open_first};
 use self::table_watch::TableWatch;
 use self::writer::WriterSurroundings;
-use crate::file::{DatabaseFile, Missing};
+use crate::file::{DatabaseFile, find_refusal};
 use crate::file_state::FileState;
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
@@ -38,10 +39,6 @@ const NEAR: usize = 4;
 /// cache, and a walk through the catalogue would leave all of theirs full.
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
 const READER_CACHE_KIB: i64 = 2 * 1024;
-/// How long one program waits for another that holds the file.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Whether a file is a database of this program: every one of them has this table.
-const OURS: &str = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'";
 
 enum Job {
     Read(Step, ReplySender<Vec<Row>>),
@@ -62,27 +59,29 @@ pub(super) struct Sqlite {
     watched: WatchedClock,
 }
 
+pub(super) use self::opening::{find_owner, has_database, is_refused, unopened};
+
 /// Brings the tables of a file up to date, and says what that did.
 pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> {
-    migrate::run(&mut find(file)?, migrations).map_err(|error| unopened(error, file))
+    migrate::run(&mut open_first(file, IfMissing::Refuse)?, migrations).map_err(|error| unopened(error, file))
 }
 
 impl Sqlite {
-    /// Opens a file, which is made where there is none.
+    /// Opens a file, which is created if there is none.
     pub(super) fn open(file: &str, schema: &'static Schema) -> Result<Self> {
-        Self::over(connect(file, OpenFlags::SQLITE_OPEN_CREATE)?, file, schema)
+        Self::over(open_first(file, IfMissing::Create)?, file, schema)
     }
 
     /// Opens a file that is a database of this program already.
     pub(super) fn open_existing(file: &str, schema: &'static Schema) -> Result<Self> {
-        Self::over(find(file)?, file, schema)
+        Self::over(open_first(file, IfMissing::Refuse)?, file, schema)
     }
 
     fn over(mut connection: Connection, file: &str, schema: &'static Schema) -> Result<Self> {
         migrate::run(&mut connection, schema.migrations).map_err(|error| unopened(error, file))?.log();
         keep_pages(&connection, WRITER_CACHE_KIB)?;
         let connect = || {
-            let connection = connect(file, OpenFlags::empty())?;
+            let connection = opening::connect(file)?;
             keep_pages(&connection, READER_CACHE_KIB)?;
             anyhow::Ok(connection)
         };
@@ -179,48 +178,6 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<thread::Join
     Ok(thread::Builder::new().name(name.to_owned()).spawn(run)?)
 }
 
-/// A connection to a file that is there and has tables of this program; another's is left as it is.
-fn find(file: &str) -> Result<Connection> {
-    if file == ":memory:" {
-        return connect(file, OpenFlags::SQLITE_OPEN_CREATE);
-    }
-    ensure!(std::fs::exists(file).unwrap_or(true), Missing(file.to_owned()));
-    let connection = dial(file, OpenFlags::empty())?;
-    let tables = connection.query_row(OURS, [], |row| row.get::<_, i64>(0));
-    ensure!(tables.map_err(|error| unopened(error.into(), file))? > 0, Missing(file.to_owned()));
-    tune(&connection).map_err(|error| unopened(error, file))?;
-    Ok(connection)
-}
-
-fn connect(file: &str, more: OpenFlags) -> Result<Connection> {
-    let connection = dial(file, more)?;
-    tune(&connection).map_err(|error| unopened(error, file))?;
-    Ok(connection)
-}
-
-fn dial(file: &str, more: OpenFlags) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let connection = Connection::open_with_flags(file, flags).map_err(|error| unopened(error.into(), file))?;
-    // The command line writes to the same file while a server runs.
-    connection.busy_timeout(PATIENCE)?;
-    Ok(connection)
-}
-
-fn tune(connection: &Connection) -> Result<()> {
-    let begun = std::time::Instant::now();
-    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-        // SQLite does not wait here by itself: another program is just making the database.
-        let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
-        ensure!(is_busy && begun.elapsed() < PATIENCE, error);
-        thread::sleep(Duration::from_millis(10));
-    }
-    // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    Ok(())
-}
-
 /// How much of the file a connection keeps in memory.
 fn keep_pages(connection: &Connection, kib: i64) -> Result<()> {
     Ok(connection.pragma_update(None, "cache_size", -kib)?)
@@ -240,20 +197,13 @@ fn named(error: Error, file: &str) -> Error {
     match code {
         Some(ErrorCode::DiskFull) => Unavailable("the disk is full".to_owned()).into(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Unavailable("it is locked".to_owned()).into(),
-        Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
-            Unavailable(format!("disk error: {error}")).into()
+        code if is_refused(code) => {
+            let reason = find_refusal(Path::new(file)).unwrap_or_else(|| "disk error".to_owned());
+            Unavailable(format!("{reason}: {error}")).into()
         }
         _ if is_broken(error.downcast_ref()) => error.context(broken(file)),
         _ => error,
     }
-}
-
-/// Names the file that could not be opened.
-fn unopened(error: Error, file: &str) -> Error {
-    if is_broken(error.downcast_ref()) {
-        return error.context(broken(file));
-    }
-    error.context(format!("cannot open the database {file}"))
 }
 
 /// Whether a file is no database, or not all of one.

@@ -23,7 +23,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["row", "random", "file", "file_state", "lock", "watched"],
+            &["row", "random", "application_id", "file", "file_state", "lock", "watched"],
             &["step", "changes"],
             &["migrate"],
             &["schema"],

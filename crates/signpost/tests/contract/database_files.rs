@@ -1,0 +1,174 @@
+//! The files of an embedded database: those of a running server, of another program, and on a disk that takes no writes.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use signpost::server::schema::SCHEMA;
+use signpost_store::Store;
+
+use crate::harness::{Program, Service, embedded_database};
+
+const APPLICATION_ID: i64 = 0x7367_6e70;
+/// A user who owns nothing, for tests that run as root: no mode keeps root from writing.
+const NOBODY: u32 = 65534;
+
+fn sqlite(file: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(file).expect("a database")
+}
+
+fn pragma(file: &Path, name: &str) -> String {
+    let found = sqlite(file).query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, rusqlite::types::Value>(0));
+    format!("{:?}", found.expect("a value"))
+}
+
+#[test]
+fn a_file_that_is_too_short_for_a_database_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
+    let short = folder.path().join("short");
+    for bytes in [0, 1, 511] {
+        fs::write(&short, vec![b'S'; bytes]).expect("a file");
+        for arguments in [
+            &["serve", "--listen", "127.0.0.1:0"][..],
+            &["keys", "list"],
+            &["atms", "import", "machines.csv"],
+            &["migrate"],
+            &["backup", "copy"],
+            &["move", "--from", "sqlite:short", "--to", "sqlite:new"],
+        ] {
+            let arguments = [arguments, &["--database-url", "sqlite:short"]].concat();
+            let ended = Program::within(folder.path(), &arguments).run();
+            assert!(ended.failed(1).contains(&format!("short has {bytes} bytes")), "{arguments:?}: {}", ended.err);
+        }
+        assert_eq!(fs::read(&short).expect("a file"), vec![b'S'; bytes]);
+    }
+}
+
+#[test]
+fn another_programs_database_is_refused_by_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
+    for sql in [
+        "CREATE TABLE bookmarks (n)",
+        // A name that other programs have too.
+        "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at TEXT)",
+        "PRAGMA application_id = 252006673; CREATE TABLE schema_version (version BIGINT NOT NULL)",
+        "PRAGMA application_id = 252006673",
+    ] {
+        let path = folder.path().join("other");
+        let other = sqlite(&path);
+        other.execute_batch(sql).expect("a table");
+        other.close().expect("a close");
+        let before = fs::read(&path).expect("a file");
+        for arguments in [
+            &["serve", "--listen", "127.0.0.1:0"][..],
+            &["keys", "list"],
+            &["atms", "import", "machines.csv"],
+            &["migrate"],
+            &["backup", "copy"],
+        ] {
+            let arguments = [arguments, &["--database-url", "sqlite:other"]].concat();
+            let ended = Program::within(folder.path(), &arguments).run();
+            assert!(ended.failed(1).contains("database of another program"), "{arguments:?}: {}", ended.err);
+        }
+        assert!(fs::read(&path).expect("a file") == before, "the file was changed: {sql}");
+        fs::remove_file(&path).expect("a file");
+    }
+}
+
+#[test]
+fn a_database_without_an_application_id_gets_one_and_its_backup_has_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("signpost-data");
+    embedded_database(&data);
+    let file = data.join("signpost.sqlite");
+    let expected = format!("Integer({APPLICATION_ID})");
+    assert_eq!(pragma(&file, "application_id"), expected);
+    sqlite(&file).pragma_update(None, "application_id", 0).expect("a write");
+    assert_eq!(Program::within(folder.path(), &["keys", "list"]).run().code, Some(0));
+    assert_eq!(pragma(&file, "application_id"), expected);
+    assert_eq!(Program::within(folder.path(), &["backup", "copy"]).run().code, Some(0));
+    assert_eq!(pragma(&folder.path().join("copy"), "application_id"), expected);
+    let names: Vec<_> = fs::read_dir(&data).expect("a folder").map(|file| file.expect("a file").file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_string_lossy().contains("new")), "{names:?}");
+}
+
+/// A folder that the program cannot write to, and one that it can.
+fn folders() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [data, out] = ["data", "out"].map(|name| folder.path().join(name));
+    fs::create_dir(&out).expect("a folder");
+    mode(folder.path(), 0o755);
+    mode(&out, 0o777);
+    (folder, data, out)
+}
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+}
+
+fn close(data: &Path) {
+    for file in fs::read_dir(data).expect("a folder") {
+        mode(&file.expect("a file").path(), 0o444);
+    }
+    mode(data, 0o555);
+}
+
+fn without_rights(folder: &Path, arguments: &[&str]) -> Program {
+    let is_root = fs::metadata("/proc/self").expect("a process").uid() == 0;
+    let program = Program::within(folder, arguments);
+    if is_root { program.with_user(NOBODY) } else { program }
+}
+
+#[tokio::test]
+async fn a_backup_is_made_from_a_folder_that_cannot_be_written() {
+    let (_folder, data, out) = folders();
+    fs::create_dir(&data).expect("a folder");
+    let url = format!("sqlite:{}", data.join("signpost.sqlite").display());
+    Store::open(&url, &SCHEMA).expect("a database").close().await;
+    close(&data);
+    let (data_dir, copy) = (data.to_str().expect("a path"), out.join("copy"));
+    let arguments = ["--data-dir", data_dir, "backup", copy.to_str().expect("a path")];
+    let ended = without_rights(&out, &arguments).runs().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(pragma(&copy, "integrity_check"), r#"Text("ok")"#);
+    let listed = without_rights(&out, &["--data-dir", data_dir, "keys", "list"]).runs().await;
+    let told = listed.failed(1);
+    assert!(told.contains("permission denied") && told.contains(data_dir), "{told}");
+    mode(&data, 0o755);
+}
+
+#[tokio::test]
+async fn a_backup_without_the_last_commits_is_refused() {
+    let (folder, data, out) = folders();
+    let live = folder.path().join("live");
+    let service = Service::on(&live, &Service::clock(), &[]).await;
+    service.shop().await;
+    fs::create_dir(&data).expect("a folder");
+    for end in ["", "-wal"] {
+        let name = format!("signpost.sqlite{end}");
+        fs::copy(live.join(&name), data.join(&name)).expect("a copy");
+    }
+    service.stop().await;
+    close(&data);
+    let arguments = ["--data-dir", data.to_str().expect("a path"), "backup", "copy"];
+    let ended = without_rights(&out, &arguments).runs().await;
+    assert!(ended.failed(1).contains("-wal file has commits"), "{}", ended.err);
+    assert_eq!(fs::read_dir(&out).expect("a folder").count(), 0);
+    mode(&data, 0o755);
+}
+
+#[test]
+fn too_many_open_files_are_named_as_the_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    embedded_database(&folder.path().join("signpost-data"));
+    let run = |descriptors| Program::limited(folder.path(), descriptors, &["keys", "list"]).run();
+    let ended: Vec<_> = (8..40).map(run).collect();
+    let named = ended.iter().filter(|ended| ended.err.contains("too many open files: raise the limit"));
+    assert!(named.count() > 0, "{ended:?}");
+    for ended in ended.iter().filter(|ended| ended.code != Some(0)) {
+        assert!(ended.failed(1).to_lowercase().contains("too many open files"), "{}", ended.err);
+    }
+    assert_eq!(ended.last().map(|ended| ended.code), Some(Some(0)), "{ended:?}");
+}

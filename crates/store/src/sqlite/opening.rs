@@ -1,0 +1,186 @@
+//! Opens the file of an embedded database, if it is one of this program.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Error, Result, bail, ensure};
+use data_encoding::HEXLOWER;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{broken, is_broken};
+use crate::application_id::{self, DatabaseOwner};
+use crate::file::{Missing, find_refusal};
+use crate::lock::linked;
+use crate::random::random;
+
+/// Minimum size of a database, in bytes.
+const MIN_BYTES: u64 = 512;
+/// Timeout for a file that another process has locked.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The behavior if there is no database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfMissing {
+    Create,
+    Refuse,
+}
+
+/// The file is a database of another program.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no signpost database at {0}: the file is a database of another program; choose another file")]
+struct Foreign(String);
+
+/// The file is too short for a database.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{file} has {bytes} bytes and is no database: restore a backup, or delete the file if nothing was ever stored in it"
+)]
+struct TooShort {
+    file: String,
+    bytes: u64,
+}
+
+/// Opens the first connection to a file.
+///
+/// # Errors
+/// [`Missing`] if there is no database and none is to be created; if the file is another program's or no database, or
+/// the system refuses.
+pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection> {
+    if file == ":memory:" {
+        return connect(file);
+    }
+    if !has_database(file)? {
+        ensure!(if_missing == IfMissing::Create, Missing(file.to_owned()));
+        create(Path::new(file)).with_context(|| cannot_open(file))?;
+    }
+    let connection = dial(file)?;
+    if find_owner(&connection, file)? == DatabaseOwner::Unclaimed && if_missing == IfMissing::Refuse {
+        bail!(Missing(file.to_owned()));
+    }
+    tune(&connection).map_err(|error| unopened(error, file))?;
+    Ok(connection)
+}
+
+/// Opens a connection to a file that is open already, or to memory.
+pub(super) fn connect(file: &str) -> Result<Connection> {
+    let connection = dial(file)?;
+    tune(&connection).map_err(|error| unopened(error, file))?;
+    Ok(connection)
+}
+
+/// Returns whether there is a file that may be a database. If the system does not say so, an attempt to open it does.
+///
+/// # Errors
+/// If the file is too short.
+pub(crate) fn has_database(file: &str) -> Result<bool> {
+    match fs::metadata(file) {
+        Err(error) => Ok(error.kind() != ErrorKind::NotFound),
+        Ok(found) if found.is_file() && found.len() < MIN_BYTES => {
+            bail!(TooShort { file: file.to_owned(), bytes: found.len() })
+        }
+        Ok(_) => Ok(true),
+    }
+}
+
+/// Returns whether a database has the tables of this program, or none yet.
+///
+/// # Errors
+/// If it is another program's, or cannot be read.
+pub(crate) fn find_owner(connection: &Connection, file: &str) -> Result<DatabaseOwner> {
+    let owner = DatabaseOwner::read(connection).map_err(|error| unopened(error.into(), file))?;
+    ensure!(owner != DatabaseOwner::Other, Foreign(file.to_owned()));
+    Ok(owner)
+}
+
+/// Creates a database without tables under another name, which then gets its own: a file with this name is never half a
+/// database. If another process creates it in the same moment, that one is used.
+fn create(path: &Path) -> Result<()> {
+    let path = linked(path)?;
+    let new = path.with_added_extension(format!("new-{}", HEXLOWER.encode(&random::<8>())));
+    let made = make(&new).and_then(|()| publish(&new, &path));
+    drop(fs::remove_file(&new));
+    made
+}
+
+fn make(new: &Path) -> Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_CREATE;
+    let named = |error: rusqlite::Error| explained(error.into(), new);
+    let connection = Connection::open_with_flags(new, flags).map_err(named)?;
+    application_id::write_id(&connection).map_err(named)?;
+    connection.close().map_err(|(_, error)| named(error))
+}
+
+fn publish(new: &Path, path: &Path) -> Result<()> {
+    match fs::hard_link(new, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(_) => copy(new, path),
+    }
+}
+
+/// For file systems without links.
+fn copy(new: &Path, path: &Path) -> Result<()> {
+    match fs::File::create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        created => Ok(created?.write_all(&fs::read(new)?)?),
+    }
+}
+
+fn dial(file: &str) -> Result<Connection> {
+    let create = if file == ":memory:" { OpenFlags::SQLITE_OPEN_CREATE } else { OpenFlags::empty() };
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
+    let connection = Connection::open_with_flags(file, flags).map_err(|error| unopened(error.into(), file))?;
+    // The command line writes to the same file while a server runs.
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+fn tune(connection: &Connection) -> Result<()> {
+    let begun = Instant::now();
+    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
+        // SQLite does not wait here by itself: another program is just making the database.
+        let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        ensure!(is_busy && begun.elapsed() < PATIENCE, error);
+        thread::sleep(Duration::from_millis(10));
+    }
+    // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(())
+}
+
+/// Names the file that could not be opened, and why.
+pub(crate) fn unopened(error: Error, file: &str) -> Error {
+    if is_broken(error.downcast_ref()) {
+        return error.context(broken(file));
+    }
+    explained(error, Path::new(file)).context(cannot_open(file))
+}
+
+fn cannot_open(file: &str) -> String {
+    format!("cannot open the database {file}")
+}
+
+/// Adds the reason of the system to an error of SQLite that has none.
+fn explained(error: Error, path: &Path) -> Error {
+    let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    if !is_refused(code) {
+        return error;
+    }
+    match find_refusal(path) {
+        Some(reason) => error.context(reason),
+        None => error,
+    }
+}
+
+/// Returns whether the system refused to open, read or write a file.
+pub(crate) fn is_refused(code: Option<ErrorCode>) -> bool {
+    matches!(
+        code,
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure)
+    )
+}
