@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::application_id::DatabaseOwner;
 use crate::file::{Missing, companions};
+use crate::lock::check_server_files;
 use crate::sqlite::{broken, find_owner, has_database, is_broken, is_refused, unopened};
 
 /// First query: it needs the -wal and the -shm file, if the database has them.
@@ -58,6 +59,7 @@ impl Source {
     /// Opens a database, also one on a read-only file system.
     fn open(file: &Path) -> Result<Self> {
         let shown = file.to_str().context("the name of a database must be text")?;
+        check_server_files(file)?;
         ensure!(has_database(shown)?, Missing(shown.to_owned()));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let error = match probe(Connection::open_with_flags(file, flags)) {

@@ -1,6 +1,8 @@
-//! The file of an embedded database, as the system sees it.
+//! The files of an embedded database, as the system sees them.
 
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 /// There is no database in the place where an embedded one was looked for.
 #[derive(Debug, thiserror::Error)]
@@ -14,8 +16,11 @@ const MIN_FREE: u64 = 1 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     database: OpenFile,
-    /// What was written last stands here alone, until it is copied into the other.
+    /// The write-ahead log: the last commits are only here until a checkpoint copies them into the database.
     log: OpenFile,
+    /// The index of the log, which is memory that all processes with the database open share. A process that creates
+    /// another one does not see the commits and locks of those that have the first.
+    index: OpenFile,
 }
 
 /// A file that is open.
@@ -29,7 +34,19 @@ struct OpenFile {
 /// Device and number.
 type Identity = (u64, u64);
 
+/// The identities of the files that a server has open, as it records them for other processes. `None`: the system does not tell files apart,
+/// or there was no such file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileIdentities {
+    database: Option<Identity>,
+    #[serde(rename = "wal")]
+    log: Option<Identity>,
+    #[serde(rename = "shm")]
+    index: Option<Identity>,
+}
+
 /// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileChange {
     Gone,
     Replaced,
@@ -38,23 +55,55 @@ enum FileChange {
 impl DatabaseFile {
     /// The database at a path, which has just been opened.
     pub(super) fn opened(path: &Path) -> Self {
-        let [log, _] = companions(path);
-        Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log) }
+        let [log, index] = companions(path);
+        Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log), index: OpenFile::at(index) }
+    }
+
+    /// The files at a path that have these identities.
+    pub(super) fn with(path: &Path, identities: FileIdentities) -> Self {
+        let [log, index] = companions(path);
+        let FileIdentities { database, log: log_identity, index: index_identity } = identities;
+        Self {
+            database: OpenFile { path: path.to_owned(), identity: database },
+            log: OpenFile { path: log, identity: log_identity },
+            index: OpenFile { path: index, identity: index_identity },
+        }
+    }
+
+    /// The identities of the files.
+    pub(super) fn identities(&self) -> FileIdentities {
+        FileIdentities { database: self.database.identity, log: self.log.identity, index: self.index.identity }
     }
 
     /// Says why it should not be written to: what is written to a file that was moved or deleted is not found again by
     /// the next server.
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        match (self.database.change(), self.log.change()) {
-            (Some(FileChange::Gone), _) => return Err("the database file was moved or deleted"),
-            (Some(FileChange::Replaced), _) => return Err("the database file was replaced by another"),
-            (None, Some(FileChange::Gone)) => return Err("the -wal file of the database was moved or deleted"),
-            (None, Some(FileChange::Replaced)) => return Err("the -wal file of the database was replaced by another"),
-            (None, None) => {}
-        }
+        self.check_identities()?;
         match free_bytes(&self.database.path) {
             Some(free) if free < MIN_FREE => Err("the disk is full"),
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that the files at their paths are those that were opened.
+    ///
+    /// # Errors
+    /// Which file is another one, or gone.
+    pub(super) fn check_identities(&self) -> Result<(), &'static str> {
+        match self.database.change() {
+            Some(FileChange::Gone) => return Err("the database file was moved or deleted"),
+            Some(FileChange::Replaced) => return Err("the database file was replaced by another"),
+            None => {}
+        }
+        match self.log.change() {
+            Some(FileChange::Gone) => return Err("the -wal file of the database was moved or deleted"),
+            Some(FileChange::Replaced) => return Err("the -wal file of the database was replaced by another"),
+            None => {}
+        }
+        match self.index.change() {
+            Some(FileChange::Gone) => Err("the -shm file of the database was moved or deleted"),
+            Some(FileChange::Replaced) => Err("the -shm file of the database was replaced by another"),
+            None => Ok(()),
         }
     }
 }
@@ -209,23 +258,38 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_not_beside_its_file_is_noticed() {
+    fn a_companion_that_is_not_beside_its_file_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let [path, log, link, aside] =
-            ["database", "database-wal", "link", "aside"].map(|name| folder.path().join(name));
+        let [path, link, aside] = ["database", "link", "aside"].map(|name| folder.path().join(name));
         fs::write(&path, "").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        // Where there was none, one may come.
-        let before = DatabaseFile::opened(&path);
-        fs::write(&log, "").unwrap();
-        for file in [DatabaseFile::opened(&path), DatabaseFile::opened(&link)] {
-            fs::rename(&log, &aside).unwrap();
-            assert_eq!(file.check(), Err("the -wal file of the database was moved or deleted"));
-            fs::write(&log, "").unwrap();
-            assert_eq!(file.check(), Err("the -wal file of the database was replaced by another"));
-            assert_eq!(before.check(), Ok(()));
-            fs::rename(&aside, &log).unwrap();
-            assert_eq!(file.check(), Ok(()));
+        for (end, gone, replaced) in [
+            (
+                "-wal",
+                "the -wal file of the database was moved or deleted",
+                "the -wal file of the database was replaced by another",
+            ),
+            (
+                "-shm",
+                "the -shm file of the database was moved or deleted",
+                "the -shm file of the database was replaced by another",
+            ),
+        ] {
+            let companion = folder.path().join(format!("database{end}"));
+            // Where there was none, one may come.
+            let before = DatabaseFile::opened(&path);
+            fs::write(&companion, "").unwrap();
+            let opened = DatabaseFile::opened(&path);
+            let recorded = DatabaseFile::with(&link, opened.identities());
+            for file in [&opened, &DatabaseFile::opened(&link), &recorded] {
+                fs::rename(&companion, &aside).unwrap();
+                assert_eq!(file.check(), Err(gone));
+                fs::write(&companion, "").unwrap();
+                assert_eq!(file.check(), Err(replaced));
+                assert_eq!(before.check(), Ok(()));
+                fs::rename(&aside, &companion).unwrap();
+                assert_eq!(file.check(), Ok(()));
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ pub use column::{ColumnType, Json, Parsed};
 pub use columns::{ReadColumns, Values, WriteColumns};
 pub use file::{Missing, available_bytes};
 pub use file_state::FileState;
-pub use lock::lock;
+pub use lock::{DatabaseLock, lock, try_lock};
 pub use migrate::{Migrated, Migration, Newer};
 pub use moving::Moved;
 pub use postgres::DatabaseNotReady;

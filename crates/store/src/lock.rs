@@ -1,31 +1,128 @@
-//! One server for an embedded database: two would deliver every event twice.
+//! One server for an embedded database: two would deliver every event twice. The file that it locks records the files that
+//! the server has open, so that commands open no others.
 
-use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::file::{DatabaseFile, FileIdentities};
+
 /// How many links may lead to a file: as many as Linux follows.
 const LINKS: usize = 40;
+/// Maximum length of what a server records, in bytes.
+const MAX_RECORD_BYTES: u64 = 4096;
+
+/// The lock of an embedded database, held until it is dropped.
+#[derive(Debug)]
+pub struct DatabaseLock {
+    file: File,
+    database: PathBuf,
+}
 
 /// Takes an embedded database for this process, whichever of its names it is called by.
 ///
 /// # Errors
 /// Where another process has it, or nothing can be written beside it.
-pub fn lock(database: &Path) -> Result<File> {
+pub fn lock(database: &Path) -> Result<DatabaseLock> {
+    let shown = database.display();
+    try_lock(database)?.with_context(|| {
+        format!("another server is using the database {shown}: stop it, or choose another folder with --data-dir")
+    })
+}
+
+/// Takes an embedded database for this process. Returns `None` if another process has it.
+///
+/// # Errors
+/// If nothing can be written beside the database.
+pub fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
     let shown = database.display();
     let cannot =
         || format!("cannot create a lock file next to the database {shown}: choose another folder with --data-dir");
     let database = linked(database).with_context(cannot)?;
-    let file = File::create(database.with_added_extension("lock")).with_context(cannot)?;
+    // Another process that has the lock may have recorded its files: they are not truncated before the lock is taken.
+    let options = OpenOptions::new().write(true).create(true).truncate(false).open(lock_file(&database));
+    let file = options.with_context(cannot)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            bail!("another server is using the database {shown}: stop it, or choose another folder with --data-dir")
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => {
+            return Err(error).with_context(|| format!("cannot lock the database {shown}"));
         }
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock the database {shown}")),
     }
+    let lock = DatabaseLock { file, database };
+    lock.clear_record()?;
+    Ok(Some(lock))
+}
+
+impl DatabaseLock {
+    /// Records the files of the database, which this process has open from now on.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn record_files(&self) -> Result<()> {
+        let identities = DatabaseFile::opened(&self.database).identities();
+        let write = || (&self.file).write_all(&serde_json::to_vec(&identities)?);
+        write().with_context(|| format!("cannot write {}", lock_file(&self.database).display()))
+    }
+
+    /// Deletes the record, before the files are closed.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn clear_record(&self) -> Result<()> {
+        let cleared = self.file.set_len(0);
+        cleared.with_context(|| format!("cannot write {}", lock_file(&self.database).display()))
+    }
+}
+
+/// Checks that the files of a database are those that its server has open, if one runs. A process that opens another
+/// -shm file does not see the server's locks: both write to the same places, and the database is destroyed.
+///
+/// # Errors
+/// Which file is another one, or gone, and what to do.
+pub(super) fn check_server_files(database: &Path) -> Result<()> {
+    let Ok(database) = linked(database) else { return Ok(()) };
+    let path = lock_file(&database);
+    let mut record = Vec::new();
+    match File::open(&path) {
+        Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => return Ok(()),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        Ok(file) => file.take(MAX_RECORD_BYTES).read_to_end(&mut record)?,
+    };
+    if record.is_empty() {
+        return Ok(());
+    }
+    let checked = match serde_json::from_slice::<FileIdentities>(&record) {
+        Ok(identities) => DatabaseFile::with(&database, identities).check_identities(),
+        Err(_) => Err("the files that the server has open are not known"),
+    };
+    let Err(reason) = checked else { return Ok(()) };
+    // A server that was killed leaves its record behind.
+    if !is_locked(&path)? {
+        return Ok(());
+    }
+    bail!(
+        "{reason}, and a server is using the database {}: restart the server first; nothing was written",
+        database.display()
+    )
+}
+
+/// Returns whether another process has the lock.
+fn is_locked(path: &Path) -> Result<bool> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    // Released with the file. A server that starts in this moment finds the lock taken; that happens only to one that starts
+    // after a server was killed and its files were replaced.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {}", path.display())),
+    }
+}
+
+fn lock_file(database: &Path) -> PathBuf {
+    database.with_added_extension("lock")
 }
 
 /// The file that a path leads to, which need not be there yet: then the lock stands where it will be made.
@@ -71,5 +168,36 @@ mod tests {
         }
         symlink("round", folder.path().join("round")).unwrap();
         assert!(lock(&folder.path().join("round")).is_err());
+    }
+
+    #[test]
+    fn files_that_are_not_the_servers_are_refused_while_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let [database, wal, shm, aside] =
+            ["database", "database-wal", "database-shm", "aside"].map(|name| folder.path().join(name));
+        for file in [&database, &wal, &shm] {
+            fs::write(file, "").unwrap();
+        }
+        for changed in [&database, &wal, &shm] {
+            let server = lock(&database).unwrap();
+            server.record_files().unwrap();
+            // A second server that is refused does not delete the record.
+            assert!(try_lock(&database).unwrap().is_none());
+            check_server_files(&database).unwrap();
+            fs::rename(changed, &aside).unwrap();
+            for _ in 0..2 {
+                let reason = check_server_files(&database).unwrap_err().to_string();
+                assert!(reason.contains("restart the server"), "{reason}");
+                fs::write(changed, "").unwrap();
+            }
+            server.clear_record().unwrap();
+            check_server_files(&database).unwrap();
+            server.record_files().unwrap();
+            fs::rename(&aside, changed).unwrap();
+            assert!(check_server_files(&database).is_err());
+            // It was killed.
+            drop(server);
+            check_server_files(&database).unwrap();
+        }
     }
 }

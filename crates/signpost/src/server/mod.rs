@@ -13,7 +13,6 @@ mod scrape;
 mod starting;
 mod visitors;
 
-use std::fs::File;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +38,7 @@ use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_platform::redis::Redis;
 use signpost_platform::{Platform, PlatformParts};
-use signpost_store::{Store, lock};
+use signpost_store::{DatabaseLock, Store, lock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -67,7 +66,7 @@ pub struct HttpServer {
     listener: TcpListener,
     metrics: Option<TcpListener>,
     /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
-    _lock: Option<File>,
+    lock: Option<DatabaseLock>,
 }
 
 impl HttpServer {
@@ -88,13 +87,13 @@ impl HttpServer {
         let metrics_listener = scrape::listen(&config).await?;
         let metrics = Metrics::default();
         let starting = StartingServer::new(&config, &clock, listen, &metrics);
-        let opening = Box::pin(open_app(config, clock, listen, metrics));
+        let opening = Box::pin(open_app(config, clock, listen, metrics, lock.as_ref()));
         let app = Box::pin(starting.serve_while(&listener, metrics_listener.as_ref(), opening)).await?;
         if lock.is_some() {
             events::sql::free_leases(&app.store).await?;
         }
         say_what_is_unsafe(&app.config);
-        Ok(Self { app, listener, metrics: metrics_listener, _lock: lock })
+        Ok(Self { app, listener, metrics: metrics_listener, lock })
     }
 
     /// Where the metrics are served, if anywhere.
@@ -108,7 +107,7 @@ impl HttpServer {
     /// # Errors
     /// None today: what fails while it serves is answered and logged there.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { app, listener, metrics, _lock } = self;
+        let Self { app, listener, metrics, lock } = self;
         log_start(&app);
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
@@ -134,15 +133,25 @@ impl HttpServer {
         let serving = connections::serve(listener, front, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
         let running = async { drop(tokio::join!(serving, background)) };
-        end(&app.draining, [DRAIN, CLOSE], running, app.store.close()).await;
+        let close = async {
+            drop(lock.as_ref().map(DatabaseLock::clear_record));
+            app.store.close().await;
+        };
+        end(&app.draining, [DRAIN, CLOSE], running, close).await;
         tracing::info!("server stopped");
         Ok(())
     }
 }
 
 /// Opens the database, loads the catalogue and builds the services.
-async fn open_app(config: Config, clock: Clock, listen: SocketAddr, metrics: Metrics) -> Result<Arc<App>> {
-    let store = starting::open_database(&config, listen).await?;
+async fn open_app(
+    config: Config,
+    clock: Clock,
+    listen: SocketAddr,
+    metrics: Metrics,
+    lock: Option<&DatabaseLock>,
+) -> Result<Arc<App>> {
+    let store = starting::open_database(&config, listen, lock).await?;
     let outbound = Outbound::new(&Names::System);
     let catalogue = open_catalogue(&config, &store, &clock, &outbound).await?;
     let redis = match &config.redis_url {

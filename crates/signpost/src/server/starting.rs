@@ -23,7 +23,7 @@ use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::setting::spell_duration;
 use signpost_platform::web::problem::error_body;
 use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
-use signpost_store::{DatabaseNotReady, Store, Unavailable, is_postgres};
+use signpost_store::{DatabaseLock, DatabaseNotReady, Store, Unavailable, is_postgres};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -107,11 +107,11 @@ impl StartingServer {
 ///
 /// # Errors
 /// The first error that waiting cannot end, or the last one when the time is over.
-pub(super) async fn open_database(config: &Config, listen: SocketAddr) -> Result<Store> {
+pub(super) async fn open_database(config: &Config, listen: SocketAddr, lock: Option<&DatabaseLock>) -> Result<Store> {
     let (begun, wait) = (Instant::now(), config.wait_for_database);
     let mut is_waiting = false;
     loop {
-        let error = match try_open_database(config).await {
+        let error = match try_open_database(config, lock).await {
             Ok(store) => {
                 if is_waiting {
                     let waited_s = begun.elapsed().as_secs();
@@ -137,10 +137,13 @@ pub(super) async fn open_database(config: &Config, listen: SocketAddr) -> Result
     }
 }
 
-async fn try_open_database(config: &Config) -> Result<Store> {
+async fn try_open_database(config: &Config, lock: Option<&DatabaseLock>) -> Result<Store> {
     let url = config.database_url();
     let opening = tokio::task::spawn_blocking(move || Store::open(&url, &SCHEMA));
     let store = opening.await.context("opening the database panicked")??;
+    if let Some(lock) = lock {
+        lock.record_files()?;
+    }
     store.check_move().await?;
     sealed::check(&store, &config.login.seal()).await?;
     Ok(store)

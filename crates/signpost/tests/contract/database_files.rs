@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use serde_json::json;
 use signpost::server::schema::SCHEMA;
 use signpost_store::Store;
 
@@ -20,6 +21,59 @@ fn sqlite(file: &Path) -> rusqlite::Connection {
 fn pragma(file: &Path, name: &str) -> String {
     let found = sqlite(file).query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, rusqlite::types::Value>(0));
     format!("{:?}", found.expect("a value"))
+}
+
+#[tokio::test]
+async fn no_command_opens_other_files_than_those_of_the_running_server() {
+    for end in ["-shm", "-wal", ""] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("signpost-data");
+        fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
+        let service = Service::on(&data, &Service::clock(), &[]).await;
+        let integrator = service.shop().await;
+        let session = integrator.opens("shop.test").await;
+        let (file, aside) = (data.join(format!("signpost.sqlite{end}")), folder.path().join("aside"));
+        for is_replaced in [false, true] {
+            fs::rename(&file, &aside).expect("a file");
+            if is_replaced {
+                fs::copy(&aside, &file).expect("a copy");
+            }
+            let before = fs::metadata(&file).map(|file| (file.ino(), file.mtime_nsec())).ok();
+            for arguments in [
+                &["keys", "create", "--name", "one", "--environment", "sandbox"][..],
+                &["keys", "list"],
+                &["domains", "add", "other.test"],
+                &["atms", "import", "machines.csv"],
+                &["migrate"],
+                &["status"],
+                &["backup", "copy"],
+            ] {
+                let ended = Program::within(folder.path(), arguments).runs().await;
+                let name = if end.is_empty() { "the database file" } else { end };
+                let told = ended.failed(1);
+                assert!(told.contains(name) && told.contains("restart the server"), "{arguments:?}: {told}");
+            }
+            let after = fs::metadata(&file).map(|file| (file.ino(), file.mtime_nsec())).ok();
+            assert_eq!(before, after, "{end}: a command wrote it");
+            let ready = service.visitor().get("/health/ready").await;
+            assert_eq!((ready.status, &ready.json()["checks"]["store"]), (503, &json!("failing")));
+            fs::rename(&aside, &file).expect("a file");
+        }
+        Program::within(folder.path(), &["keys", "list", "--json"]).runs().await.json();
+        if !end.is_empty() {
+            fs::remove_file(&file).expect("a file");
+        }
+        integrator.opens("shop.test").await;
+        service.stop().await;
+        // What the server had open it wrote into the database when it stopped.
+        let service = Service::on(&data, &Service::clock(), &[]).await;
+        let integrator = crate::harness::Integrator { api: service.url("/sandbox/v1"), ..integrator };
+        integrator.sees(&session).await.with(200);
+        let sessions = integrator.get("/sessions").await.with(200);
+        assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2));
+        service.stop().await;
+        assert_eq!(pragma(&data.join("signpost.sqlite"), "integrity_check"), r#"Text("ok")"#);
+    }
 }
 
 #[test]

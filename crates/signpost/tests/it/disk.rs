@@ -92,12 +92,19 @@ async fn a_server_whose_file_was_moved_is_not_ready() {
     assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was replaced by another"])));
     fs::rename(&aside, &file).unwrap();
     is_ready_again(&service).await;
-    // What was written last is in the file beside it.
-    let log = folder.path().join("signpost.sqlite-wal");
-    fs::rename(&log, &aside).unwrap();
-    let (status, told) = readiness(&service).await;
-    assert_eq!((status, &told["reasons"]), (503, &json!(["the -wal file of the database was moved or deleted"])));
-    fs::rename(&aside, &log).unwrap();
-    is_ready_again(&service).await;
+    // The last commits are in one of the files beside it, and its locks in the other.
+    for end in ["-wal", "-shm"] {
+        let companion = folder.path().join(format!("signpost.sqlite{end}"));
+        fs::rename(&companion, &aside).unwrap();
+        let (status, told) = readiness(&service).await;
+        let reason = format!("the {end} file of the database was moved or deleted");
+        assert_eq!((status, &told["reasons"]), (503, &json!([reason])));
+        fs::copy(&aside, &companion).unwrap();
+        let (status, told) = readiness(&service).await;
+        let reason = format!("the {end} file of the database was replaced by another");
+        assert_eq!((status, &told["reasons"]), (503, &json!([reason])));
+        fs::rename(&aside, &companion).unwrap();
+        is_ready_again(&service).await;
+    }
     service.stop().await;
 }

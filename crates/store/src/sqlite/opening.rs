@@ -1,4 +1,4 @@
-//! Opens the file of an embedded database, if it is one of this program.
+//! Opens the file of an embedded database: one of this program, and no other file than the one that its server has open.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::{broken, is_broken};
 use crate::application_id::{self, DatabaseOwner};
 use crate::file::{Missing, find_refusal};
-use crate::lock::linked;
+use crate::lock::{check_server_files, linked};
 use crate::random::random;
 
 /// Minimum size of a database, in bytes.
@@ -46,12 +46,13 @@ struct TooShort {
 /// Opens the first connection to a file.
 ///
 /// # Errors
-/// [`Missing`] if there is no database and none is to be created; if the file is another program's or no database, or
-/// the system refuses.
+/// [`Missing`] if there is no database and none is to be created; if the file is another program's or no database, the
+/// server has another file open, or the system refuses.
 pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection> {
     if file == ":memory:" {
         return connect(file);
     }
+    check_server_files(Path::new(file))?;
     if !has_database(file)? {
         ensure!(if_missing == IfMissing::Create, Missing(file.to_owned()));
         create(Path::new(file)).with_context(|| cannot_open(file))?;
@@ -61,6 +62,8 @@ pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection
         bail!(Missing(file.to_owned()));
     }
     tune(&connection).map_err(|error| unopened(error, file))?;
+    // The files may have been replaced since they were looked at; nothing was written yet.
+    check_server_files(Path::new(file))?;
     Ok(connection)
 }
 

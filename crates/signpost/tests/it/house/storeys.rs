@@ -23,8 +23,8 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["row", "random", "application_id", "file", "file_state", "lock", "watched"],
-            &["step", "changes"],
+            &["row", "random", "application_id", "file", "file_state", "watched"],
+            &["step", "changes", "lock"],
             &["migrate"],
             &["schema"],
             &["sqlite", "postgres"],
