@@ -92,6 +92,8 @@ impl Store {
         let wanted = from.counts().await?;
         let all = wanted.iter().map(|moved| moved.rows).sum();
         let mut taken: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
+        // Before the rows too: a row of this kind may say who may write to the tables.
+        self.write(self.single_rows(from).await?).await?;
         for (position, table) in self.schema.tables.iter().enumerate().skip(at) {
             let mut after = key.take().unwrap_or_else(|| table.beginning());
             let (read, write) = (table.read(), table.write());
@@ -104,10 +106,7 @@ impl Store {
                 reached(taken, all);
             }
         }
-        let mut ends = Vec::with_capacity(self.schema.single_rows.len() + 1);
-        for (table, column) in self.schema.single_rows {
-            ends.push(single_row(from, table, column).await?);
-        }
+        let mut ends = self.single_rows(from).await?;
         let counted = self.counts().await?;
         for (wanted, counted) in wanted.iter().zip(&counted) {
             let (table, there, here) = (wanted.table, wanted.rows, counted.rows);
@@ -120,6 +119,15 @@ impl Store {
         ends.push(must(END, params![now]));
         self.write(ends).await?;
         Ok(counted)
+    }
+
+    /// Returns the steps that copy all tables of one row.
+    async fn single_rows(&self, from: &Self) -> Result<Vec<Step>> {
+        let mut steps = Vec::with_capacity(self.schema.single_rows.len() + 1);
+        for (table, column) in self.schema.single_rows {
+            steps.push(single_row(from, table, column).await?);
+        }
+        Ok(steps)
     }
 
     /// Where to go on: the position of a table, and the key behind which to.

@@ -3,6 +3,7 @@
 //! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers.
 
 pub mod audit;
+pub mod encryption_key;
 mod known;
 mod login_rules;
 pub mod overview;

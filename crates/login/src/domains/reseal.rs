@@ -1,6 +1,6 @@
 //! Seals the webhook secrets that were written before there was a key, or with another.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -9,6 +9,7 @@ use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{ReadColumns, Store, params, random, sql, step};
 
+use crate::domains::encryption_key::{self, check_guard};
 use crate::domains::seal::Seal;
 use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
 use crate::ids::DomainId;
@@ -34,6 +35,16 @@ const SEAL: &str = "
 const SEAL_DELETED: &str = "
     UPDATE deleted_domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
+/// A domain, registered or deleted, with a secret in plain text.
+const COUNT_PLAIN_TEXT: &str = "
+    SELECT COUNT(*) FROM (
+        SELECT id FROM domains
+        WHERE (webhook_secret <> '' AND webhook_secret NOT LIKE 'sealed1:%') OR next_webhook_secret NOT LIKE 'sealed1:%'
+        UNION ALL
+        SELECT id FROM deleted_domains
+        WHERE webhook_secret NOT LIKE 'sealed1:%' OR next_webhook_secret NOT LIKE 'sealed1:%'
+    ) AS plain";
+
 /// Says at the start, and not at the first event, that webhook secrets cannot be read, and of how many domains: a key
 /// that was changed halfway opens some.
 ///
@@ -56,6 +67,15 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     Err(error.context(format!("cannot decrypt the webhook secrets of {unreadable} of {all} domains, such as {id}")))
 }
 
+/// Returns the number of domains with a secret in plain text.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn count_plain_text(store: &Store) -> Result<i64> {
+    let row = store.read_one(COUNT_PLAIN_TEXT, params![]).await?;
+    row.context("COUNT is one row")?.int(0)
+}
+
 /// Seals all secrets that are not sealed with the operator's key; returns how many domains had some.
 ///
 /// # Errors
@@ -71,7 +91,7 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
 }
 
 async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Timestamp) -> Result<usize> {
-    let (mut steps, mut sealed) = (Vec::new(), 0);
+    let (mut steps, mut sealed) = (vec![encryption_key::guard(seal)], 0);
     for SealedDomain { id, secrets } in page {
         let (current, next) = (&secrets.webhook_secret, secrets.next_webhook_secret.as_deref());
         let is_stale = |kept: &str| seal.is_stale(kept, id.as_str());
@@ -91,7 +111,7 @@ async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Times
     if sealed > 0 {
         let details = json!({ "domains": sealed });
         steps.push(insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
-        store.write(steps).await?;
+        check_guard(&store.write(steps).await?, seal)?;
     }
     Ok(sealed)
 }

@@ -5,10 +5,13 @@ use std::fmt;
 use anyhow::{Result, bail};
 use data_encoding::BASE64;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
 
 /// How a sealed text begins.
 const SEALED_PREFIX: &str = "sealed1:";
+/// Label of the fingerprint of a key. It never changes: the fingerprint is stored.
+const FINGERPRINT_LABEL: &[u8] = b"signpost encryption key";
 
 /// Encrypts and decrypts signing secrets.
 #[derive(Default)]
@@ -17,13 +20,37 @@ pub struct Seal {
     key: Option<LessSafeKey>,
     /// What opens still, while the key is being changed.
     old: Option<LessSafeKey>,
+    fingerprint: Option<KeyFingerprint>,
+    old_fingerprint: Option<KeyFingerprint>,
 }
+
+/// The fingerprint of an encryption key: its HMAC-SHA-256 of a fixed label, in hex. It identifies the key and does not
+/// reveal it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFingerprint(String);
 
 impl Seal {
     /// With the operator's key, and the one of before while it is being changed. Without either nothing is sealed.
     #[must_use]
     pub fn new(key: Option<&[u8; 32]>, old: Option<&[u8; 32]>) -> Self {
-        Self { key: key.map(aead), old: old.map(aead) }
+        Self {
+            key: key.map(aead),
+            old: old.map(aead),
+            fingerprint: key.map(KeyFingerprint::of),
+            old_fingerprint: old.map(KeyFingerprint::of),
+        }
+    }
+
+    /// The fingerprint of the operator's key.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<&KeyFingerprint> {
+        self.fingerprint.as_ref()
+    }
+
+    /// The fingerprint of the key before, while the key is being changed.
+    #[must_use]
+    pub fn old_fingerprint(&self) -> Option<&KeyFingerprint> {
+        self.old_fingerprint.as_ref()
     }
 
     /// Whether secrets are sealed when they are written.
@@ -66,8 +93,21 @@ impl Seal {
     /// Whether what is kept is not as [`Seal::encrypt`] would write it now.
     #[must_use]
     pub fn is_stale(&self, kept: &str, owner: &str) -> bool {
-        let now = Self { key: self.key.clone(), old: None };
+        let now = Self { key: self.key.clone(), ..Self::default() };
         self.is_enabled() && (!kept.starts_with(SEALED_PREFIX) || now.decrypt(kept, owner).is_err())
+    }
+}
+
+impl KeyFingerprint {
+    fn of(key: &[u8; 32]) -> Self {
+        let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), FINGERPRINT_LABEL);
+        Self(data_encoding::HEXLOWER.encode(tag.as_ref()))
+    }
+
+    /// The fingerprint as it is stored.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -140,6 +180,16 @@ mod tests {
         assert_eq!(seal.encrypt("whsec_x", "dom_1", [0; 12]), "whsec_x");
         assert_eq!(seal.decrypt("whsec_x", "dom_1").unwrap().expose_secret(), "whsec_x");
         assert!(!seal.is_stale("whsec_x", "dom_1"));
+    }
+
+    #[test]
+    fn a_fingerprint_identifies_a_key_for_ever() {
+        let seal = Seal::new(Some(&[1; 32]), Some(&[2; 32]));
+        // printf 'signpost encryption key' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…
+        let expected = "61d1f0f8da01b3003103b061c1cd1a7149699c735a0d9ec623860894010bb1cf";
+        assert_eq!(seal.fingerprint().map(KeyFingerprint::as_str), Some(expected));
+        assert_eq!(seal.old_fingerprint(), Seal::new(Some(&[2; 32]), None).fingerprint());
+        assert!(Seal::default().fingerprint().is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use signpost_platform::accounts::{Account, Environment, SERVER_ACCOUNT};
 use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, params, random, rows, sql, step, texts};
 
 use crate::domains::audit::insert_domain_entry;
+use crate::domains::encryption_key::{self, check_guard};
 use crate::domains::seal::Seal;
 use crate::domains::{
     DisplayName, Domain, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration, SigningSecrets, apex,
@@ -151,7 +152,7 @@ pub enum Usable {
 /// Registers a domain.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`Unavailable`](signpost_store::Unavailable) if this process may not write secrets, or as [`Store::write`].
 pub async fn insert(
     store: &Store,
     seal: &Seal,
@@ -166,7 +167,8 @@ pub async fn insert(
     let secrets = SealedSecrets { webhook_secret, next_webhook_secret: None };
     let row = DomainRow { domain: domain.clone(), apex: apex(name).to_owned(), secrets };
     let params = row.params().into_iter().chain(params![MAX_DOMAINS]).collect();
-    if store.write([must(INSERT, params), entry]).await?.is_committed() {
+    let written = store.write([encryption_key::guard(seal), must(INSERT, params), entry]).await?;
+    if check_guard(&written, seal)? {
         return Ok(Ok(()));
     }
     if let Some(there) = find_by_name(store, account, name).await? {
@@ -300,10 +302,10 @@ pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<
     store.read_by_index(ANYONES, params![id]).await?.map(read_domain).transpose()
 }
 
-/// Sets the secret that will sign next. False where there is no such domain.
+/// Sets the secret that will sign next. Returns false if there is no such domain.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`Unavailable`](signpost_store::Unavailable) if this process may not write secrets, or as [`Store::write`].
 pub async fn rotate_secret(
     store: &Store,
     seal: &Seal,
@@ -314,7 +316,8 @@ pub async fn rotate_secret(
 ) -> Result<bool> {
     let next = seal.encrypt(next.reveal(), id.as_str(), random());
     let entry = insert_domain_entry(by, Action::SecretRotated, id, &json!({}), now);
-    Ok(store.write([must(ROTATE, params![next, id]), entry]).await?.is_committed())
+    let written = store.write([encryption_key::guard(seal), must(ROTATE, params![next, id]), entry]).await?;
+    check_guard(&written, seal)
 }
 
 /// Lets the next secret sign. False where there is none.

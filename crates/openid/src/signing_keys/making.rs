@@ -87,7 +87,7 @@ pub async fn make_key(
         },
     };
     let before = if beginning == Beginning::Compromised { Before::Deleted } else { Before::Kept };
-    Ok(sql::insert(store, &key, before, by).await?.then_some(key))
+    Ok(sql::insert(store, seal, &key, before, by).await?.then_some(key))
 }
 
 /// Makes the keys that are due, erases those that sign no more and deletes those that are over. Returns how many were made.

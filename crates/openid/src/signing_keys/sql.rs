@@ -1,8 +1,10 @@
 //! Signing keys in the database.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::json;
+use signpost_login::domains::encryption_key::{self, check_guard};
+use signpost_login::domains::seal::Seal;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
@@ -25,6 +27,10 @@ const DELETE: &str = "DELETE FROM signing_keys WHERE kid = $1";
 
 /// Names what was read: a key that was encrypted anew meanwhile is.
 const RESEAL: &str = "UPDATE signing_keys SET private_key = $1 WHERE kid = $2 AND private_key = $3";
+
+/// A private key in plain text; an erased one is empty.
+const COUNT_PLAIN_TEXT: &str =
+    "SELECT COUNT(*) FROM signing_keys WHERE private_key <> '' AND private_key NOT LIKE 'sealed1:%'";
 
 /// Whether the keys before a new one are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,22 +57,31 @@ pub async fn list_all(store: &Store) -> Result<Vec<StoredSigningKey>> {
     store.read(ALL, params![]).await?.into_iter().map(StoredSigningKey::from_row).collect()
 }
 
-/// Keeps a new key. False where another one has its number, or the same key is there.
+/// Returns the number of private keys in plain text.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn insert(store: &Store, key: &StoredSigningKey, before: Before, by: &Actor) -> Result<bool> {
+/// As [`Store::read`].
+pub async fn count_plain_text(store: &Store) -> Result<i64> {
+    let row = store.read_one(COUNT_PLAIN_TEXT, params![]).await?;
+    row.context("COUNT is one row")?.int(0)
+}
+
+/// Stores a new key, which `seal` has encrypted. Returns false if another one has its number, or the same key is there.
+///
+/// # Errors
+/// [`Unavailable`](signpost_store::Unavailable) if this process may not write secrets, or as [`Store::write`].
+pub async fn insert(store: &Store, seal: &Seal, key: &StoredSigningKey, before: Before, by: &Actor) -> Result<bool> {
     let StoredSigningKey { kid, environment, algorithm, number, created_at, active_from, .. } = key;
     let details = json!({
         "environment": environment, "algorithm": algorithm, "active_from": active_from,
         "old_keys_deleted": before == Before::Deleted,
     });
-    let mut steps = vec![must(INSERT, key.clone().params())];
+    let mut steps = vec![encryption_key::guard(seal), must(INSERT, key.clone().params())];
     if before == Before::Deleted {
         steps.push(step(DELETE_BEFORE, params![*environment, *algorithm, *number]));
     }
     steps.push(insert_entry(by, None, Action::SigningKeyCreated, kid, &details, *created_at));
-    Ok(store.write(steps).await?.is_committed())
+    check_guard(&store.write(steps).await?, seal)
 }
 
 /// Erases a private key that signs no more.

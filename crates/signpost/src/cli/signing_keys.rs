@@ -17,6 +17,8 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 
 use crate::cli::{Session, table};
+use crate::deployment::sealed;
+use crate::deployment::servers::RunningServers;
 
 /// More than any key file has.
 const MAX_PEM_BYTES: u64 = 64 << 10;
@@ -133,6 +135,12 @@ impl Rotate {
         };
         let pkcs8 = self.pem.as_deref().map(read_key_file).transpose()?;
         let (store, seal, now) = (session.store()?, session.config.login.seal(), Clock::System.now());
+        if beginning == Beginning::Compromised {
+            let (running, _lock) = RunningServers::find(&session.config)?;
+            sealed::admit_replacement(&store, &seal, running, now).await?;
+        } else {
+            sealed::admit(&store, &seal).await?;
+        }
         let wanted = WantedKey { environment, algorithm: self.alg.into(), beginning, pkcs8 };
         let there = sql::list_all(&store).await?;
         let made = make_key(&store, &seal, wanted, &there, &Actor::Operator, now).await;

@@ -1,4 +1,6 @@
-//! What the servers and commands of one deployment know of it together: where people reach it, and what is encrypted.
+//! State that the servers and commands of one deployment share: its public address, the servers that run, and the key that
+//! its secrets are encrypted with.
 
 pub mod public_address;
-pub(crate) mod sealed;
+pub mod sealed;
+pub(crate) mod servers;

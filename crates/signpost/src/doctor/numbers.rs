@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use signpost_atm::catalogue::Catalogue;
 use signpost_atm::{catalogue, feeds};
+use signpost_login::domains::encryption_key;
 use signpost_login::domains::overview::{self, DomainCount};
 use signpost_login::{events, sessions, users};
 use signpost_openid::jose::makes_rsa;
@@ -16,7 +17,7 @@ use signpost_platform::accounts::Environment;
 use signpost_store::Store;
 
 use crate::config::Config;
-use crate::deployment::sealed;
+use crate::deployment::sealed::{self, PlainTextSecrets};
 
 /// How far is counted: a look at a large database shall take no longer than a look at a small one.
 pub const MOST_COUNTED: u32 = 100_000;
@@ -33,7 +34,13 @@ pub struct DatabaseSeen {
     pub events: EventsSeen,
     pub catalogue: CatalogueSeen,
     pub failing_feeds: Vec<FeedFailing>,
-    /// Why signing secrets cannot be read, if they cannot.
+    /// Whether signing secrets are encrypted with the key of a server.
+    #[serde(skip)]
+    pub has_encrypted_secrets: bool,
+    /// The signing secrets and signing keys in plain text.
+    #[serde(skip)]
+    pub plain_text: PlainTextSecrets,
+    /// Why signing secrets cannot be read, if they cannot. Encrypted ones are not read without a key.
     #[serde(skip)]
     pub unreadable_secrets: Option<String>,
     /// What is wrong with the keys that sign ID tokens, if anything is.
@@ -107,7 +114,14 @@ impl DatabaseSeen {
             None => Arc::new(catalogue::load(store, now).await?),
         };
         let feeds = feeds::sql::list(store).await?.into_iter().filter(|feed| feed.failures > 0);
-        let unreadable = sealed::check(store, &config.login.seal()).await;
+        let (seal, recorded) = (config.login.seal(), encryption_key::find(store).await?);
+        let unreadable = if recorded.is_encrypted() && !seal.is_enabled() {
+            Ok(())
+        } else if let Err(refused) = recorded.admit(&seal) {
+            Err(refused.into())
+        } else {
+            sealed::check(store, &seal).await
+        };
         Ok(Self {
             domains: DomainsSeen::read(store).await?,
             users: users::sql::count_up_to(store, MOST_COUNTED).await?,
@@ -127,6 +141,8 @@ impl DatabaseSeen {
                 })
                 .collect(),
             key_trouble: find_trouble(&signing_keys::sql::list_all(store).await?, makes_rsa(), now),
+            has_encrypted_secrets: recorded.is_encrypted(),
+            plain_text: sealed::count_plain_text(store).await?,
             unreadable_secrets: unreadable.err().map(|error| format!("{error:#}")),
         })
     }

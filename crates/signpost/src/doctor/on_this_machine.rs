@@ -3,6 +3,7 @@
 use signpost_openid::signing_keys::trouble::KeyTrouble;
 
 use super::{CheckFinding, DatabaseSeen, Exposure, Installation, around_it};
+use crate::deployment::sealed::PlainTextSecrets;
 
 /// From how many days on the newest word of any source is old.
 const OLD_DAYS: i64 = 90;
@@ -14,7 +15,7 @@ const CHECKS: [InstallationCheck; 13] = [
     |it| Some(check_database(it)),
     |it| Some(check_server(it)),
     check_public_address,
-    |it| Some(check_encryption(it)),
+    check_encryption,
     check_signing_keys,
     check_data_folder,
     check_shared_host,
@@ -96,23 +97,37 @@ fn check_public_address(installation: &Installation) -> Option<CheckFinding> {
     }
 }
 
-fn check_encryption(installation: &Installation) -> CheckFinding {
+/// Advises a new key only if the database has recorded none: the doctor may run without the settings of the server.
+fn check_encryption(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "signing secrets";
-    if let Some(reason) = database(installation).and_then(|database| database.unreadable_secrets.as_ref()) {
-        return CheckFinding::fail(CHECK, reason.clone(), "set SIGNPOST_SEAL_KEY as the server has it");
+    let (settings, database) = (&installation.settings, database(installation)?);
+    if let Some(reason) = &database.unreadable_secrets {
+        return Some(CheckFinding::fail(CHECK, reason.clone(), "set SIGNPOST_SEAL_KEY as the server has it"));
     }
-    let settings = &installation.settings;
-    if settings.has_seal_key {
-        CheckFinding::pass(CHECK, "encrypted at rest")
-    } else if settings.exposure != Exposure::OwnMachine {
-        CheckFinding::warn(
+    let PlainTextSecrets { domains, signing_keys } = database.plain_text;
+    let is_any_plain = domains > 0 || signing_keys > 0;
+    let finding = match (database.has_encrypted_secrets, settings.has_seal_key) {
+        (true, _) | (_, true) if is_any_plain => CheckFinding::fail(
+            CHECK,
+            format!(
+                "there is an encryption key, and stored in plain text are: domains {domains}, signing keys {signing_keys}"
+            ),
+            "run 'signpost domains seal' with the SIGNPOST_SEAL_KEY of the server",
+        ),
+        (true, true) => CheckFinding::pass(CHECK, "encrypted at rest"),
+        (true, false) => {
+            CheckFinding::pass(CHECK, "encrypted at rest; not decrypted here, without the key of the server")
+        }
+        (false, true) => CheckFinding::pass(CHECK, "none is stored yet; they will be encrypted"),
+        (false, false) if settings.exposure != Exposure::OwnMachine => CheckFinding::warn(
             CHECK,
             "stored unencrypted on a public server",
-            "set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32', then run 'signpost domains seal'",
-        )
-    } else {
-        CheckFinding::pass(CHECK, "stored unencrypted; only this machine reaches the server")
-    }
+            "set SIGNPOST_SEAL_KEY for the server, for example to the output of 'openssl rand -hex 32', restart it, then \
+             run 'signpost domains seal' with it",
+        ),
+        (false, false) => CheckFinding::pass(CHECK, "stored unencrypted; only this machine reaches the server"),
+    };
+    Some(finding)
 }
 
 /// Nobody needs such keys who has no users here.
@@ -287,7 +302,7 @@ mod tests {
 
     #[test]
     fn each_fault_is_found_by_its_check_alone_and_says_how_to_mend_it() {
-        let faults: [(&str, Grade, Break); 20] = [
+        let faults: [(&str, Grade, Break); 22] = [
             ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
             ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
             ("server", Grade::Warn, |it| it.server.version = Ok("0.0.1".to_owned())),
@@ -298,7 +313,16 @@ mod tests {
             }),
             ("public address", Grade::Warn, |it| it.settings.public_url = Some("https://other.test".to_owned())),
             ("signing secrets", Grade::Fail, |it| database(it).unreadable_secrets = Some("another key".to_owned())),
-            ("signing secrets", Grade::Warn, |it| it.settings.has_seal_key = false),
+            ("signing secrets", Grade::Fail, |it| database(it).plain_text.domains = 1),
+            ("signing secrets", Grade::Fail, |it| {
+                it.settings.has_seal_key = false;
+                database(it).plain_text.signing_keys = 1;
+            }),
+            ("signing secrets", Grade::Warn, |it| {
+                it.settings.has_seal_key = false;
+                database(it).has_encrypted_secrets = false;
+                database(it).plain_text.domains = 1;
+            }),
             ("signing keys", Grade::Warn, |it| database(it).key_trouble = Some(KeyTrouble::NoRsa)),
             ("data folder", Grade::Warn, |it| it.settings.data_dir_mode = Some(0o755)),
             ("shared host", Grade::Warn, |it| it.settings.runs_both_services = true),
@@ -329,11 +353,28 @@ mod tests {
         assert!(overdue[0].found.ends_with("0, 1, 2, 3, 4 and 2 more"), "{overdue:?}");
     }
 
+    /// The documented call has no key: it runs without the file of the server's secrets.
+    #[test]
+    fn a_doctor_without_the_key_advises_no_new_one() {
+        let mut installation = sound();
+        installation.settings.has_seal_key = false;
+        for plain in [0, 1] {
+            database(&mut installation).plain_text.domains = plain;
+            let findings = check_installation(&installation);
+            let finding = findings.iter().find(|finding| finding.check == "signing secrets").expect("a check");
+            let mend = finding.mend.clone().unwrap_or_default();
+            assert_eq!(finding.grade, if plain == 0 { Grade::Pass } else { Grade::Fail });
+            assert!(finding.found.contains("encrypt") && !mend.contains("openssl"), "{finding:?}");
+        }
+    }
+
     #[test]
     fn on_ones_own_machine_samples_and_plain_secrets_are_fine() {
         let found = after(|it| {
             it.settings.exposure = Exposure::OwnMachine;
             it.settings.has_seal_key = false;
+            database(it).has_encrypted_secrets = false;
+            database(it).plain_text = PlainTextSecrets { domains: 1, signing_keys: 2 };
             it.settings.runs_both_services = true;
             database(it).catalogue.sample = true;
         });

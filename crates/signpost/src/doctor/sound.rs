@@ -4,6 +4,7 @@ use super::{
     AdvisoriesSeen, CatalogueSeen, DatabaseSeen, DomainsSeen, EventsSeen, Exposure, Installation, PlacesSeen,
     ServerSeen, SettingsSeen, SurroundingsSeen,
 };
+use crate::deployment::sealed::PlainTextSecrets;
 
 /// Nothing is wrong with it, and nothing around it was asked.
 pub(super) fn sound() -> Installation {
@@ -36,6 +37,8 @@ pub(super) fn sound() -> Installation {
             },
             catalogue: CatalogueSeen { machines: 3, sample: false, sources: 1, data_as_of: None },
             failing_feeds: Vec::new(),
+            has_encrypted_secrets: true,
+            plain_text: PlainTextSecrets::default(),
             unreadable_secrets: None,
             key_trouble: None,
         }),

@@ -31,6 +31,7 @@ use signpost_openid::OpenidService;
 use signpost_platform::accounts::audit::refusals::Refusals;
 use signpost_platform::accounts::keys::cache::KeyCache;
 use signpost_platform::clock::Clock;
+use signpost_platform::interval::every;
 use signpost_platform::limits::Limits;
 use signpost_platform::observe::host_refusals::HostRefusals;
 use signpost_platform::observe::metrics::Metrics;
@@ -38,7 +39,7 @@ use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_platform::redis::Redis;
 use signpost_platform::{Platform, PlatformParts};
-use signpost_store::{DatabaseLock, Store, lock};
+use signpost_store::{DatabaseLock, Store, is_postgres, lock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +48,7 @@ use self::starting::StartingServer;
 use self::visitors::OwnPeople;
 use crate::config::{Config, Service};
 use crate::deployment::public_address::{self, say_what_is_unsafe};
+use crate::deployment::servers::{ANNOUNCE_INTERVAL, AnnouncedServer};
 
 pub use self::app::App;
 
@@ -65,6 +67,7 @@ pub struct HttpServer {
     pub app: Arc<App>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
+    announced: AnnouncedServer,
     /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
     lock: Option<DatabaseLock>,
 }
@@ -74,7 +77,8 @@ impl HttpServer {
     ///
     /// # Errors
     /// One line that says what to change: the address is in use, the data folder cannot be written, another server
-    /// has the database, a newer program wrote it, its server was not ready in time.
+    /// has the database, a newer program wrote it, its server was not ready in time, its secrets are encrypted with
+    /// another key.
     pub async fn open(config: Config, clock: Clock) -> Result<Self> {
         if config.database_url.is_none() {
             prepare_data_dir(&config.data_dir)?;
@@ -92,8 +96,10 @@ impl HttpServer {
         if lock.is_some() {
             events::sql::free_leases(&app.store).await?;
         }
+        let (is_embedded, now) = (!is_postgres(&app.config.database_url()), app.clock.now());
+        let announced = AnnouncedServer::announce(&app.store, &app.login.seal, is_embedded, now).await?;
         say_what_is_unsafe(&app.config);
-        Ok(Self { app, listener, metrics: metrics_listener, lock })
+        Ok(Self { app, listener, metrics: metrics_listener, announced, lock })
     }
 
     /// Where the metrics are served, if anywhere.
@@ -107,7 +113,7 @@ impl HttpServer {
     /// # Errors
     /// None today: what fails while it serves is answered and logged there.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { app, listener, metrics, lock } = self;
+        let Self { app, listener, metrics, announced, lock } = self;
         log_start(&app);
         let mut background = Vec::new();
         if app.config.services.contains(&Service::Auth) {
@@ -118,6 +124,10 @@ impl HttpServer {
             background.push(tokio::spawn(scrape::run(Arc::clone(&app), listener)));
         }
         background.push(tokio::spawn(changes::run(Arc::clone(&app))));
+        // An embedded database has one server, which holds its lock.
+        if is_postgres(&app.config.database_url()) {
+            background.push(tokio::spawn(keep_announced(Arc::clone(&app), announced.clone())));
+        }
         background.extend(app.platform.spawn_jobs());
         if app.config.services.contains(&Service::Atm) {
             background.extend(signpost_atm::jobs::spawn_all(&app.atm));
@@ -134,6 +144,8 @@ impl HttpServer {
         let background = futures_util::future::join_all(background);
         let running = async { drop(tokio::join!(serving, background)) };
         let close = async {
+            // Without it the announcement ends by itself.
+            drop(announced.withdraw(&app.store).await);
             drop(lock.as_ref().map(DatabaseLock::clear_record));
             app.store.close().await;
         };
@@ -192,6 +204,12 @@ async fn open_app(
         own::find_or_make(&app.store, app.public_url.as_ref(), &app.public_address, app.clock.now()).await?;
     }
     Ok(app)
+}
+
+/// Announces the server again and again until it drains.
+async fn keep_announced(app: Arc<App>, announced: AnnouncedServer) {
+    let announce = || announced.announce_again(&app.store, app.clock.now());
+    every(ANNOUNCE_INTERVAL, &app.draining, "could not announce this server", announce).await;
 }
 
 fn log_start(app: &App) {

@@ -25,7 +25,13 @@ use crate::console::operators::{ConsoleLink, Operator};
 pub static SCHEMA: Schema = Schema {
     migrations: MIGRATIONS,
     tables: TABLES,
-    single_rows: &[("catalogue", "version"), ("deployment", "public_address"), ("atm_report_state", "version")],
+    single_rows: &[
+        ("catalogue", "version"),
+        ("deployment", "public_address"),
+        ("atm_report_state", "version"),
+        ("encryption_key", "fingerprint"),
+        ("encryption_key", "old_fingerprint"),
+    ],
     watched: &[DomainRow::TABLE.name],
 };
 
@@ -69,6 +75,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0043_claims.sql")),
     Migration::expands(include_str!("../../migrations/0047_own_sessions.sql")),
     Migration::expands(include_str!("../../migrations/0048_token_scopes.sql")),
+    Migration::expands(include_str!("../../migrations/0044_encryption_key.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
@@ -126,12 +133,22 @@ mod tests {
     #[tokio::test]
     async fn no_table_and_no_column_is_left_behind() {
         let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
-        let of_one_row =
-            ["schema_version", "schema_needed", "catalogue", "deployment", "moves", "probe", "atm_report_state"];
+        let not_of_rows = [
+            "schema_version",
+            "schema_needed",
+            "catalogue",
+            "deployment",
+            "moves",
+            "probe",
+            "atm_report_state",
+            "encryption_key",
+            // Those of the old database are no servers of the new one.
+            "servers",
+        ];
         let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
         let tables: BTreeSet<String> = tables.iter().map(|row| row.text(0).unwrap().to_owned()).collect();
         let known: BTreeSet<String> =
-            TABLES.iter().map(|table| table.name).chain(of_one_row).map(str::to_owned).collect();
+            TABLES.iter().map(|table| table.name).chain(not_of_rows).map(str::to_owned).collect();
         assert_eq!(tables, known);
         for table in TABLES {
             let columns = "SELECT name, type FROM pragma_table_info($1)";

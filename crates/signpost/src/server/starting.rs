@@ -145,7 +145,9 @@ async fn try_open_database(config: &Config, lock: Option<&DatabaseLock>) -> Resu
         lock.record_files()?;
     }
     store.check_move().await?;
-    sealed::check(&store, &config.login.seal()).await?;
+    let seal = config.login.seal();
+    sealed::check(&store, &seal).await?;
+    sealed::admit(&store, &seal).await?;
     Ok(store)
 }
 

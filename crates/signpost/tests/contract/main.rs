@@ -42,6 +42,7 @@ mod discovery;
 mod documented;
 mod domains;
 mod embedded;
+mod encryption_key;
 mod errors;
 mod events;
 mod examples;

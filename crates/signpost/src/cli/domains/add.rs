@@ -16,7 +16,7 @@ use signpost_store::Store;
 use super::Who;
 use crate::cli::keys::account_name;
 use crate::cli::{Session, Usage};
-use crate::deployment::public_address;
+use crate::deployment::{public_address, sealed};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Add {
@@ -49,7 +49,9 @@ impl Add {
         let registered = register(&self.wanted(), account, reach, now, DomainEntropy::draw());
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
-        match domains::sql::insert(&store, &session.config.login.seal(), &registered, &Actor::Operator).await? {
+        let seal = session.config.login.seal();
+        sealed::admit(&store, &seal).await?;
+        match domains::sql::insert(&store, &seal, &registered, &Actor::Operator).await? {
             Ok(()) => {
                 let address = public_address::find(&store).await?;
                 session.print(&CreatedDomain::new(&registered), || {

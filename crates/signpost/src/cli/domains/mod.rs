@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
 use signpost_login::api::domains::DomainView;
-use signpost_login::domains::{self, Domain, HandlerKind, ListedDomain};
+use signpost_login::domains::{self, Domain, HandlerKind, ListedDomain, encryption_key};
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
@@ -19,6 +19,7 @@ use signpost_store::{Store, random};
 
 use crate::cli::{Session, table};
 use crate::deployment::sealed::{self, NewlySealed};
+use crate::deployment::servers::RunningServers;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Domains {
@@ -58,7 +59,8 @@ pub(super) enum Domains {
     Remove(remove::RemoveDomain),
     /// Encrypt stored signing secrets with `SIGNPOST_SEAL_KEY`, also those encrypted with the old key
     ///
-    /// And the keys that sign ID tokens. With --json: `{sealed, signing_keys}`, the numbers of domains and of keys.
+    /// And the keys that sign ID tokens. Refuses to run while a server with another key, or without one, is running. With
+    /// --json: `{sealed, signing_keys}`, the numbers of domains and of keys.
     Seal,
     /// Show, rotate or activate the signing secret of a domain
     ///
@@ -127,6 +129,7 @@ impl Secret {
         let id = self.which.find(store).await?;
         if self.rotate {
             let (seal, next) = (session.config.login.seal(), WebhookSecret::from_bytes(&random()));
+            sealed::admit(store, &seal).await?;
             domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, Clock::System.now()).await?;
         } else if self.activate
             && !domains::sql::activate_secret(store, &id, &Actor::Operator, Clock::System.now()).await?
@@ -208,9 +211,15 @@ impl From<Who> for HandlerKind {
 async fn seal(session: &Session, store: &Store) -> Result<()> {
     let seal = session.config.login.seal();
     if !seal.is_enabled() {
-        bail!("no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32'");
+        // If there is a key already, a new one is no help.
+        encryption_key::find(store).await?.admit(&seal)?;
+        bail!(
+            "no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32', for \
+             the servers and for this command"
+        );
     }
-    let sealed = sealed::seal_all(store, &seal, Clock::System.now()).await?;
+    let (running, _lock) = RunningServers::find(&session.config)?;
+    let sealed = sealed::seal_all(store, &seal, running, Clock::System.now()).await?;
     let NewlySealed { domains, signing_keys } = sealed;
     session.print(&sealed, || {
         format!("encrypted the secrets of {domains} domains, and {signing_keys} keys that sign ID tokens")

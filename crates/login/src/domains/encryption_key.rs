@@ -1,0 +1,168 @@
+//! Which encryption key the secrets in the database are encrypted with, and whether this process may write secrets.
+//!
+//! The database records a fingerprint of the key. Every write of a secret checks the fingerprint in its own transaction,
+//! so that a process without the key, or with another, stores nothing that the servers cannot read or that is in plain
+//! text.
+
+use anyhow::{Context, Result};
+use signpost_store::{Step, Store, Unavailable, WriteOutcome, must, params};
+
+use crate::domains::seal::{KeyFingerprint, Seal};
+
+/// Value that the migration records if there were encrypted rows: the first key that decrypts them replaces it.
+const UNKNOWN_KEY: &str = "unknown";
+
+const FIND: &str = "SELECT fingerprint, old_fingerprint FROM encryption_key";
+
+/// The key that was recorded before stays valid: during a rotation servers of both keys run.
+const CLAIM: &str = "
+    UPDATE encryption_key
+    SET old_fingerprint = CASE WHEN fingerprint = 'unknown' THEN NULL ELSE fingerprint END, fingerprint = $1
+    WHERE fingerprint IS NULL OR fingerprint = 'unknown' OR fingerprint = $2";
+
+const ALLOWS_KEY: &str = "SELECT fingerprint FROM encryption_key WHERE fingerprint = $1 OR old_fingerprint = $1";
+
+const ALLOWS_PLAIN_TEXT: &str = "SELECT fingerprint FROM encryption_key WHERE fingerprint IS NULL";
+
+/// The reason why a process may not write secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyRefused {
+    /// The secrets are encrypted, and the process has no key.
+    #[error(
+        "the secrets in this database are encrypted, and no encryption key is set: set SIGNPOST_SEAL_KEY to the key of \
+         its servers; nothing was written"
+    )]
+    Missing,
+    /// The secrets are encrypted with another key.
+    #[error(
+        "SIGNPOST_SEAL_KEY is not the key that the secrets in this database are encrypted with: set the key of its \
+         servers, and to replace it that key as SIGNPOST_SEAL_KEY_OLD; nothing was written"
+    )]
+    Different,
+}
+
+/// The keys that the database has recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedKeys {
+    /// The fingerprint of the key that encrypts.
+    current: Option<String>,
+    /// The fingerprint of the key before, until no secret is encrypted with it.
+    previous: Option<String>,
+}
+
+/// The admission of a process that may write secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyAdmission {
+    /// Its key is recorded, or it has none and the database has recorded none.
+    Allowed,
+    /// It may record its key, if that decrypts everything.
+    MayRecord,
+}
+
+impl RecordedKeys {
+    /// Whether the secrets of the database are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Returns whether a process with these keys may write secrets.
+    ///
+    /// # Errors
+    /// [`KeyRefused`] if the database has recorded another key than the process has.
+    pub fn admit(&self, seal: &Seal) -> Result<KeyAdmission, KeyRefused> {
+        let Some(current) = &self.current else {
+            return Ok(if seal.is_enabled() { KeyAdmission::MayRecord } else { KeyAdmission::Allowed });
+        };
+        let Some(key) = seal.fingerprint() else { return Err(KeyRefused::Missing) };
+        if key.as_str() == current || Some(key.as_str()) == self.previous.as_deref() {
+            return Ok(KeyAdmission::Allowed);
+        }
+        let is_replaced = seal.old_fingerprint().is_some_and(|old| old.as_str() == current);
+        if is_replaced || current == UNKNOWN_KEY { Ok(KeyAdmission::MayRecord) } else { Err(KeyRefused::Different) }
+    }
+}
+
+/// Returns the keys that the database has recorded.
+///
+/// # Errors
+/// As [`Store::read`].
+pub async fn find(store: &Store) -> Result<RecordedKeys> {
+    let row = store.read_one(FIND, params![]).await?.context("encryption_key is one row")?;
+    let text = |at| Ok::<_, anyhow::Error>(row.opt_text(at)?.map(str::to_owned));
+    Ok(RecordedKeys { current: text(0)?, previous: text(1)? })
+}
+
+/// Records the key of this process. The caller has checked that it decrypts every secret.
+///
+/// # Errors
+/// [`KeyRefused::Different`] if another process recorded another key meanwhile, or as [`Store::write`].
+pub async fn record(store: &Store, seal: &Seal) -> Result<()> {
+    let key = seal.fingerprint().context("a process without a key records none")?;
+    let old = seal.old_fingerprint().map_or("", KeyFingerprint::as_str);
+    if store.write([must(CLAIM, params![key.as_str(), old])]).await?.is_committed() {
+        return Ok(());
+    }
+    match find(store).await?.admit(seal)? {
+        KeyAdmission::Allowed => Ok(()),
+        KeyAdmission::MayRecord => Err(KeyRefused::Different.into()),
+    }
+}
+
+/// Returns the step that each write of a secret begins with: it refuses the write if this process may not write secrets.
+#[must_use]
+pub fn guard(seal: &Seal) -> Step {
+    match seal.fingerprint() {
+        Some(key) => must(ALLOWS_KEY, params![key.as_str()]),
+        None => must(ALLOWS_PLAIN_TEXT, params![]),
+    }
+}
+
+/// Returns whether a write was committed that began with [`guard`].
+///
+/// # Errors
+/// [`Unavailable`] if the guard refused it.
+pub fn check_guard(outcome: &WriteOutcome, seal: &Seal) -> Result<bool> {
+    let WriteOutcome::Refused(position) = outcome else { return Ok(true) };
+    if *position > 0 {
+        return Ok(false);
+    }
+    let refused = if seal.is_enabled() { KeyRefused::Different } else { KeyRefused::Missing };
+    Err(Unavailable(refused.to_string()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_writes_secrets_only_with_a_recorded_key() {
+        let seal = |key: Option<u8>, old: Option<u8>| {
+            let [key, old] = [key, old].map(|byte| byte.map(|byte| [byte; 32]));
+            Seal::new(key.as_ref(), old.as_ref())
+        };
+        let text = |byte: u8| seal(Some(byte), None).fingerprint().map(|key| key.as_str().to_owned());
+        let recorded = |current, previous| RecordedKeys { current, previous };
+        let none = recorded(None, None);
+        let unknown = recorded(Some(UNKNOWN_KEY.to_owned()), None);
+        let one = recorded(text(1), None);
+        let rotated = recorded(text(2), text(1));
+        for (keys, key, old, expected) in [
+            (&none, None, None, Ok(KeyAdmission::Allowed)),
+            (&none, Some(1), None, Ok(KeyAdmission::MayRecord)),
+            (&unknown, None, None, Err(KeyRefused::Missing)),
+            (&unknown, Some(1), None, Ok(KeyAdmission::MayRecord)),
+            (&one, None, None, Err(KeyRefused::Missing)),
+            (&one, None, Some(1), Err(KeyRefused::Missing)),
+            (&one, Some(1), None, Ok(KeyAdmission::Allowed)),
+            (&one, Some(2), None, Err(KeyRefused::Different)),
+            (&one, Some(2), Some(3), Err(KeyRefused::Different)),
+            (&one, Some(2), Some(1), Ok(KeyAdmission::MayRecord)),
+            (&rotated, Some(1), None, Ok(KeyAdmission::Allowed)),
+            (&rotated, Some(2), Some(1), Ok(KeyAdmission::Allowed)),
+            (&rotated, Some(3), Some(1), Err(KeyRefused::Different)),
+        ] {
+            assert_eq!(keys.admit(&seal(key, old)), expected, "{keys:?} {key:?} {old:?}");
+        }
+    }
+}

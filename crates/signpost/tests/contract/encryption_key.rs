@@ -1,0 +1,260 @@
+//! Secrets are written with the recorded encryption key or not at all.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use signpost::server::HttpServer;
+use signpost::server::schema::SCHEMA;
+use signpost_login::domains::seal::Seal;
+use signpost_store::{Schema, Store, params, step};
+
+use crate::harness::{Ended, Program, Service, beside_server, config, embedded_database, text};
+
+const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
+const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";
+
+/// The secrets of domains and the signing keys.
+const SECRETS: &str = "
+    SELECT webhook_secret FROM domains WHERE account <> 'server'
+    UNION ALL SELECT next_webhook_secret FROM domains WHERE next_webhook_secret IS NOT NULL
+    UNION ALL SELECT private_key FROM signing_keys";
+
+fn run(folder: &Path, key: &str, old: &str, arguments: &[&str]) -> Ended {
+    let data_dir = folder.to_str().expect("a path");
+    let program = Program::within(folder, &[arguments, &["--data-dir", data_dir, "--json"]].concat());
+    program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old).run()
+}
+
+/// The number of encrypted secrets and of those in plain text.
+async fn count(store: &Store) -> (usize, usize) {
+    let rows = store.read(SECRETS, params![]).await.expect("a database");
+    let (sealed, plain): (Vec<_>, Vec<_>) =
+        rows.iter().map(|row| row.text(0).expect("a text")).partition(|secret| secret.starts_with("sealed1:"));
+    (sealed.len(), plain.len())
+}
+
+async fn write(store: &Store, sql: &'static str, values: Vec<signpost_store::Value>) {
+    assert!(store.write([step(sql, values)]).await.expect("a database").is_committed());
+}
+
+#[tokio::test]
+async fn a_command_without_the_recorded_key_writes_no_secret() {
+    let folder = tempfile::tempdir().expect("a folder");
+    Service::on(folder.path(), &Service::clock(), &[("seal_key", KEY)]).await.stop().await;
+    let store = beside_server(folder.path());
+    let added = run(folder.path(), KEY, "", &["domains", "add", "shop.test"]).json();
+    let id = text(&added, "id");
+    assert_eq!(count(&store).await, (1, 0));
+    let commands: [&[&str]; 6] = [
+        &["domains", "add", "other.test"],
+        &["domains", "add", "localhost", "--sandbox", "--handler", "hosted"],
+        &["domains", "secret", id, "--rotate"],
+        &["signing-keys", "rotate"],
+        &["signing-keys", "rotate", "--sandbox", "--alg", "ES256", "--compromised"],
+        &["domains", "seal"],
+    ];
+    for (key, old) in [("", ""), ("", KEY), (OTHER, "")] {
+        for arguments in commands {
+            let ended = run(folder.path(), key, old, arguments);
+            let reason = ended.failed(1);
+            assert!(reason.contains("SIGNPOST_SEAL_KEY") && !reason.contains("openssl"), "{arguments:?}: {reason}");
+        }
+        assert_eq!(count(&store).await, (1, 0), "{key} {old}");
+    }
+    for arguments in &commands[..5] {
+        run(folder.path(), KEY, "", arguments).json();
+    }
+    assert_eq!(count(&store).await, (6, 0));
+}
+
+#[tokio::test]
+async fn a_server_without_the_recorded_key_does_not_start_also_if_there_is_no_secret_yet() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    Service::on(folder.path(), &clock, &[("seal_key", KEY)]).await.stop().await;
+    let data_dir = folder.path().to_str().expect("a path");
+    for key in ["", OTHER] {
+        let settings = [("data_dir", data_dir), ("seal_key", key)];
+        let error = HttpServer::open(config(&settings), clock.clone()).await.expect_err("a refusal");
+        assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
+    }
+    // The demo knows none of the operator's settings.
+    let demo = Program::within(folder.path(), &["demo", "--data-dir", data_dir, "--listen", "127.0.0.1:0"]);
+    assert!(demo.run().failed(1).contains("SIGNPOST_SEAL_KEY"));
+    let replaced = [("seal_key", OTHER), ("seal_key_old", KEY)];
+    Service::on(folder.path(), &clock, &replaced).await.stop().await;
+}
+
+#[tokio::test]
+async fn a_running_server_writes_no_secret_once_another_process_has_recorded_a_key() {
+    for key in ["", KEY] {
+        let service = Service::with(&[("seal_key", key)]).await;
+        let integrator = service.shop().await;
+        let before = count(&service.app.store).await;
+        write(&service.app.store, "UPDATE encryption_key SET fingerprint = 'another'", params![]).await;
+        let body = json!({ "domain": "other.test", "webhook_url": "https://other.test/hook" });
+        integrator.post("/domains", &body).await.refused(503, "unavailable");
+        assert!(service.app.openid.find_key_set(signpost_platform::accounts::Environment::Live).await.is_err());
+        assert_eq!(count(&service.app.store).await, before);
+    }
+}
+
+/// A database that outlives its server.
+async fn place(folder: &Path) -> String {
+    match crate::harness::database().await {
+        memory if memory.starts_with("sqlite") => format!("sqlite:{}", folder.join("store.sqlite").display()),
+        server => server,
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_not_encrypted_while_a_server_with_another_key_runs() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let url = place(folder.path()).await;
+    let run = |key: &str, old: &str, arguments: &[&str]| {
+        let program = Program::within(folder.path(), &[arguments, &["--json"]].concat());
+        let program = program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old);
+        program.env("SIGNPOST_DATABASE_URL", &url).runs()
+    };
+    let server = async |key: &str, old: &str| {
+        let settings = [("database_url", &*url), ("seal_key", key), ("seal_key_old", old)];
+        Service::open(&settings, clock.clone()).await
+    };
+    let counted = async || count(&Store::open_existing(&url, &SCHEMA).expect("a database")).await;
+    let plain = server("", "").await;
+    plain.shop().await;
+    let refused = run(KEY, "", &["domains", "seal"]).await;
+    assert!(refused.failed(1).contains("a server without this encryption key is running"), "{}", refused.err);
+    assert_eq!(counted().await, (0, 1));
+    plain.integrator().await.registers("second.test").await;
+    plain.stop().await;
+    assert_eq!(run(KEY, "", &["domains", "seal"]).await.json()["sealed"], 2);
+    let rotating = server(OTHER, KEY).await;
+    rotating.integrator().await.registers("third.test").await;
+    // Until all is encrypted with the new key, the old one is no other.
+    for key in [KEY, OTHER] {
+        run(key, "", &["domains", "add", "fourth.test", "--account", &key[..2]]).await.json();
+    }
+    run(KEY, OTHER, &["domains", "seal"]).await.failed(1);
+    assert_eq!(run(OTHER, KEY, &["domains", "seal"]).await.json()["sealed"], 3);
+    run(KEY, "", &["domains", "add", "fifth.test"]).await.failed(1);
+    assert_eq!(counted().await, (5, 0));
+    rotating.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_announces_itself_with_its_key_while_it_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = place(folder.path()).await;
+    let service = Service::open(&[("database_url", &url), ("seal_key", KEY)], Service::clock()).await;
+    let announced = service.app.store.read("SELECT key_fingerprint FROM servers", params![]).await.expect("rows");
+    let fingerprint = service.app.login.seal.fingerprint().expect("a key").as_str().to_owned();
+    assert_eq!(announced.iter().map(|row| row.text(0).expect("a text")).collect::<Vec<_>>(), [fingerprint]);
+    service.stop().await;
+    let store = Store::open_existing(&url, &SCHEMA).expect("a database");
+    assert!(store.read("SELECT id FROM servers", params![]).await.expect("rows").is_empty());
+}
+
+#[tokio::test]
+async fn commands_that_run_while_a_key_is_first_recorded_leave_no_plain_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    embedded_database(folder.path());
+    let path = folder.path().to_owned();
+    let adding: Vec<_> = (0..6)
+        .map(|number| {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                let name = format!("shop-{number}.test");
+                run(&path, "", "", &["domains", "add", &name])
+            })
+        })
+        .collect();
+    run(folder.path(), KEY, "", &["domains", "seal"]).json();
+    let mut added = 0;
+    for command in adding {
+        let ended = command.join().expect("no panic");
+        match ended.code {
+            Some(0) => added += 1,
+            _ => assert!(ended.failed(1).contains("SIGNPOST_SEAL_KEY"), "{}", ended.err),
+        }
+    }
+    assert_eq!(count(&beside_server(folder.path())).await, (added, 0));
+}
+
+fn doctor(folder: &Path, key: &str) -> Value {
+    let ended = run(folder, key, "", &["doctor"]);
+    let document: Value = serde_json::from_str(&ended.out).expect("JSON");
+    let checks = document["checks"].as_array().expect("a list");
+    checks.iter().find(|check| check["check"] == "signing secrets").expect("the check").clone()
+}
+
+#[tokio::test]
+async fn the_doctor_counts_secrets_in_plain_text_and_advises_no_new_key() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let public = ("public_url", "https://login.test");
+    let settings = [("seal_key", KEY), public, ("console", "off"), ("allow_private_webhooks", "true")];
+    let service = Service::on(folder.path(), &clock, &settings).await;
+    for key in ["", KEY] {
+        let found = doctor(folder.path(), key);
+        assert_eq!((text(&found, "grade"), found["found"].to_string().contains("encrypted at rest")), ("pass", true));
+    }
+    assert_eq!(text(&doctor(folder.path(), OTHER), "grade"), "fail");
+    service.shop().await;
+    let plain = signpost_auth::WebhookSecret::from_bytes(&[7; 32]);
+    let change = "UPDATE domains SET next_webhook_secret = $1 WHERE account <> 'server'";
+    write(&service.app.store, change, params![plain.reveal()]).await;
+    for key in ["", KEY] {
+        let found = doctor(folder.path(), key);
+        assert_eq!(text(&found, "grade"), "fail");
+        assert!(text(&found, "found").contains("domains 1, signing keys 0"), "{found}");
+        assert!(text(&found, "mend").contains("domains seal") && !found.to_string().contains("openssl"), "{found}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_database_that_was_encrypted_before_keys_were_recorded_belongs_to_the_key_that_decrypts_it() {
+    const INSERT: &str = "
+        INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token,
+                             created_at, handler)
+        VALUES ($1, 'acme', 'live', 'shop.test', 'shop.test', 'https://shop.test/hook', $2, 'svc-verify=x', 1, 'direct')";
+    const ID: &str = "dom_01kbq8e6me0123456789abcdefghjkmnpqr0";
+    let folder = tempfile::tempdir().expect("a folder");
+    let before = SCHEMA.migrations.iter().position(|migration| migration.postgres.contains("TABLE encryption_key"));
+    let migrations = &SCHEMA.migrations[..before.expect("the migration")];
+    let schema = Schema { migrations, tables: &[], single_rows: &[], watched: &[] };
+    let url = format!("sqlite:{}", folder.path().join("signpost.sqlite").display());
+    let old = Store::open(&url, Box::leak(Box::new(schema))).expect("a database");
+    let secret = signpost_auth::WebhookSecret::from_bytes(&[7; 32]);
+    let sealed = Seal::new(Some(&[1; 32]), None).encrypt(secret.reveal(), ID, [1; 12]);
+    write(&old, INSERT, params![ID, sealed.as_str()]).await;
+    old.close().await;
+    for key in ["", OTHER] {
+        run(folder.path(), key, "", &["domains", "add", "other.test"]).failed(1);
+    }
+    run(folder.path(), KEY, "", &["domains", "add", "other.test"]).json();
+    run(folder.path(), "", "", &["domains", "add", "third.test"]).failed(1);
+    assert_eq!(count(&beside_server(folder.path())).await, (2, 0));
+}
+
+#[tokio::test]
+async fn a_moved_database_keeps_the_recorded_key() {
+    let (folder, target) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    Service::on(folder.path(), &Service::clock(), &[("seal_key", KEY)]).await.stop().await;
+    let [from, to] =
+        [&folder, &target].map(|folder| format!("sqlite:{}", folder.path().join("signpost.sqlite").display()));
+    run(folder.path(), "", "", &["move", "--from", &from, "--to", &to]).json();
+    run(target.path(), "", "", &["domains", "add", "shop.test"]).failed(1);
+    run(target.path(), KEY, "", &["domains", "add", "shop.test"]).json();
+}
+
+#[tokio::test]
+async fn keys_that_sign_id_tokens_are_replaced_also_if_the_encryption_key_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    embedded_database(folder.path());
+    run(folder.path(), KEY, "", &["signing-keys", "rotate", "--alg", "ES256"]).json();
+    run(folder.path(), OTHER, "", &["signing-keys", "rotate", "--alg", "ES256"]).failed(1);
+    let replaced = run(folder.path(), OTHER, "", &["signing-keys", "rotate", "--alg", "ES256", "--compromised"]);
+    assert_eq!(replaced.json()["state"], "signing");
+    run(folder.path(), KEY, "", &["signing-keys", "rotate", "--alg", "ES256"]).failed(1);
+    run(folder.path(), OTHER, "", &["signing-keys", "rotate", "--alg", "ES256"]).json();
+}
