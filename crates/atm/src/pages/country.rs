@@ -80,7 +80,7 @@ fn show_listed(visit: &LocatorVisit, ground: &Ground, area: TownArea) -> Respons
     let (address, kept_query) = (page.address(), page.kept_query());
     let linked_data = vec![crumb_list(visit, &steps)];
     let document = LocatorDocument::new(&address, title, description, main);
-    LocatorDocument { linked_data, kept_query, ..document }.public(visit, ground)
+    LocatorDocument { kept_query, linked_data, ..document }.public(visit, ground)
 }
 
 /// The laws and the warning of fraud that hold in an area.

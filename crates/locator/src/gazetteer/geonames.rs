@@ -115,7 +115,7 @@ impl GeoName {
         let used: HashSet<&String> = living.iter().collect();
         self.alternates.retain(|name| !dead.contains(name) || used.contains(name));
         let known: HashSet<&String> = self.alternates.iter().collect();
-        let new: Vec<String> = living.iter().filter(|name| !known.contains(name)).cloned().collect();
+        let new: Vec<String> = living.into_iter().filter(|name| !known.contains(name)).collect();
         self.alternates.extend(new);
     }
 }

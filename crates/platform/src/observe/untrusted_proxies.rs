@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 
 use super::line_gate::LineGate;
 use crate::clock::Clock;
-use crate::limits::Proxies;
+use crate::limits::{ASK_CLIENT, Proxies};
 
 /// Headers in which proxies name the client.
 const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
@@ -16,23 +16,25 @@ const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 pub struct UntrustedProxies(LineGate<1>);
 
 impl UntrustedProxies {
-    /// Checks a request that came over a connection from `peer`.
-    pub fn observe(&self, peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies, clock: &Clock) {
-        if let Some(address) = untrusted_proxy(peer, headers, proxies)
-            && self.0.is_due(0, clock.elapsed())
-        {
-            tracing::warn!(
-                %address,
-                "requests carry a forwarding header, but this address is not in trusted_proxies: all its clients count as one"
-            );
+    /// Checks a request that came over a connection from `peer`. Returns the address if it was logged.
+    pub fn observe(&self, peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies, clock: &Clock) -> Option<IpAddr> {
+        let address = untrusted_proxy(peer, headers, proxies)?;
+        if !self.0.is_due(0, clock.elapsed()) {
+            return None;
         }
+        tracing::warn!(
+            %address,
+            "requests carry a forwarding header, but this address is not in trusted_proxies: all its clients count as one"
+        );
+        Some(address)
     }
 }
 
-/// Returns the address of the connection if its request names another client and the address is not trusted to do so.
+/// Returns the address of the connection if its request names another client and the address is not trusted to do so. The
+/// doctor writes such headers to see how its own requests are counted.
 fn untrusted_proxy(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
     let names_client = FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name));
-    if !names_client {
+    if !names_client || headers.contains_key(ASK_CLIENT) {
         return None;
     }
     let address = peer.ip().to_canonical();
@@ -55,5 +57,7 @@ mod tests {
         headers.insert("x-forwarded-for", HeaderValue::from_static("198.51.100.7"));
         assert_eq!(untrusted_proxy(peer, &headers, &Proxies::default()), Some(peer.ip()));
         assert_eq!(untrusted_proxy(peer, &headers, &trusted), None);
+        headers.insert(ASK_CLIENT, HeaderValue::from_static("1"));
+        assert_eq!(untrusted_proxy(peer, &headers, &Proxies::default()), None);
     }
 }

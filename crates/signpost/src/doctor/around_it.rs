@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use super::forwarding::{ForwardingAsker, judge_answer};
 use super::visit::leads_to_own_machine;
 use super::{CheckFinding, Installation, PublicSeen};
+use crate::deployment::untrusted_proxy::UntrustedProxy;
 
 /// A check; none where it has nothing to say of this installation.
 type SurroundingCheck = fn(&Installation) -> Option<CheckFinding>;
@@ -20,6 +23,9 @@ pub(super) const CHECKS: [SurroundingCheck; 9] = [
     check_certificate,
     check_proxy,
 ];
+
+/// Time for which a proxy that is not trusted is reported after its last request.
+const UNTRUSTED_PROXY_REPORTED: SignedDuration = SignedDuration::from_hours(24);
 
 /// Above this somebody should look at the database: a login reads a few times, and writes twice.
 const NOTED_READ: Duration = Duration::from_millis(50);
@@ -185,6 +191,16 @@ fn check_certificate(installation: &Installation) -> Option<CheckFinding> {
 }
 
 fn check_proxy(installation: &Installation) -> Option<CheckFinding> {
+    let proxy = installation.database.as_ref().ok().and_then(|database| database.untrusted_proxy.as_ref());
+    if let Some(UntrustedProxy { address, at }) = proxy
+        && installation.now.duration_since(*at) < UNTRUSTED_PROXY_REPORTED
+    {
+        return Some(CheckFinding::warn(
+            "proxy",
+            format!("{address} names other clients and is not trusted: rate limits count all of them as one"),
+            format!("add it to trusted_proxies if it is your proxy: trusted_proxies = [\"{address}\"]"),
+        ));
+    }
     let PublicSeen { address, health, .. } = public(installation)?;
     let is_own = address.parse().is_ok_and(|url| leads_to_own_machine(&url));
     let asker = if is_own { ForwardingAsker::Neighbour } else { ForwardingAsker::Server };

@@ -18,6 +18,7 @@ use signpost_store::Store;
 
 use crate::config::Config;
 use crate::deployment::sealed::{self, PlainTextSecrets};
+use crate::deployment::untrusted_proxy::{self, UntrustedProxy};
 
 /// How far is counted: a look at a large database shall take no longer than a look at a small one.
 pub const MOST_COUNTED: u32 = 100_000;
@@ -43,6 +44,9 @@ pub struct DatabaseSeen {
     /// Why signing secrets cannot be read, if they cannot. Encrypted ones are not read without a key.
     #[serde(skip)]
     pub unreadable_secrets: Option<String>,
+    /// The proxy that names clients and is not trusted, if a server saw one.
+    #[serde(skip)]
+    pub(crate) untrusted_proxy: Option<UntrustedProxy>,
     /// What is wrong with the keys that sign ID tokens, if anything is.
     #[serde(skip)]
     pub key_trouble: Option<KeyTrouble>,
@@ -143,6 +147,7 @@ impl DatabaseSeen {
             key_trouble: find_trouble(&signing_keys::sql::list_all(store).await?, makes_rsa(), now),
             has_encrypted_secrets: recorded.is_encrypted(),
             plain_text: sealed::count_plain_text(store).await?,
+            untrusted_proxy: untrusted_proxy::find(store).await?,
             unreadable_secrets: unreadable.err().map(|error| format!("{error:#}")),
         })
     }

@@ -281,6 +281,7 @@ mod tests {
     use super::super::sound::sound;
     use super::super::{FeedFailing, Grade};
     use super::*;
+    use crate::deployment::untrusted_proxy::UntrustedProxy;
 
     /// What the checks say once one thing is otherwise.
     fn after(change: impl FnOnce(&mut Installation)) -> Vec<CheckFinding> {
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn each_fault_is_found_by_its_check_alone_and_says_how_to_mend_it() {
-        let faults: [(&str, Grade, Break); 22] = [
+        let faults: [(&str, Grade, Break); 23] = [
             ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
             ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
             ("server", Grade::Warn, |it| it.server.version = Ok("0.0.1".to_owned())),
@@ -338,6 +339,11 @@ mod tests {
             ("feeds", Grade::Warn, |it| {
                 let failing = FeedFailing { name: "acme".to_owned(), failures: 3, error: "status 500".to_owned() };
                 database(it).failing_feeds = vec![failing];
+            }),
+            ("proxy", Grade::Warn, |it| {
+                let at = it.now - jiff::SignedDuration::from_hours(1);
+                let proxy = UntrustedProxy { address: "10.0.0.5".to_owned(), at };
+                database(it).untrusted_proxy = Some(proxy);
             }),
             ("place names", Grade::Fail, |it| it.places = Err("damaged".to_owned())),
             ("advisories", Grade::Fail, |it| it.advisories = Err("line 3: no source".to_owned())),

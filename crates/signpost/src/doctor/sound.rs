@@ -40,6 +40,7 @@ pub(super) fn sound() -> Installation {
             has_encrypted_secrets: true,
             plain_text: PlainTextSecrets::default(),
             unreadable_secrets: None,
+            untrusted_proxy: None,
             key_trouble: None,
         }),
         places: Ok(PlacesSeen { places: 10, origin: "built-in" }),

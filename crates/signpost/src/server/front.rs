@@ -1,5 +1,7 @@
 //! What stands before the routes: which host is asked, and errors in words for people.
 
+use std::net::IpAddr;
+
 use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{HOST, X_CONTENT_TYPE_OPTIONS};
@@ -11,6 +13,8 @@ use signpost_platform::observe::host_refusals::HostBoundPages;
 use signpost_platform::pages::error_page::ErrorPages;
 use tower::Service;
 
+use crate::deployment::untrusted_proxy;
+
 /// Everything that answers at one address.
 #[derive(Debug)]
 pub struct Front {
@@ -20,7 +24,7 @@ pub struct Front {
     pub(super) wallet: Option<WalletHost>,
     /// Where people meet errors.
     pub(super) pages: Option<ErrorPages>,
-    /// Where requests are logged that get 404 because of their host.
+    /// Where requests are logged that get 404 because of their host, and proxies are recorded that are not trusted.
     pub(super) platform: Option<Platform>,
 }
 
@@ -32,6 +36,16 @@ impl From<Router> for Front {
 }
 
 impl Front {
+    /// Records a proxy that is not trusted, for the doctor.
+    pub(crate) fn record_untrusted_proxy(&self, address: IpAddr) {
+        let Some(platform) = self.platform.clone() else { return };
+        tokio::spawn(async move {
+            if let Err(error) = untrusted_proxy::record(&platform.store, address, platform.clock.now()).await {
+                tracing::warn!(error = format!("{error:#}"), "could not record a proxy that is not trusted");
+            }
+        });
+    }
+
     /// Answers a request.
     pub(crate) async fn answer(&self, request: Request) -> Response {
         // The host decides before any path is looked at.

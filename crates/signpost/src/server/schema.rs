@@ -76,6 +76,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::expands(include_str!("../../migrations/0047_own_sessions.sql")),
     Migration::expands(include_str!("../../migrations/0048_token_scopes.sql")),
     Migration::expands(include_str!("../../migrations/0044_encryption_key.sql")),
+    Migration::expands(include_str!("../../migrations/0049_untrusted_proxy.sql")),
 ];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.

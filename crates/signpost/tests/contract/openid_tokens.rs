@@ -226,7 +226,7 @@ async fn a_refused_method_is_told_with_those_that_are_allowed() {
         ("/revoke", [Method::GET, Method::PUT], "POST,OPTIONS"),
         ("/introspect", [Method::GET, Method::HEAD], "POST"),
         ("/userinfo", [Method::PUT, Method::DELETE], "GET,HEAD,POST,OPTIONS"),
-        ("/jwks", [Method::POST, Method::DELETE], "GET,HEAD"),
+        ("/jwks", [Method::POST, Method::DELETE], "GET,HEAD,OPTIONS"),
     ] {
         for method in methods {
             let reply = http.request(method.clone(), realm.party.url(path)).send().await.expect("a reply");

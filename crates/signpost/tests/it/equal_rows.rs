@@ -53,7 +53,9 @@ fn rows_at_one_point_are_merged_as_fast_as_others() {
 fn duplicates_at_one_point_are_found_as_fast_as_others() {
     let machines = |at_one_point| {
         let mut rows = rows(at_one_point);
-        rows.iter_mut().for_each(|row| row.source = "a".into());
+        for row in &mut rows {
+            row.source = "a".into();
+        }
         merge(rows, &BTreeSet::new())
     };
     let (others, equal) = (machines(2), machines(ROWS));

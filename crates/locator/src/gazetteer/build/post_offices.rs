@@ -132,7 +132,9 @@ pub(super) fn names_in_region(place: &PlaceEntry) -> impl Iterator<Item = NameIn
 fn densest(points: &[Point]) -> Vec<Point> {
     let (distinct, numbers) = distinct(points.iter().copied());
     let mut weights = vec![0_usize; distinct.len()];
-    numbers.into_iter().for_each(|number| weights[number] += 1);
+    for number in numbers {
+        weights[number] += 1;
+    }
     let index = Index::build(&distinct);
     let mut best: Option<(usize, Point)> = None;
     for point in distinct {

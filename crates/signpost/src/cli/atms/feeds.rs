@@ -25,7 +25,7 @@ pub(in crate::cli) enum Feeds {
     ///
     /// Requests are conditional (If-None-Match, If-Modified-Since). After a failure the next fetch waits 5 minutes,
     /// doubled with each further failure up to 24 hours, or as long as Retry-After says. Up to four feeds are fetched at
-    /// once; each request ends after feed_timeout, 60 seconds by default.
+    /// once; each request ends after `feed_timeout`, 60 seconds by default.
     Add {
         /// Source name, shown in replies
         name: String,
@@ -125,8 +125,8 @@ impl Sync {
             force: self.force,
         };
         let gazetteer = session.places()?.now();
-        let fetches = feeds.into_iter().map(|feed| fetch(&fetcher, &gazetteer, feed));
-        let mut ended: Vec<_> = stream::iter(fetches).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
+        let pending = feeds.into_iter().map(|feed| fetch(&fetcher, &gazetteer, feed));
+        let mut ended: Vec<_> = stream::iter(pending).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
         ended.sort_by(|a, b| a.0.cmp(&b.0));
         let (mut documents, mut lines, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for (name, synced) in ended {

@@ -46,7 +46,9 @@ impl Dispatcher {
 
     /// Counts a request at its head, before anything of its body is read.
     fn admit(&self, peer: SocketAddr, headers: &HeaderMap) -> RequestPermit {
-        self.untrusted_proxies.observe(peer, headers, &self.proxies, &Clock::System);
+        if let Some(address) = self.untrusted_proxies.observe(peer, headers, &self.proxies, &Clock::System) {
+            self.front.record_untrusted_proxy(address);
+        }
         self.in_progress.enter(find_caller(peer, headers, &self.proxies))
     }
 }

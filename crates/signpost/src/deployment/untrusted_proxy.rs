@@ -1,0 +1,67 @@
+//! The proxy that names clients and is not trusted, if there is one. A server writes its address into the database, because
+//! the doctor may not ask a server for addresses of its network.
+
+use std::net::IpAddr;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use signpost_store::{Store, params, step};
+
+const FIND: &str = "SELECT untrusted_proxy, untrusted_proxy_at FROM deployment WHERE untrusted_proxy IS NOT NULL";
+
+const SET: &str = "UPDATE deployment SET untrusted_proxy = $1, untrusted_proxy_at = $2";
+
+/// A connection that named other clients although its address is not in `trusted_proxies`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UntrustedProxy {
+    /// The address of the connection.
+    pub(crate) address: String,
+    /// The time of its last request.
+    pub(crate) at: Timestamp,
+}
+
+/// Returns the proxy that a server recorded last.
+///
+/// # Errors
+/// As [`Store::read`].
+pub(crate) async fn find(store: &Store) -> Result<Option<UntrustedProxy>> {
+    let Some(row) = store.read_one(FIND, params![]).await? else { return Ok(None) };
+    Ok(Some(UntrustedProxy { address: row.text(0)?.to_owned(), at: row.time(1)? }))
+}
+
+/// Records a proxy. Addresses of the internet are not recorded: anybody there can send the header.
+///
+/// # Errors
+/// As [`Store::write`].
+pub(crate) async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()> {
+    if is_of_own_network(address) {
+        store.write([step(SET, params![address.to_string(), now])]).await?;
+    }
+    Ok(())
+}
+
+/// Checks whether an address is one that the operator's own machines have.
+fn is_of_own_network(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_private() || address.is_loopback() || address.is_link_local(),
+        IpAddr::V6(address) => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::schema::SCHEMA;
+
+    #[tokio::test]
+    async fn only_addresses_of_the_own_network_are_recorded() {
+        let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        assert_eq!(find(&store).await.unwrap(), None);
+        for (second, address) in [(1, "10.0.0.5"), (2, "198.51.100.7"), (3, "2001:db8::1")] {
+            record(&store, address.parse().unwrap(), at(second)).await.unwrap();
+        }
+        let found = find(&store).await.unwrap().unwrap();
+        assert_eq!((found.address.as_str(), found.at), ("10.0.0.5", at(1)));
+    }
+}
