@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::future::poll_immediate;
 use http::header::{CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 
 use crate::fault::{RpcFault, quoted};
 use crate::message::MAX_MESSAGE_BYTES;
@@ -29,7 +29,7 @@ pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
         Some(read) => read,
         None => tokio::time::timeout(REFUSED_TIMEOUT, reading).await.ok()?,
     };
-    read.ok().map(|whole| whole.to_bytes())
+    read.ok().map(Collected::to_bytes)
 }
 
 /// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.

@@ -160,9 +160,11 @@ impl Service<Request> for LoggedRoute {
         let host = if is_foreign { Ok(()) } else { host::check(request.headers()) };
         let is_over =
             !is_foreign && is_over_in_progress(request.extensions()) && !routes.unlimited.contains(&name.route());
-        let answer = host.map(|()| match is_over {
-            false => Either::Left(self.route.call(request).map(|answer| answer.unwrap_or_else(|never| match never {}))),
-            true => Either::Right(Arc::clone(&self.log).answer_over_in_progress(self.route.clone(), request)),
+        let answer = host.map(|()| {
+            if is_over {
+                return Either::Right(Arc::clone(&self.log).answer_over_in_progress(self.route.clone(), request));
+            }
+            Either::Left(self.route.call(request).map(|answer| answer.unwrap_or_else(|never| match never {})))
         });
         let answering = async move {
             match answer {

@@ -227,7 +227,7 @@ async fn heads_that_come_with_a_request_are_bounded_per_address() {
     let service = Service::start().await;
     let address = service.app.listen;
     let request = format!("GET /health HTTP/1.1\r\nHost: {address}\r\n\r\nGET /health HTTP/1.1\r\nX: ");
-    let sent = [request.as_bytes(), &[b'x'; 60_000]].concat();
+    let sent = [request.into_bytes(), vec![b'x'; 60_000]].concat();
     assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
     let mut open = Vec::new();
     for _ in 0..MANY {

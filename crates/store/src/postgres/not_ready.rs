@@ -97,7 +97,7 @@ mod tests {
 
     async fn is_marked(url: &str) -> bool {
         let address = PostgresAddress::parse(url, &[]).unwrap();
-        let failed = address.connect("SELECT 1").await.err().expect("no such server");
+        let Err(failed) = address.connect("SELECT 1").await else { panic!("there is no such server") };
         mark_not_ready(failed).is::<DatabaseNotReady>()
     }
 
