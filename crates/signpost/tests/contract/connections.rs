@@ -284,12 +284,42 @@ async fn one_address_has_so_many_requests_in_progress_and_a_refused_message_its_
     let (status, has_pause, body) = send("127.0.0.1").await;
     let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
     assert!(status == 429 && has_pause && body["id"] == 7 && body["error"]["code"] == -31429, "{body}");
-    // Other addresses, requests with a key and other protocols.
+    // The refusal does not wait for the rest of a body.
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    stream.write_all(&half_message(address)).await.expect("a connection");
+    let mut refused = String::new();
+    stream.read_to_string(&mut refused).await.expect("an answer");
+    assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("\"id\":null"), "{refused}");
+    // Other addresses and requests with a key are not concerned.
     assert_eq!(send("127.0.0.2").await.0, 200);
     let integrator = service.shop().await;
     integrator.opens("shop.test").await;
     // The places are free again with the connections.
     open.clear();
     until("places are free", async || (send("127.0.0.1").await.0 == 200).then_some(())).await;
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn clients_behind_a_trusted_proxy_are_counted_by_the_address_that_it_names() {
+    let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("trusted_proxies", "127.0.0.1")];
+    let service = Service::with(&settings).await;
+    let address = service.app.listen;
+    let half = format!("POST /v1/atms/1/reports HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: 203.0.113.9\r\n");
+    let half = format!("{half}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{");
+    let mut open = Vec::new();
+    for _ in 0..256 {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(half.as_bytes()).await.expect("a connection");
+        open.push(stream);
+    }
+    let status = async |client: &str| {
+        let url = format!("http://{address}/v1/nowhere");
+        let request = self::client("127.0.0.1").get(url).header("x-forwarded-for", client);
+        request.send().await.expect("an answer").status().as_u16()
+    };
+    until("the bound is reached", async || (status("203.0.113.9").await == 429).then_some(())).await;
+    assert_eq!(status("198.51.100.7").await, 404);
+    drop(open);
     service.stop().await;
 }
