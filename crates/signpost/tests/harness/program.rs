@@ -116,9 +116,10 @@ impl Program {
 
     /// The same from a shell that has run a command before, of which the process inherits what it changed.
     pub(crate) fn serves_after(folder: &Path, before: &str) -> Running {
-        let mut shell = Command::new("/bin/sh");
+        // The tests may run where a hangup is ignored, which children inherit.
+        let mut shell = Command::new("/usr/bin/env");
         let script = format!("{before} && exec \"$0\" \"$@\"");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_signpost")]);
+        shell.args(["--default-signal=HUP", "/bin/sh", "-c", &script, env!("CARGO_BIN_EXE_signpost")]);
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0"];
         Self::by(shell, folder, &arguments).started(&[("SIGNPOST_RATE_LIMIT_MCP", "off")])
     }
