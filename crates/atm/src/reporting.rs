@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use signpost_locator::{AtmId, fold};
 use signpost_platform::accounts::{Account, Environment, KeyId};
-use signpost_platform::limits::{Caller, Exceeded, Limit, Rate};
+use signpost_platform::limits::{Caller, Exceeded, Limit, Rate, network_of};
 use signpost_platform::web::problem::{Problem, error_body};
 use signpost_store::random;
 
@@ -17,7 +17,6 @@ use crate::atm_number::parse_atm_id;
 use crate::catalogue::{CatalogueEntry, OPERATOR};
 use crate::reports::admission::{Admission, BadReport, NotAdmitted, PER_NETWORK, SentReport, admit};
 use crate::reports::proof::check_proof;
-use crate::reports::salt::network_of;
 use crate::reports::sql::{self, ReportOrigin, ReportWrite};
 use crate::reports::{DecidedBy, HoldReason, MachineReport, ReportId, ReportState, Weight};
 use crate::service::AtmService;

@@ -1,12 +1,13 @@
 //! Whether two reports came from one place, without keeping where that is: what is stored of an address is a hash under a
 //! salt of the day, for a day. Then the hash goes, and a little later the salt.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
 use sha2::Sha256;
+use signpost_platform::limits::network_of;
 use signpost_store::rows;
 
 /// How long the hash of an address is stored. With the pause between two sweeps it is less than a day.
@@ -57,15 +58,6 @@ impl ReportSalt {
 pub struct HashedAddress {
     pub address: String,
     pub network: String,
-}
-
-/// Of IPv4 the first 24 bits, of IPv6 the first 48: what one customer of a provider may have.
-#[must_use]
-pub fn network_of(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
-        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 80)).into(),
-    }
 }
 
 impl std::fmt::Debug for ReportSalt {

@@ -1,7 +1,7 @@
 //! Whom a request is counted for.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
@@ -159,6 +159,16 @@ fn household(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
         v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// Returns the network around an address, which one customer of a provider may have whole: the first 24 bits of IPv4, the
+/// first 48 of IPv6.
+#[must_use]
+pub fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & (u32::MAX << 8)).into(),
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 80)).into(),
     }
 }
 

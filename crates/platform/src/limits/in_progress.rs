@@ -11,6 +11,9 @@ use super::{Caller, Concurrent, Slot};
 /// counted: they have limits of their own.
 pub const MAX_IN_PROGRESS: usize = 256;
 
+/// Maximum number of requests of one account that are in progress although [`MAX_IN_PROGRESS`] of their client address are.
+pub const MAX_KEYED_IN_PROGRESS: usize = 2500;
+
 /// Number of independently locked maps. Two threads rarely need the same one.
 const SHARDS: usize = 32;
 
@@ -69,6 +72,11 @@ impl RequestPermit {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), PermitState::Refused)
+    }
+
+    /// Replaces a refusal by a place of another kind.
+    pub fn hold(&self, slot: Slot) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Held { _slot: slot };
     }
 
     /// Frees the place: another limit bounds the request from now on.

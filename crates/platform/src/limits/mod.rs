@@ -17,10 +17,12 @@ use serde::{Deserialize, Deserializer};
 use crate::redis::{NoAnswer, Redis};
 use crate::setting::parsed;
 
-pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller};
+pub use client_ip::{Caller, ForwardedHeader, Proxies, find_caller, network_of};
 pub use concurrent::{Concurrent, Slot};
 pub use forwarding::{ASK_CLIENT, CLAIMED_ADDRESS, ForwardingSeen, TOLD_CLIENT, judge_forwarding};
-pub use in_progress::{InProgress, MAX_IN_PROGRESS, RequestPermit, is_over_in_progress, release_in_progress};
+pub use in_progress::{
+    InProgress, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_over_in_progress, release_in_progress,
+};
 pub use local::Local;
 
 /// When to try again after Redis did not answer in time.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Caller, Exceeded, Limit, Limits, Rate};
+use super::{Caller, Exceeded, Limit, Limits, Rate, network_of};
 
 /// Bytes of a row beside its variable part, the index entries included.
 const ROW_BYTES: usize = 2048;
@@ -11,20 +11,30 @@ const ROW_BYTES: usize = 2048;
 const KIB_PER_LOGIN: u32 = 3;
 /// How many times as much as one address all addresses together may store.
 const ADDRESSES: u32 = 100;
+/// How many times as much as one address the addresses of one network may store. One customer of a provider often has 256
+/// IPv6 networks of 64 bits, and must not use up what all may store.
+const ADDRESSES_OF_NETWORK: u32 = 4;
 
 impl Limits {
     /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller without a login: the bytes
-    /// for the caller, rows and bytes for all callers together. How many rows a caller may add is
+    /// for the caller, rows and bytes for its network and for all callers together. How many rows a caller may add is
     /// [`Limit::CreateSession`], which the caller of this function counts.
     ///
     /// # Errors
-    /// [`Exceeded`] if the caller, or all callers together, stored too much in the window.
+    /// [`Exceeded`] if the caller, its network, or all callers together, stored too much in the window.
     pub async fn check_stored(&self, caller: &Caller, bytes: usize, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rate_of(Limit::CreateSession) else { return Ok(()) };
         let (kib, cost) = (stored_kib(rate), kib_of(bytes));
         self.count(Limit::StoredKib, caller, (kib, cost), now).await?;
-        self.count(Limit::BegunLogins, &Caller::Everybody, (times(rate, ADDRESSES), 1), now).await?;
-        self.count(Limit::StoredKib, &Caller::Everybody, (times(kib, ADDRESSES), cost), now).await
+        let mut groups = vec![(Caller::Everybody, ADDRESSES)];
+        if let Caller::Address(address) = caller {
+            groups.insert(0, (Caller::Network(network_of(*address).into()), ADDRESSES_OF_NETWORK));
+        }
+        for (group, share) in groups {
+            self.count(Limit::BegunLogins, &group, (times(rate, share), 1), now).await?;
+            self.count(Limit::StoredKib, &group, (times(kib, share), cost), now).await?;
+        }
+        Ok(())
     }
 }
 
@@ -65,8 +75,9 @@ mod tests {
         Limits::new(rates, None)
     }
 
+    /// The address with this number, each in a network of its own.
     fn address(number: u32) -> Caller {
-        Caller::Address(IpAddr::V4(Ipv4Addr::from_bits(number)))
+        Caller::Address(IpAddr::V4(Ipv4Addr::from_bits(number << 8)))
     }
 
     const MINUTE: Duration = Duration::from_mins(1);
@@ -101,6 +112,20 @@ mod tests {
         }
         assert_eq!((rows, by), (200, "begun_logins"));
         assert_eq!(fill(&limits, number + 1, 0, MINUTE).await.0, 3);
+    }
+
+    #[tokio::test]
+    async fn one_network_does_not_use_up_what_all_may_store() {
+        let limits = limits(Some(Rate { count: 2, window: MINUTE }));
+        let mut stored = 0;
+        for last in 0..256_u32 {
+            let caller = Caller::Address(format!("2001:db8:1:{last:x}::").parse().unwrap());
+            while limits.check_stored(&caller, 0, Duration::ZERO).await.is_ok() {
+                stored += 1;
+            }
+        }
+        assert_eq!(stored, 8);
+        assert_eq!(fill(&limits, 1, 0, Duration::ZERO).await.0, 3);
     }
 
     #[tokio::test]

@@ -111,14 +111,15 @@ pub fn door<S: Clone + Send + Sync + 'static>(
     move |routes| routes.fallback(async || Problem::MethodNotAllowed).layer(Surround(door.clone()))
 }
 
-/// Checks whether a request carries a valid API key, of either environment and of any scope.
+/// Returns the account of the API key that a request carries, of either environment and of any scope; `None` if it carries
+/// no valid key.
 ///
 /// # Errors
 /// If the key is not cached and the database cannot be read.
-pub async fn has_valid_key(platform: &Platform, headers: &HeaderMap) -> Result<bool, Problem> {
-    let Some((environment, hash)) = bearer(headers).and_then(KeyHash::parse) else { return Ok(false) };
+pub async fn find_account(platform: &Platform, headers: &HeaderMap) -> Result<Option<Account>, Problem> {
+    let Some((environment, hash)) = bearer(headers).and_then(KeyHash::parse) else { return Ok(None) };
     let grant = platform.keys.find_grant(&platform.store, environment, hash, platform.clock.now()).await?;
-    Ok(grant.is_some_and(|grant| !grant.account.is_server()))
+    Ok(grant.map(|grant| grant.account.clone()).filter(|account| !account.is_server()))
 }
 
 /// The bearer that a request carries.

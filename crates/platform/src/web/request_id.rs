@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
 use futures_util::FutureExt;
@@ -21,7 +21,7 @@ use tracing::{Instrument, Level};
 
 use super::{api_key, host};
 use crate::clock::Clock;
-use crate::limits::{MAX_IN_PROGRESS, is_over_in_progress, release_in_progress};
+use crate::limits::{Caller, Concurrent, MAX_IN_PROGRESS, MAX_KEYED_IN_PROGRESS, RequestPermit, is_over_in_progress};
 use crate::observe::metrics::{Metrics, RouteCounts};
 use crate::observe::{RequestName, telemetry};
 use crate::shared::Platform;
@@ -44,6 +44,8 @@ struct LogParts {
     routes: SpecialRoutes,
     /// Knows the API keys. `None` in tests of routes without keys.
     platform: Option<Platform>,
+    /// Requests in progress by API key, beyond those of their client address.
+    keyed: Concurrent,
     ids: RequestIds,
 }
 
@@ -82,7 +84,7 @@ impl RequestLog {
 
     fn with_parts(metrics: Metrics, routes: SpecialRoutes, platform: Option<Platform>) -> Self {
         let ids = RequestIds { server: random(), next: AtomicU64::new(0), mixer: RandomState::new() };
-        Self(Arc::new(LogParts { metrics, routes, platform, ids }))
+        Self(Arc::new(LogParts { metrics, routes, platform, keyed: Concurrent::default(), ids }))
     }
 }
 
@@ -103,20 +105,28 @@ impl LogParts {
     }
 
     /// Answers a request beyond [`MAX_IN_PROGRESS`] of its client address. Only one with a valid API key reaches the
-    /// route: its account has limits of its own. Nothing of the body is read before.
+    /// route, and takes a place of its account: the route may be one that asks for no key. Nothing of the body is read
+    /// before.
     async fn answer_over_in_progress(self: Arc<Self>, mut route: Route, request: Request) -> Response {
-        let has_key = match &self.platform {
-            Some(platform) => api_key::has_valid_key(platform, request.headers()).await,
-            None => Ok(false),
-        };
-        match has_key {
-            Ok(true) => {
-                release_in_progress(request.extensions());
-                route.call(request).await.unwrap_or_else(|never| match never {})
-            }
-            Ok(false) => Problem::TooManyAtOnce { limit: "in_progress", most: MAX_IN_PROGRESS }.into_response(),
+        let (headers, permit) = (request.headers().clone(), RequestPermit::of(request.extensions()).cloned());
+        match self.admit_by_key(&headers, permit).await {
+            Ok(()) => route.call(request).await.unwrap_or_else(|never| match never {}),
             Err(problem) => problem.into_response(),
         }
+    }
+
+    async fn admit_by_key(&self, headers: &HeaderMap, permit: Option<RequestPermit>) -> Result<(), Problem> {
+        let refused = |most| Problem::TooManyAtOnce { limit: "in_progress", most };
+        let Some(platform) = &self.platform else { return Err(refused(MAX_IN_PROGRESS)) };
+        let Some(account) = api_key::find_account(platform, headers).await? else {
+            return Err(refused(MAX_IN_PROGRESS));
+        };
+        let slot = self.keyed.acquire(Caller::from(&account), MAX_KEYED_IN_PROGRESS);
+        let slot = slot.ok_or_else(|| refused(MAX_KEYED_IN_PROGRESS))?;
+        if let Some(permit) = permit {
+            permit.hold(slot);
+        }
+        Ok(())
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct OpenConnection {
     /// The client's address; `None` for a trusted proxy, which connects for many clients.
     pub(super) client: Option<IpAddr>,
     /// The phase, and the sweep in which it began.
-    state: AtomicU32,
+    state: AtomicU64,
     /// The sweep since which the table counts its head as incomplete; [`NOT_COUNTED`] if it does not.
     counted_since: AtomicU32,
     /// Bytes of an incomplete head that the table counts.
@@ -99,7 +99,7 @@ impl OpenConnection {
         Self {
             number,
             client,
-            state: AtomicU32::new(packed(Phase::Opening, totals.now())),
+            state: AtomicU64::new(packed(Phase::Opening, totals.now())),
             counted_since: AtomicU32::new(NOT_COUNTED),
             head_bytes: AtomicUsize::new(0),
             after_head: AtomicU64::new(UNKNOWN),
@@ -280,7 +280,7 @@ impl OpenConnection {
     /// Returns the sweep in which its phase began; of a body, in which it was waited for first.
     pub(super) fn since(&self) -> u32 {
         let state = self.state.load(Ordering::Relaxed);
-        if phase_of(state) == Phase::Body { self.body_since.load(Ordering::Relaxed) } else { state >> 3 }
+        if phase_of(state) == Phase::Body { self.body_since.load(Ordering::Relaxed) } else { since_of(state) }
     }
 
     /// Changes the phase. Returns false if it was another one, which it is if the connection is closed just now.
@@ -292,11 +292,15 @@ impl OpenConnection {
     }
 }
 
-fn packed(phase: Phase, since: u32) -> u32 {
-    (since << 3) | phase as u32
+fn packed(phase: Phase, since: u32) -> u64 {
+    (u64::from(since) << 3) | phase as u64
 }
 
-fn phase_of(state: u32) -> Phase {
+fn since_of(state: u64) -> u32 {
+    u32::try_from(state >> 3).unwrap_or(u32::MAX)
+}
+
+fn phase_of(state: u64) -> Phase {
     // Nothing else is ever packed.
     *Phase::ALL.get((state & 7) as usize).unwrap_or(&Phase::Closing)
 }

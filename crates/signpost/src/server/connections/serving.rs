@@ -28,6 +28,9 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Maximum size of the parser's read buffer, in bytes. It is kept as long as its connection.
 const MAX_BUFFER_BYTES: usize = MAX_HEAD_BYTES;
 
+/// Maximum size of a part of a response that is handed to the parser at once, in bytes. What it was handed counts as sent.
+const MAX_RESPONSE_PART: usize = 64 * 1024;
+
 /// What the requests of all connections of a listener need.
 pub(crate) struct Dispatcher {
     /// Answers the requests.
@@ -77,7 +80,12 @@ where
         async move {
             let running = running.ok_or(Closing)?;
             let response = dispatcher.front.answer(request).await;
-            Ok::<_, Closing>(response.map(|body| ReplyBody { body, _running: running, _permit: permit }))
+            Ok::<_, Closing>(response.map(|body| ReplyBody {
+                body,
+                rest: Bytes::new(),
+                _running: running,
+                _permit: permit,
+            }))
         }
     });
     let mut builder = http1::Builder::new();
@@ -149,6 +157,8 @@ impl Drop for RunningRequest {
 /// The body of a response, with which the request ends.
 struct ReplyBody {
     body: Body,
+    /// The rest of a part that is larger than [`MAX_RESPONSE_PART`].
+    rest: Bytes,
     _running: RunningRequest,
     _permit: RequestPermit,
 }
@@ -161,14 +171,29 @@ impl HttpBody for ReplyBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        if self.rest.is_empty() {
+            let polled = Pin::new(&mut self.body).poll_frame(context);
+            let Poll::Ready(Some(Ok(frame))) = polled else { return polled };
+            match frame.into_data() {
+                Ok(data) => self.rest = data,
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+            }
+        }
+        let length = self.rest.len().min(MAX_RESPONSE_PART);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (rest, inner) = (self.rest.len() as u64, self.body.size_hint());
+        let mut hint = SizeHint::new();
+        hint.set_lower(inner.lower() + rest);
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
     }
 }

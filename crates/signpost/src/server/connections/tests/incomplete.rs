@@ -149,3 +149,17 @@ async fn all_incomplete_heads_have_one_bound_in_bytes() {
         client.task.abort();
     }
 }
+
+#[tokio::test]
+async fn a_request_ends_with_its_response_and_not_before() {
+    let table = table(ConnectionLimits::with_total(10));
+    let mut client = connect(&table, 1);
+    client.sends(b"GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    client.is(Phase::Request).await;
+    client.is_read().await;
+    sweep(&table, 2 * IDLE_SWEEPS);
+    assert!(client.connection.phase() == Phase::Request && client.is_open().await);
+    let response = client.closes().await;
+    assert!(response.contains("content-length: 300000\r\n") && response.ends_with("xx"));
+    assert!(response.len() > 300_000);
+}

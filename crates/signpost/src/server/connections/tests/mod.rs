@@ -31,7 +31,11 @@ fn connect(table: &Arc<ConnectionTable>, client: u8) -> Client {
     let (stream, io) = duplex(1 << 16);
     let peer = format!("192.0.2.{client}:1").parse().unwrap();
     let hang = async || std::future::pending::<()>().await;
-    let router = Router::new().route("/", get(async || "here")).route("/hang", get(hang)).route("/echo", post(echo));
+    let router = Router::new()
+        .route("/", get(async || "here"))
+        .route("/hang", get(hang))
+        .route("/large", get(async || vec![b'x'; 300_000]))
+        .route("/echo", post(echo));
     let place = table.enter(Proxies::default().client_of(peer));
     let connection = Arc::clone(place.connection());
     let dispatcher = Arc::new(Dispatcher::new(router.into(), Proxies::default()));
