@@ -11,7 +11,7 @@ use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
 use tokio::time::interval;
 
 use super::catalogue;
-use super::feeds::{FeedFetcher, MAX_CONCURRENT_FETCHES, Synced, sql};
+use super::feeds::{FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, Synced, sql};
 use crate::reports;
 use crate::service::AtmService;
 
@@ -58,6 +58,7 @@ async fn run_feeds(service: AtmService) {
 /// delays only feeds that wait for a fourth.
 struct FeedFetches {
     service: AtmService,
+    memory: FetchMemory,
     permits: Arc<Semaphore>,
     tasks: JoinSet<()>,
     names: HashMap<Id, String>,
@@ -66,7 +67,7 @@ struct FeedFetches {
 impl FeedFetches {
     fn new(service: AtmService) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_FETCHES));
-        Self { service, permits, tasks: JoinSet::new(), names: HashMap::new() }
+        Self { service, memory: FetchMemory::default(), permits, tasks: JoinSet::new(), names: HashMap::new() }
     }
 
     /// Starts a task for each due feed that has none, the one that has been due for longest first.
@@ -76,8 +77,8 @@ impl FeedFetches {
         due.retain(|feed| feed.is_due(now) && !self.names.values().any(|name| *name == feed.name));
         due.sort_by_key(|feed| feed.next_at);
         for feed in due {
-            let task =
-                self.tasks.spawn(fetch_in_turn(self.service.clone(), Arc::clone(&self.permits), feed.name.clone()));
+            let (service, memory, permits) = (self.service.clone(), self.memory.clone(), Arc::clone(&self.permits));
+            let task = self.tasks.spawn(fetch_in_turn(service, memory, permits, feed.name.clone()));
             self.names.insert(task.id(), feed.name);
         }
         Ok(())
@@ -90,9 +91,9 @@ impl FeedFetches {
 }
 
 /// Waits for a permit, then fetches the feed if it is still due.
-async fn fetch_in_turn(service: AtmService, permits: Arc<Semaphore>, name: String) {
+async fn fetch_in_turn(service: AtmService, memory: FetchMemory, permits: Arc<Semaphore>, name: String) {
     let Ok(_permit) = permits.acquire().await else { return };
-    match fetch_due(&service, &name).await {
+    match fetch_due(&service, memory, &name).await {
         // The import has its own line.
         Ok(None | Some(Synced::TakenOver { .. })) => {}
         Ok(Some(Synced::Unchanged)) => tracing::info!(feed = name, "feed unchanged"),
@@ -101,7 +102,7 @@ async fn fetch_in_turn(service: AtmService, permits: Arc<Semaphore>, name: Strin
 }
 
 /// Fetches a feed; `None` if it was removed or fetched while this task waited.
-async fn fetch_due(service: &AtmService, name: &str) -> Result<Option<Synced>> {
+async fn fetch_due(service: &AtmService, memory: FetchMemory, name: &str) -> Result<Option<Synced>> {
     let Some(feed) = sql::find(&service.store, name).await? else { return Ok(None) };
     if !feed.is_due(service.clock.now()) {
         return Ok(None);
@@ -109,6 +110,7 @@ async fn fetch_due(service: &AtmService, name: &str) -> Result<Option<Synced>> {
     let fetcher = FeedFetcher {
         store: service.store.clone(),
         outbound: service.outbound.clone(),
+        memory,
         clock: service.clock.clone(),
         timeout: service.settings.feed_timeout,
         force: false,

@@ -3,8 +3,10 @@
 
 mod every;
 mod feed;
+mod memory;
 pub mod sql;
 mod sync;
 
 pub use feed::{Feed, FetchFailed, SINCE, Synced, Validators, check_url, check_wait};
+pub use memory::FetchMemory;
 pub use sync::{FeedFetcher, MAX_CONCURRENT_FETCHES};

@@ -10,10 +10,11 @@ use reqwest::header::{ETAG, LAST_MODIFIED, LOCATION};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::{Bounds, FormatChoice, Options};
 use signpost_platform::clock::Clock;
-use signpost_platform::outbound::{Outbound, OutboundResponse, Reach, Request};
+use signpost_platform::outbound::{Outbound, OutboundResponse, Request};
 use signpost_store::Store;
 
 use super::feed::{Feed, FetchFailed, Synced, Validators, is_conditional};
+use super::memory::{Download, FetchMemory};
 use super::sql;
 use crate::catalogue::{Extent, ImportSteps, Reading, Source, Terms, apply_with};
 use crate::processor;
@@ -27,7 +28,7 @@ const UNASKED_NOT_MODIFIED: &str = "it responded with 304 (not modified) to a re
                                     If-Modified-Since, so there is nothing to import; its server, or a cache in front of \
                                     it, must respond with 200 and the document";
 
-/// Maximum feeds that are fetched at once. Each holds a document of up to [`MAX_FEED_BYTES`] in memory.
+/// Maximum feeds that are fetched at once. [`FetchMemory`] limits the size of their documents in memory.
 pub const MAX_CONCURRENT_FETCHES: usize = 4;
 
 /// Fetches feeds and imports their content.
@@ -37,6 +38,8 @@ pub struct FeedFetcher {
     pub store: Store,
     /// The client for other hosts.
     pub outbound: Outbound,
+    /// The memory that it shares with the other fetches of the process.
+    pub memory: FetchMemory,
     /// The time at which a fetch begins and ends.
     pub clock: Clock,
     /// Maximum duration of a request: name, connection, head and body together.
@@ -66,7 +69,7 @@ impl FeedFetcher {
         // One byte more than may be tells what is too large.
         let keep = MAX_FEED_BYTES + 1;
         let request = Request { method: Method::GET, url: &url, headers, body: None, within: self.timeout, keep };
-        let answer = self.outbound.send(Reach::Everything, request).await?;
+        let Download { response: answer, permit: _permit } = self.memory.download(&self.outbound, request).await?;
         match answer.status {
             200 => {}
             304 if is_conditional => return Ok(Synced::Unchanged),
@@ -77,6 +80,7 @@ impl FeedFetcher {
             }
         }
         let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
+        let _import_permit = self.memory.begin_import().await?;
         let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), started_at).await?;
         let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: started_at };
         let terms = Terms { extent: feed.extent(), force: self.force, dry_run: false, most: usize::MAX };

@@ -74,7 +74,7 @@ impl RetryAfterHeader {
 }
 
 /// A request to another host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// `GET`, `HEAD` or `POST`.
     pub method: Method,
@@ -163,7 +163,11 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResp
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfterHeader::parse(value.to_str().ok()?));
-    let (mut body, mut cut) = (Vec::new(), None);
+    // Allocated once: a vector that grows copies the body, and both copies are in memory at that time. Pages of the
+    // allocation that are not written take no memory.
+    let length = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(keep);
+    let mut body = Vec::with_capacity(length.min(keep));
+    let mut cut = None;
     while body.len() < keep {
         match response.chunk().await {
             Ok(Some(chunk)) => body.extend_from_slice(&chunk[..chunk.len().min(keep - body.len())]),
@@ -245,6 +249,18 @@ mod tests {
             let notified = notified.unwrap();
             assert_eq!((notified.status, &notified.body[..]), (200, body.as_bytes()));
             assert_eq!(sent.is_ok(), is_whole, "{body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn body_is_allocated_once() {
+        for (answer, capacity) in [
+            (&b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc"[..], 3),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 9999999999\r\n\r\nabcde", 4),
+            (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", 4),
+        ] {
+            let [_, sent] = asked(answer, false).await;
+            assert_eq!(sent.unwrap().body.capacity(), capacity);
         }
     }
 

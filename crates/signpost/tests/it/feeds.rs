@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use signpost::server::schema::SCHEMA;
-use signpost_atm::feeds::{self, Feed, FeedFetcher};
+use signpost_atm::feeds::{self, Feed, FeedFetcher, FetchMemory};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
@@ -28,13 +28,13 @@ type Asked = (String, Option<String>);
 
 /// A server of a feed: what it answers next, and the requests that came.
 #[derive(Clone, Default)]
-struct Source {
+pub struct Source {
     answer: Arc<Mutex<(u16, String)>>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Source {
-    async fn start() -> (Self, String) {
+    pub async fn start() -> (Self, String) {
         async fn reply(State(source): State<Source>, request: Request) -> Response {
             let known = request.headers().get("if-none-match").map(|tag| tag.to_str().unwrap().to_owned());
             source.asked.lock().unwrap().push((request.uri().to_string(), known.clone()));
@@ -55,7 +55,7 @@ impl Source {
         (source, url)
     }
 
-    fn answers(&self, status: u16, body: &impl ToString) {
+    pub fn answers(&self, status: u16, body: &impl ToString) {
         *self.answer.lock().unwrap() = (status, body.to_string());
     }
 
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-fn places(count: u8) -> Value {
+pub fn places(count: u8) -> Value {
     let place = |id: u8| json!({ "id": id, "lat": 40.0, "lon": -70.0 - f64::from(id), "icon": "local_atm", "name": format!("P{id}") });
     (1..=count).map(place).collect()
 }
@@ -344,10 +344,20 @@ async fn wait_after_a_failure_begins_at_its_end() {
     let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
     let feed = Feed::new("map".to_owned(), url, FormatChoice::Auto, "map".to_owned(), None);
     feeds::sql::save(&store, &feed).await.unwrap();
-    let (outbound, timeout) = (Outbound::new(&Names::System), Duration::from_mins(1));
-    let fetcher = FeedFetcher { store: store.clone(), outbound, clock, timeout, force: false };
+    let fetcher = fetcher(&store, clock);
     fetcher.run(&Arc::new(Gazetteer::embedded()), feed).await.unwrap_err();
     server.await.unwrap();
     let stored = feeds::sql::find(&store, "map").await.unwrap().unwrap();
     assert_eq!(stored.next_at.as_second(), 35 * 60);
+}
+
+pub fn fetcher(store: &Store, clock: Clock) -> FeedFetcher {
+    FeedFetcher {
+        store: store.clone(),
+        outbound: Outbound::new(&Names::System),
+        memory: FetchMemory::default(),
+        clock,
+        timeout: Duration::from_mins(1),
+        force: false,
+    }
 }

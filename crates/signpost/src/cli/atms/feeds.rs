@@ -9,7 +9,9 @@ use clap::{Args, Subcommand};
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use signpost_atm::catalogue::describe_import;
-use signpost_atm::feeds::{self, Feed, FeedFetcher, MAX_CONCURRENT_FETCHES, Synced, check_url, check_wait};
+use signpost_atm::feeds::{
+    self, Feed, FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, Synced, check_url, check_wait,
+};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::import::FormatChoice;
 use signpost_platform::clock::Clock;
@@ -120,6 +122,7 @@ impl Sync {
         let fetcher = FeedFetcher {
             store: store.clone(),
             outbound: Outbound::new(&Names::System),
+            memory: FetchMemory::default(),
             clock: Clock::System,
             timeout: session.config.atm.feed_timeout,
             force: self.force,
