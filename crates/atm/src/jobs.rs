@@ -97,6 +97,7 @@ async fn fetch_in_turn(service: AtmService, memory: FetchMemory, permits: Arc<Se
         // The import has its own line.
         Ok(None | Some(Synced::TakenOver { .. })) => {}
         Ok(Some(Synced::Unchanged)) => tracing::info!(feed = name, "feed unchanged"),
+        Ok(Some(Synced::Superseded)) => tracing::info!(feed = name, "feed fetched by another server"),
         Err(error) => tracing::warn!(feed = name, error = format!("{error:#}"), "could not import the feed"),
     }
 }

@@ -71,11 +71,13 @@ pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Ter
 }
 
 /// Imports like [`apply`], and writes the steps that `beside` returns in the same transaction. If another import was
-/// committed meanwhile, the source is compared again, at most [`MAX_ATTEMPTS`] times in all.
+/// committed meanwhile, the source is compared again, at most [`MAX_ATTEMPTS`] times in all. A refused step is not tried
+/// again.
 ///
 /// # Errors
 /// [`TooManyGone`](super::plan::TooManyGone) and [`TooManyMachines`]; [`Conflict`] if each attempt lost against another
-/// import; or as [`Store::write`].
+/// import; [`RequiredStepRefused`](sql::RequiredStepRefused) if a required step of `beside` was refused; or as
+/// [`Store::write`].
 pub async fn apply_with(
     store: &Store,
     source: &Source,

@@ -31,7 +31,7 @@ pub use plan::{Extent, ImportCounts, Plan, TooManyGone, plan};
 pub use report_table::{MachineReports, ReportTable};
 pub use snapshot::{CatalogueEntry, Snapshot, SnapshotParts};
 pub use source::{OPERATOR, SAMPLE, Source};
-pub use sql::{Conflict, ImportSteps, SourceCount, StoredCatalogue};
+pub use sql::{Conflict, ImportSteps, RequiredStepRefused, SourceCount, StoredCatalogue};
 pub use stored::{AtmApart, StoredAtm};
 pub use towns::{Town, TownArea, Towns};
 pub use watch::watch;

@@ -97,6 +97,11 @@ pub struct ImportSteps {
 #[error("another import ran at the same time; nothing was changed, try again")]
 pub struct Conflict;
 
+/// A required step that is written together with an import was refused. Another attempt would be refused too.
+#[derive(Debug, thiserror::Error)]
+#[error("a condition of this import is no longer met; nothing was changed, start again")]
+pub struct RequiredStepRefused;
+
 /// How many machines a source has.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -194,8 +199,8 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
 /// Writes the changes of an import and the `beside` steps in one transaction. The first import deletes the sample ATMs.
 ///
 /// # Errors
-/// [`Conflict`] if another import was committed meanwhile, or a required step of `beside` is refused; or as
-/// [`Store::write`].
+/// [`Conflict`] if another import was committed meanwhile; [`RequiredStepRefused`] if a required step of `beside` is refused;
+/// or as [`Store::write`].
 pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, beside: ImportSteps) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
@@ -261,10 +266,12 @@ pub async fn forget_source(store: &Store, name: &str, by: &Actor, machines: i64,
     commit(store, steps).await
 }
 
+/// Writes steps of which the first advances the version.
 async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
     match store.write(steps).await? {
         WriteOutcome::Committed(_) => Ok(()),
-        WriteOutcome::Refused(_) => Err(Conflict.into()),
+        WriteOutcome::Refused(0) => Err(Conflict.into()),
+        WriteOutcome::Refused(_) => Err(RequiredStepRefused.into()),
     }
 }
 

@@ -79,6 +79,9 @@ pub enum Synced {
         /// What was read.
         import: Box<Import>,
     },
+    /// Another server fetched the feed, or the feed or its source was changed, since this fetch began. Nothing was imported
+    /// or stored.
+    Superseded,
 }
 
 /// A fetch that failed, and how long its server wants to be left alone.

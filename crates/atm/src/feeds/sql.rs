@@ -17,9 +17,16 @@ const SAVE: &str = sql!(
         last_modified = $7, synced_to = $8, fetched_at = $9, failures = $10, next_at = $11, last_error = $12"
 );
 
-/// A feed that was removed or now has another URL is left as it is.
-const RECORD_FETCH: &str = "
-    UPDATE atm_feeds SET fetched_at = $3, failures = $4, next_at = $5, last_error = $6 WHERE name = $1 AND url = $2";
+/// A feed that was removed or now has another URL is left as it is, and so is the success of another fetch since
+/// `next_at` was read. A failure of another fetch is replaced.
+const RECORD_SUCCESS: &str = "
+    UPDATE atm_feeds SET fetched_at = $3, failures = 0, next_at = $4, last_error = NULL
+    WHERE name = $1 AND url = $2 AND (next_at = $5 OR failures > 0)";
+
+/// A feed that was removed or now has another URL is left as it is, and so is the outcome of another fetch since
+/// `next_at` was read.
+const RECORD_FAILURE: &str = "
+    UPDATE atm_feeds SET failures = $3, next_at = $4, last_error = $5 WHERE name = $1 AND url = $2 AND next_at = $6";
 
 const RECORD_WHOLE: &str = "
     UPDATE atm_feeds SET etag = $3, last_modified = $4, synced_to = $5 WHERE name = $1 AND url = $2";
@@ -61,15 +68,19 @@ pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
     Ok(())
 }
 
-/// Stores the outcome of a fetch, as [`Feed::after`] returns it.
+/// Stores the outcome of a fetch, as [`Feed::after`] returns it, unless another fetch of the feed was recorded since its row
+/// had `previous_next_at`.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub(super) async fn record_fetch(store: &Store, feed: &Feed) -> Result<()> {
+pub(super) async fn record_fetch(store: &Store, feed: &Feed, previous_next_at: Timestamp) -> Result<()> {
     let Feed { name, url, fetched_at, failures, next_at, last_error, .. } = feed;
-    store
-        .write([step(RECORD_FETCH, params![name, url, *fetched_at, *failures, *next_at, last_error.as_deref()])])
-        .await?;
+    let record = if *failures == 0 {
+        step(RECORD_SUCCESS, params![name, url, *fetched_at, *next_at, previous_next_at])
+    } else {
+        step(RECORD_FAILURE, params![name, url, *failures, *next_at, last_error.as_deref(), previous_next_at])
+    };
+    store.write([record]).await?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use signpost_store::Store;
 use super::feed::{Feed, FetchFailed, Synced, Validators, is_conditional};
 use super::memory::{Download, FetchMemory};
 use super::sql;
-use crate::catalogue::{Extent, ImportSteps, Reading, Source, Terms, apply_with};
+use crate::catalogue::{Extent, ImportSteps, Reading, RequiredStepRefused, Source, Terms, apply_with};
 use crate::processor;
 
 /// Most bytes of what a feed holds.
@@ -50,6 +50,7 @@ pub struct FeedFetcher {
 
 impl FeedFetcher {
     /// Fetches a feed, imports its content, and stores the outcome. The next fetch is scheduled from the end of this one.
+    /// If another server fetched the feed at the same time, its outcome stays.
     ///
     /// # Errors
     /// If the fetch fails, if the content is not a document of the feed's format, or as [`apply_with()`]. The catalogue is
@@ -57,7 +58,11 @@ impl FeedFetcher {
     pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<Synced> {
         let feed = feed.without_future(self.clock.now());
         let outcome = self.fetch(gazetteer, &feed).await;
-        sql::record_fetch(&self.store, &feed.after(self.clock.now(), &outcome)).await?;
+        if matches!(outcome, Ok(Synced::Superseded)) {
+            return Ok(Synced::Superseded);
+        }
+        let previous_next_at = feed.next_at;
+        sql::record_fetch(&self.store, &feed.after(self.clock.now(), &outcome), previous_next_at).await?;
         Ok(outcome?)
     }
 
@@ -85,8 +90,11 @@ impl FeedFetcher {
         let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: started_at };
         let terms = Terms { extent: feed.extent(), force: self.force, dry_run: false, most: usize::MAX };
         let beside = |_| ImportSteps { feed: Some(sql::record_document(feed, &known, started_at)), others: Vec::new() };
-        let changes = apply_with(&self.store, &source, &reading, terms, beside).await?;
-        Ok(Synced::TakenOver { changes, import: Box::new(reading.import) })
+        match apply_with(&self.store, &source, &reading, terms, beside).await {
+            Ok(changes) => Ok(Synced::TakenOver { changes, import: Box::new(reading.import) }),
+            Err(error) if error.is::<RequiredStepRefused>() => Ok(Synced::Superseded),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

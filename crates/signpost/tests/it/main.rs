@@ -9,6 +9,7 @@ mod catalogue;
 mod disk;
 mod equal_rows;
 mod examples;
+mod feed_races;
 mod feeds;
 #[path = "../harness/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the rest is for the other binary")]

@@ -157,6 +157,10 @@ async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) ->
 fn told(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) {
     match synced {
         Ok(Synced::Unchanged) => (json!({ "source": name, "not_modified": true }), format!("{name}: nothing changed")),
+        Ok(Synced::Superseded) => (
+            json!({ "source": name, "superseded": true }),
+            format!("{name}: not imported, since another server fetched it or it was changed at the same time"),
+        ),
         Ok(Synced::TakenOver { changes, import }) => {
             let line = format!(
                 "{name}: {} added, {} changed, {} unchanged, {} removed; {} skipped, {} values not understood",
