@@ -28,13 +28,13 @@ type Asked = (String, Option<String>);
 
 /// A server of a feed: what it answers next, and the requests that came.
 #[derive(Clone, Default)]
-pub struct Source {
+pub(crate) struct Source {
     answer: Arc<Mutex<(u16, String)>>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Source {
-    pub async fn start() -> (Self, String) {
+    pub(crate) async fn start() -> (Self, String) {
         async fn reply(State(source): State<Source>, request: Request) -> Response {
             let known = request.headers().get("if-none-match").map(|tag| tag.to_str().unwrap().to_owned());
             source.asked.lock().unwrap().push((request.uri().to_string(), known.clone()));
@@ -55,7 +55,7 @@ impl Source {
         (source, url)
     }
 
-    pub fn answers(&self, status: u16, body: &impl ToString) {
+    pub(crate) fn answers(&self, status: u16, body: &impl ToString) {
         *self.answer.lock().unwrap() = (status, body.to_string());
     }
 
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-pub fn places(count: u8) -> Value {
+pub(crate) fn places(count: u8) -> Value {
     let place = |id: u8| json!({ "id": id, "lat": 40.0, "lon": -70.0 - f64::from(id), "icon": "local_atm", "name": format!("P{id}") });
     (1..=count).map(place).collect()
 }
@@ -351,7 +351,7 @@ async fn wait_after_a_failure_begins_at_its_end() {
     assert_eq!(stored.next_at.as_second(), 35 * 60);
 }
 
-pub fn fetcher(store: &Store, clock: Clock) -> FeedFetcher {
+pub(crate) fn fetcher(store: &Store, clock: Clock) -> FeedFetcher {
     FeedFetcher {
         store: store.clone(),
         outbound: Outbound::new(&Names::System),
