@@ -7,19 +7,21 @@ use anyhow::Error;
 use tokio::time::error::Elapsed;
 use tokio_postgres::error::SqlState;
 
-/// The database server does not accept connections or writes yet: it is off, starting, in recovery, or its name cannot be
-/// resolved. A wrong password, a missing database and a failed TLS handshake are other errors, because waiting does not
-/// end them.
+/// The database server does not accept connections or writes yet: it is off, starting, in recovery, its connections are all
+/// in use, or its name cannot be resolved. A wrong password, a missing database and a failed TLS handshake are other errors,
+/// because waiting does not end them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is not ready")]
 pub struct DatabaseNotReady;
 
-/// The states of a server that starts, restarts or recovers. A standby that is not promoted yet is read-only.
-const NOT_READY_STATES: [SqlState; 4] = [
+/// The states of a server that starts, restarts or recovers. A standby that is not promoted yet is read-only. When all servers
+/// of a deployment restart together, the connections of the old ones may still be open.
+const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::CANNOT_CONNECT_NOW,
     SqlState::ADMIN_SHUTDOWN,
     SqlState::CRASH_SHUTDOWN,
     SqlState::READ_ONLY_SQL_TRANSACTION,
+    SqlState::TOO_MANY_CONNECTIONS,
 ];
 
 /// The text with which the standard library begins the error of a name that cannot be resolved. The error has no kind and
@@ -108,10 +110,10 @@ mod tests {
             ("57P01", true),
             ("57P02", true),
             ("25006", true),
+            ("53300", true),
             ("28P01", false),
             ("28000", false),
             ("3D000", false),
-            ("53300", false),
             ("42501", false),
         ] {
             assert_eq!(is_marked(&server_with(error_response(state)).await).await, expected, "{state}");
