@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::application_id::DatabaseOwner;
 use crate::file::{Missing, companions};
-use crate::lock::check_server_files;
+use crate::lock::{RecordNotReadable, check_server_files};
 use crate::sqlite::{broken, find_owner, has_database, is_broken, is_refused, unopened};
 
 /// First query: it needs the -wal and the -shm file, if the database has them.
@@ -59,7 +59,14 @@ impl Source {
     /// Opens a database, also one on a read-only file system.
     fn open(file: &Path) -> Result<Self> {
         let shown = file.to_str().context("the name of a database must be text")?;
-        check_server_files(file)?;
+        match check_server_files(file) {
+            Ok(()) => {}
+            // The files that a server may have open are unknown, so no -shm file is opened or created.
+            Err(error) if error.is::<RecordNotReadable>() && !has_log(file) => {
+                return Self::open_without_locks(file, shown);
+            }
+            Err(error) => return Err(error),
+        }
         ensure!(has_database(shown)?, Missing(shown.to_owned()));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let error = match probe(Connection::open_with_flags(file, flags)) {
@@ -69,13 +76,18 @@ impl Source {
         if !is_refused(error.sqlite_error_code()) {
             return Err(unopened(error.into(), shown));
         }
-        // The -shm file cannot be created. Without a -wal file all commits are in the database, and no server runs.
+        // The -shm file cannot be created.
         if has_log(file) {
             return Err(unopened(error.into(), shown)).context(
                 "its -wal file has commits that are not in the database file: copy both to a folder that can be written, \
                  and back up from there with --database-url sqlite:FILE",
             );
         }
+        Self::open_without_locks(file, shown)
+    }
+
+    /// Opens a database without a -wal file: all commits are in the database, and no server writes.
+    fn open_without_locks(file: &Path, shown: &str) -> Result<Self> {
         let before = fs::metadata(file).with_context(|| format!("cannot read {shown}"))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = probe(Connection::open_with_flags(immutable_uri(shown), flags));

@@ -14,6 +14,11 @@ const LINKS: usize = 40;
 /// Maximum length of what a server records, in bytes.
 const MAX_RECORD_BYTES: u64 = 4096;
 
+/// The system does not let this process read the record of the server's files.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {}: run the command as the user of the server", .0.display())]
+pub(super) struct RecordNotReadable(PathBuf);
+
 /// The lock of an embedded database, held until it is dropped.
 #[derive(Debug)]
 pub struct DatabaseLock {
@@ -81,13 +86,16 @@ impl DatabaseLock {
 /// -shm file does not see the server's locks: both write to the same places, and the database is destroyed.
 ///
 /// # Errors
-/// Which file is another one, or gone, and what to do.
+/// Which file is another one, or gone, and what to do; [`RecordNotReadable`] if the record belongs to another user.
 pub(super) fn check_server_files(database: &Path) -> Result<()> {
     let Ok(database) = linked(database) else { return Ok(()) };
     let path = lock_file(&database);
     let mut record = Vec::new();
     match File::open(&path) {
         Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(error).context(RecordNotReadable(path));
+        }
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
         Ok(file) => file.take(MAX_RECORD_BYTES).read_to_end(&mut record)?,
     };

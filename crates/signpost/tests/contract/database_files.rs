@@ -194,6 +194,39 @@ async fn a_backup_is_made_from_a_folder_that_cannot_be_written() {
 }
 
 #[tokio::test]
+async fn a_backup_is_made_without_the_right_to_read_the_lock_file() {
+    let (_folder, data, out) = folders();
+    let clock = Service::clock();
+    Service::on(&data, &clock, &[]).await.stop().await;
+    let open_to_all = || {
+        for file in fs::read_dir(&data).expect("a folder") {
+            let file = file.expect("a file");
+            let is_lock = file.file_name().to_string_lossy().ends_with(".lock");
+            mode(&file.path(), if is_lock { 0o000 } else { 0o666 });
+        }
+        mode(&data, 0o777);
+    };
+    open_to_all();
+    let data_dir = data.to_str().expect("a path");
+    let run = |arguments: &[&str]| without_rights(&out, &[&["--data-dir", data_dir], arguments].concat()).runs();
+    let copied = run(&["backup", "copy"]).await;
+    assert_eq!(copied.code, Some(0), "{}", copied.err);
+    assert_eq!(pragma(&out.join("copy"), "integrity_check"), r#"Text("ok")"#);
+    // What may write is refused, because it may have other files open than a server.
+    let listed = run(&["keys", "list"]).await;
+    assert!(listed.failed(1).contains("signpost.sqlite.lock"), "{}", listed.err);
+    mode(&data.join("signpost.sqlite.lock"), 0o600);
+    let service = Service::on(&data, &clock, &[]).await;
+    service.shop().await;
+    open_to_all();
+    let refused = run(&["backup", "second"]).await;
+    assert!(refused.failed(1).contains("signpost.sqlite.lock"), "{}", refused.err);
+    assert!(!out.join("second").exists());
+    mode(&data.join("signpost.sqlite.lock"), 0o600);
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn a_backup_without_the_last_commits_is_refused() {
     let (folder, data, out) = folders();
     let live = folder.path().join("live");
