@@ -14,6 +14,7 @@ use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::credential_end::remove_credential;
 use crate::flows::lookup::find_domain;
+use crate::flows::user_end::{remove_all_users, remove_user};
 use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
 use crate::users::{
@@ -44,7 +45,7 @@ pub(crate) async fn delete_all(
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let domain = find_domain(&service, &account, &id).await?;
-    sql::delete_all(&service.store, &domain.id, &by.actor(), service.clock.now()).await?;
+    remove_all_users(&service.store, &domain.id, &by.actor(), service.clock.now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -59,7 +60,7 @@ pub(crate) async fn delete(
     let domain = find_domain(&service, &account, &id).await?;
     let (user, key) = find_user(&service, &domain, &user).await?;
     let now = service.clock.now();
-    let deleted = sql::delete(&service.store, &domain.id, &user, key.as_ref(), &by.actor(), now).await?;
+    let deleted = remove_user(&service.store, (&domain.id, &user), key.as_ref(), &by.actor(), now).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Problem::NotFound.into()) }
 }
 

@@ -19,3 +19,4 @@ pub(crate) mod passkey_log;
 pub mod refusals;
 pub mod sign_in;
 pub mod submit;
+pub mod user_end;

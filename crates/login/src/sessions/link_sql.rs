@@ -26,12 +26,39 @@ const CANCEL_OF_USER: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE link_user = $2 AND domain_id = $3 AND id >= $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
+const CANCEL_UNCONFIRMED_OF_USER: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE link_user = $2 AND domain_id = $3 AND id >= $4 AND link_confirmed_at IS NULL
+      AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
+const CANCEL_UNCONFIRMED: &str = "
+    UPDATE sessions SET cancelled_at = $1
+    WHERE link_user IS NOT NULL AND domain_id = $2 AND id >= $3 AND link_confirmed_at IS NULL
+      AND authenticated_at IS NULL AND cancelled_at IS NULL";
+
 /// Cancels all pending links of a user. Part of every write that takes away a permission of the user: a credential
 /// or a sign-in.
 #[must_use]
 pub fn cancel_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
-    let oldest = SessionId::new(now - LINK_LASTS - LINK_LASTS, [0; 16]);
-    step(CANCEL_OF_USER, params![now, user, domain, oldest])
+    step(CANCEL_OF_USER, params![now, user, domain, oldest_link(now)])
+}
+
+/// Returns the ID below which no session can be a pending link.
+fn oldest_link(now: Timestamp) -> SessionId {
+    SessionId::new(now - LINK_LASTS - LINK_LASTS, [0; 16])
+}
+
+/// Cancels the pending links of a user that is removed. A link that was confirmed is left to its completion, which refuses to
+/// add a key to a user that is gone.
+#[must_use]
+pub fn cancel_unconfirmed_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
+    step(CANCEL_UNCONFIRMED_OF_USER, params![now, user, domain, oldest_link(now)])
+}
+
+/// Cancels the pending links of all users of a domain, as [`cancel_unconfirmed_links_of`] those of one.
+#[must_use]
+pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Step {
+    step(CANCEL_UNCONFIRMED, params![now, domain, oldest_link(now)])
 }
 
 /// Remembers that the owner of a page says that the key which answered its link is theirs. False where that was said or

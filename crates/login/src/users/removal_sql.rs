@@ -48,16 +48,16 @@ pub(crate) async fn delete_credential(
     Ok(store.write([take, delete, with, entry]).await?.is_committed())
 }
 
-/// Forgets a domain's user, and with it all of its credentials; `key` is the one that it was named by. False where there
-/// is none.
+/// Deletes a domain's user with all credentials, together with what ends with the user; `key` is the one that the user was
+/// named by. Returns false if there is no such user.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn delete(
+pub(crate) async fn delete(
     store: &Store,
-    domain: &DomainId,
-    user: &UserId,
+    (domain, user): (&DomainId, &UserId),
     key: Option<&CredentialKey>,
+    with: Step,
     by: &Actor,
     now: Timestamp,
 ) -> Result<bool> {
@@ -66,17 +66,19 @@ pub async fn delete(
         details["public_key"] = key.canonical().into();
     }
     let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
-    let user = [must(DELETE, params![domain, user]), step(DELETE_CREDENTIALS, params![domain, user])];
-    Ok(store.write(user.into_iter().chain([entry]).collect::<Vec<_>>()).await?.is_committed())
+    let delete = must(DELETE, params![domain, user]);
+    let delete_credentials = step(DELETE_CREDENTIALS, params![domain, user]);
+    Ok(store.write([delete, delete_credentials, with, entry]).await?.is_committed())
 }
 
-/// Forgets all users of a domain.
+/// Deletes all users of a domain, together with what ends with them.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn delete_all(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
+pub(crate) async fn delete_all(store: &Store, domain: &DomainId, with: Step, by: &Actor, now: Timestamp) -> Result<()> {
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
-    store.write(delete_all_of(domain).into_iter().chain([entry]).collect::<Vec<_>>()).await?;
+    let [users, credentials] = delete_all_of(domain);
+    store.write([users, credentials, with, entry]).await?;
     Ok(())
 }
 

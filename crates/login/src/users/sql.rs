@@ -9,7 +9,6 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, must, params, sql, step};
 
 use super::credential::KeyHolder;
-pub use super::removal_sql::{delete, delete_all};
 use super::{
     Credential, CredentialKey, CredentialKind, Entrant, GivenPetname, HostedUser, KeyRow, MAX_CREDENTIALS,
     NewCredential, NewUser, UserEntropy, UserPatch,

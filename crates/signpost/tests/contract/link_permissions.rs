@@ -70,6 +70,30 @@ async fn removing_a_credential_by_the_api_cancels_open_add_key_pages() {
 }
 
 #[tokio::test]
+async fn removing_users_cancels_their_links_that_were_not_confirmed() {
+    for is_all in [false, true] {
+        let service = Service::start().await;
+        let (integrator, mut browser, account) = signed_in(&service).await;
+        let user = text(&only_user(&integrator, &account).await, "id").to_owned();
+        let users = format!("/domains/{}/users", account.rsplit('/').next().expect("an ID"));
+        let answered = opens_add_page(&mut browser, &account).await;
+        assert_eq!(scans(&integrator, &Phone::of(8, &service.clock), &answered).await, 200);
+        let path = answered.form("cancel").0;
+        let asked = browser.goes_to(path.split("/cancel").next().expect("a path")).await;
+        let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"").to_owned();
+        let pending = opens_add_page(&mut browser, &account).await;
+        let path = if is_all { users.clone() } else { format!("{users}/{user}") };
+        assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
+        // The page does not say that a key was added to a user that is gone.
+        let confirmed = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
+        assert_eq!(confirmed.state(), "cancelled", "{}", confirmed.html);
+        is_cancelled(&service, &integrator, &mut browser, &pending).await;
+        let left = integrator.get(&users).await.with(200);
+        assert_eq!(left["users"], json!([]));
+    }
+}
+
+#[tokio::test]
 async fn signing_out_in_one_browser_cancels_open_add_key_pages() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;

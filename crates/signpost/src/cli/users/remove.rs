@@ -3,7 +3,8 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
-use signpost_login::users::{CredentialKey, sql};
+use signpost_login::flows::user_end::remove_user;
+use signpost_login::users::CredentialKey;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
@@ -33,7 +34,7 @@ impl RemoveUser {
         );
         confirm_loss(yes, &lost, &format!("Remove {petname}?"))?;
         let now = Clock::System.now();
-        if !sql::delete(store, &domain.id, id, key.as_ref(), &Actor::Operator, now).await? {
+        if !remove_user(store, (&domain.id, id), key.as_ref(), &Actor::Operator, now).await? {
             bail!("{id} was removed just now");
         }
         let told = json!({ "removed": id, "petname": petname, "credentials": count });

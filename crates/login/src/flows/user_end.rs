@@ -1,0 +1,34 @@
+//! Removes users together with their pending links, which would add a key to nobody.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use signpost_platform::accounts::audit::Actor;
+use signpost_store::Store;
+
+use crate::ids::{DomainId, UserId};
+use crate::sessions::link_sql::{cancel_unconfirmed_links, cancel_unconfirmed_links_of};
+use crate::users::{CredentialKey, removal_sql};
+
+/// Removes a domain's user with all credentials, and cancels the user's pending links; `key` is the one that the user was
+/// named by. Returns false if there is no such user.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn remove_user(
+    store: &Store,
+    (domain, user): (&DomainId, &UserId),
+    key: Option<&CredentialKey>,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<bool> {
+    let links = cancel_unconfirmed_links_of(domain, user, now);
+    removal_sql::delete(store, (domain, user), key, links, by, now).await
+}
+
+/// Removes all users of a domain, and cancels their pending links.
+///
+/// # Errors
+/// As [`Store::write`].
+pub async fn remove_all_users(store: &Store, domain: &DomainId, by: &Actor, now: Timestamp) -> Result<()> {
+    removal_sql::delete_all(store, domain, cancel_unconfirmed_links(domain, now), by, now).await
+}
