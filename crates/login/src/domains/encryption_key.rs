@@ -7,18 +7,12 @@
 use anyhow::{Context, Result};
 use signpost_store::{Step, Store, Unavailable, WriteOutcome, must, params};
 
-use crate::domains::seal::{KeyFingerprint, Seal};
+use crate::domains::seal::Seal;
 
 /// Value that the migration records if there were encrypted rows: the first key that decrypts them replaces it.
 const UNKNOWN_KEY: &str = "unknown";
 
 const FIND: &str = "SELECT fingerprint, old_fingerprint FROM encryption_key";
-
-/// The key that was recorded before stays valid: during a rotation servers of both keys run.
-const CLAIM: &str = "
-    UPDATE encryption_key
-    SET old_fingerprint = CASE WHEN fingerprint = 'unknown' THEN NULL ELSE fingerprint END, fingerprint = $1
-    WHERE fingerprint IS NULL OR fingerprint = 'unknown' OR fingerprint = $2";
 
 const ALLOWS_KEY: &str = "SELECT fingerprint FROM encryption_key WHERE fingerprint = $1 OR old_fingerprint = $1";
 
@@ -27,16 +21,16 @@ const ALLOWS_PLAIN_TEXT: &str = "SELECT fingerprint FROM encryption_key WHERE fi
 /// The reason why a process may not write secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRefused {
-    /// The secrets are encrypted, and the process has no key.
+    /// The database has recorded a key, and the process has none.
     #[error(
-        "the secrets in this database are encrypted, and no encryption key is set: set SIGNPOST_SEAL_KEY to the key of \
-         its servers; nothing was written"
+        "this database encrypts its secrets, and no encryption key is set: set SIGNPOST_SEAL_KEY to the key of its \
+         servers; nothing was written"
     )]
     Missing,
-    /// The secrets are encrypted with another key.
+    /// The database has recorded another key.
     #[error(
-        "SIGNPOST_SEAL_KEY is not the key that the secrets in this database are encrypted with: set the key of its \
-         servers, and to replace it that key as SIGNPOST_SEAL_KEY_OLD; nothing was written"
+        "SIGNPOST_SEAL_KEY is not the key that this database encrypts its secrets with: set the key of its servers, and \
+         to replace it that key as SIGNPOST_SEAL_KEY_OLD; nothing was written"
     )]
     Different,
 }
@@ -91,22 +85,6 @@ pub async fn find(store: &Store) -> Result<RecordedKeys> {
     let row = store.read_one(FIND, params![]).await?.context("encryption_key is one row")?;
     let text = |at| Ok::<_, anyhow::Error>(row.opt_text(at)?.map(str::to_owned));
     Ok(RecordedKeys { current: text(0)?, previous: text(1)? })
-}
-
-/// Records the key of this process. The caller has checked that it decrypts every secret.
-///
-/// # Errors
-/// [`KeyRefused::Different`] if another process recorded another key meanwhile, or as [`Store::write`].
-pub async fn record(store: &Store, seal: &Seal) -> Result<()> {
-    let key = seal.fingerprint().context("a process without a key records none")?;
-    let old = seal.old_fingerprint().map_or("", KeyFingerprint::as_str);
-    if store.write([must(CLAIM, params![key.as_str(), old])]).await?.is_committed() {
-        return Ok(());
-    }
-    match find(store).await?.admit(seal)? {
-        KeyAdmission::Allowed => Ok(()),
-        KeyAdmission::MayRecord => Err(KeyRefused::Different.into()),
-    }
 }
 
 /// Returns the step that each write of a secret begins with: it refuses the write if this process may not write secrets.

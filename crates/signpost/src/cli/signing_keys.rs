@@ -18,7 +18,6 @@ use signpost_platform::clock::Clock;
 
 use crate::cli::{Session, table};
 use crate::deployment::sealed;
-use crate::deployment::servers::RunningServers;
 
 /// More than any key file has.
 const MAX_PEM_BYTES: u64 = 64 << 10;
@@ -136,10 +135,9 @@ impl Rotate {
         let pkcs8 = self.pem.as_deref().map(read_key_file).transpose()?;
         let (store, seal, now) = (session.store()?, session.config.login.seal(), Clock::System.now());
         if beginning == Beginning::Compromised {
-            let (running, _lock) = RunningServers::find(&session.config)?;
-            sealed::admit_replacement(&store, &seal, running, now).await?;
+            sealed::admit_replacement(&store, &session.config, now).await?;
         } else {
-            sealed::admit(&store, &seal).await?;
+            sealed::admit_command(&store, &session.config, now).await?;
         }
         let wanted = WantedKey { environment, algorithm: self.alg.into(), beginning, pkcs8 };
         let there = sql::list_all(&store).await?;

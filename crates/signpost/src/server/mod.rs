@@ -163,7 +163,7 @@ async fn open_app(
     metrics: Metrics,
     lock: Option<&DatabaseLock>,
 ) -> Result<Arc<App>> {
-    let store = starting::open_database(&config, listen, lock).await?;
+    let store = starting::open_database(&config, &clock, listen, lock).await?;
     let outbound = Outbound::new(&Names::System);
     let catalogue = open_catalogue(&config, &store, &clock, &outbound).await?;
     let redis = match &config.redis_url {

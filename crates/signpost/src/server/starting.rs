@@ -34,6 +34,7 @@ use super::schema::SCHEMA;
 use super::{health, routes, scrape};
 use crate::config::Config;
 use crate::deployment::sealed;
+use crate::deployment::servers::RunningServers;
 
 /// Maximum number of connections while the server starts.
 const MAX_CONNECTIONS: usize = 1024;
@@ -107,11 +108,16 @@ impl StartingServer {
 ///
 /// # Errors
 /// The first error that waiting cannot end, or the last one when the time is over.
-pub(super) async fn open_database(config: &Config, listen: SocketAddr, lock: Option<&DatabaseLock>) -> Result<Store> {
+pub(super) async fn open_database(
+    config: &Config,
+    clock: &Clock,
+    listen: SocketAddr,
+    lock: Option<&DatabaseLock>,
+) -> Result<Store> {
     let (begun, wait) = (Instant::now(), config.wait_for_database);
     let mut is_waiting = false;
     loop {
-        let error = match try_open_database(config, lock).await {
+        let error = match try_open_database(config, clock, lock).await {
             Ok(store) => {
                 if is_waiting {
                     let waited_s = begun.elapsed().as_secs();
@@ -137,7 +143,7 @@ pub(super) async fn open_database(config: &Config, listen: SocketAddr, lock: Opt
     }
 }
 
-async fn try_open_database(config: &Config, lock: Option<&DatabaseLock>) -> Result<Store> {
+async fn try_open_database(config: &Config, clock: &Clock, lock: Option<&DatabaseLock>) -> Result<Store> {
     let url = config.database_url();
     let opening = tokio::task::spawn_blocking(move || Store::open(&url, &SCHEMA));
     let store = opening.await.context("opening the database panicked")??;
@@ -147,7 +153,8 @@ async fn try_open_database(config: &Config, lock: Option<&DatabaseLock>) -> Resu
     store.check_move().await?;
     let seal = config.login.seal();
     sealed::check(&store, &seal).await?;
-    sealed::admit(&store, &seal).await?;
+    let running = if lock.is_some() { RunningServers::None } else { RunningServers::Announced };
+    sealed::admit_server(&store, &seal, running, clock.now()).await?;
     Ok(store)
 }
 

@@ -68,9 +68,10 @@ async fn a_command_without_the_recorded_key_writes_no_secret() {
 }
 
 #[tokio::test]
-async fn a_server_without_the_recorded_key_does_not_start_also_if_there_is_no_secret_yet() {
+async fn a_server_without_the_recorded_key_does_not_start_if_a_secret_is_encrypted() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     Service::on(folder.path(), &clock, &[("seal_key", KEY)]).await.stop().await;
+    run(folder.path(), KEY, "", &["domains", "add", "shop.test"]).json();
     let data_dir = folder.path().to_str().expect("a path");
     for key in ["", OTHER] {
         let settings = [("data_dir", data_dir), ("seal_key", key)];
@@ -82,6 +83,79 @@ async fn a_server_without_the_recorded_key_does_not_start_also_if_there_is_no_se
     assert!(demo.run().failed(1).contains("SIGNPOST_SEAL_KEY"));
     let replaced = [("seal_key", OTHER), ("seal_key_old", KEY)];
     Service::on(folder.path(), &clock, &replaced).await.stop().await;
+}
+
+#[tokio::test]
+async fn a_recorded_key_that_encrypted_nothing_is_replaced_at_the_next_start() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let add = |key: &str, name: &str| run(folder.path(), key, "", &["domains", "add", name]);
+    for key in [KEY, OTHER, "", OTHER] {
+        Service::on(folder.path(), &clock, &[("seal_key", key)]).await.stop().await;
+    }
+    // A command replaces no key: it runs without the settings of the server.
+    for key in ["", KEY] {
+        add(key, "shop.test").failed(1);
+    }
+    add(OTHER, "shop.test").json();
+    assert_eq!(count(&beside_server(folder.path())).await, (1, 0));
+    // The secret of a deleted domain is needed for its last events.
+    run(folder.path(), "", "", &["domains", "remove", "shop.test", "--yes"]).json();
+    let settings = [("data_dir", folder.path().to_str().expect("a path")), ("seal_key", "")];
+    let error = HttpServer::open(config(&settings), clock).await.expect_err("a refusal");
+    assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
+}
+
+#[tokio::test]
+async fn a_command_records_no_key_while_a_server_without_it_runs() {
+    let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
+    let url = place(folder.path()).await;
+    let run = |key: &str, old: &str, arguments: &[&str]| {
+        let program = Program::within(folder.path(), &[arguments, &["--json"]].concat());
+        let program = program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old);
+        program.env("SIGNPOST_DATABASE_URL", &url).runs()
+    };
+    let counted = async || count(&Store::open_existing(&url, &SCHEMA).expect("a database")).await;
+    let plain = Service::open(&[("database_url", &url)], clock.clone()).await;
+    let integrator = plain.shop().await;
+    let added = run("", "", &["domains", "add", "second.test"]).await.json();
+    let commands: [&[&str]; 4] = [
+        &["domains", "add", "other.test"],
+        &["domains", "secret", text(&added, "id"), "--rotate"],
+        &["signing-keys", "rotate", "--alg", "ES256"],
+        &["signing-keys", "rotate", "--alg", "ES256", "--compromised"],
+    ];
+    for arguments in commands {
+        let refused = run(KEY, "", arguments).await;
+        let reason = refused.failed(1);
+        assert!(reason.contains("a server without this encryption key is running"), "{arguments:?}: {reason}");
+    }
+    assert_eq!(counted().await, (0, 2));
+    integrator.registers("third.test").await;
+    plain.stop().await;
+    let plain = Service::open(&[("database_url", &url)], clock.clone()).await;
+    plain.stop().await;
+    for arguments in commands {
+        run(KEY, "", arguments).await.json();
+    }
+    let server = Service::open(&[("database_url", &url), ("seal_key", KEY)], clock).await;
+    // The server could not decrypt a secret that only the new key decrypts.
+    for arguments in commands {
+        run(OTHER, KEY, arguments).await.failed(1);
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_command_records_no_key_while_a_server_that_did_not_announce_itself_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    embedded_database(folder.path());
+    let older = signpost_store::lock(&folder.path().join("signpost.sqlite")).expect("the lock");
+    let add = |key: &str, name: &str| run(folder.path(), key, "", &["domains", "add", name]);
+    let refused = add(KEY, "shop.test");
+    assert!(refused.failed(1).contains("a server of an older version"), "{}", refused.err);
+    add("", "shop.test").json();
+    drop(older);
+    add(KEY, "other.test").json();
 }
 
 #[tokio::test]

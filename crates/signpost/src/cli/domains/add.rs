@@ -50,7 +50,7 @@ impl Add {
         let registered = registered.map_err(|(field, reason)| Usage(format!("{}: {reason}", flag(field))))?;
         let store = session.store()?;
         let seal = session.config.login.seal();
-        sealed::admit(&store, &seal).await?;
+        sealed::admit_command(&store, &session.config, now).await?;
         match domains::sql::insert(&store, &seal, &registered, &Actor::Operator).await? {
             Ok(()) => {
                 let address = public_address::find(&store).await?;

@@ -129,8 +129,9 @@ impl Secret {
         let id = self.which.find(store).await?;
         if self.rotate {
             let (seal, next) = (session.config.login.seal(), WebhookSecret::from_bytes(&random()));
-            sealed::admit(store, &seal).await?;
-            domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, Clock::System.now()).await?;
+            let now = Clock::System.now();
+            sealed::admit_command(store, &session.config, now).await?;
+            domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, now).await?;
         } else if self.activate
             && !domains::sql::activate_secret(store, &id, &Actor::Operator, Clock::System.now()).await?
         {
