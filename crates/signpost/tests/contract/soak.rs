@@ -197,7 +197,10 @@ async fn search(caller: &Caller, ledger: &Ledger) {
     let arguments = json!({ "location": "Austin, TX" });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
                        "params": { "name": "find_nearest_bitcoin_atm", "arguments": arguments } });
-    if let Some((status, found)) = caller.asks(Method::POST, draw(3), "/mcp", Some(&call)).await {
+    let Some((status, found)) = caller.asks(Method::POST, draw(3), "/mcp", Some(&call)).await else { return };
+    // A server that starts has its address before it has its ATMs; one that runs always answers.
+    let is_starting = status == 503 && found["error"]["message"].as_str().is_some_and(|text| text.contains("starting"));
+    if !is_starting {
         assert!(status == 200 && found["result"]["structuredContent"]["total"].as_u64() > Some(0), "{found}");
         ledger.searches.fetch_add(1, Ordering::Relaxed);
     }
