@@ -1,9 +1,9 @@
 //! The connections of clients: their limits, their timeouts and their end.
 //!
 //! A client that opens connections and sends nothing, or a request a byte at a time, costs itself little and the server a
-//! descriptor each. So a head and an idle connection have a timeout, a body has a minimum rate, and if no place is left,
-//! the connection that has waited for its client for longest is closed. A request of which everything has come is never
-//! given up for another connection.
+//! descriptor each. So a head and an idle connection have a timeout, and a body has a minimum rate. If no place is left,
+//! connections of the clients with the most are closed, those with an incomplete head or body first. A complete request is
+//! never given up for another connection.
 
 mod connection;
 mod serving;
