@@ -1,6 +1,9 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
 .PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
+# Notes how long a part of the tests takes; `make ci` prints all of them at its end.
+PART := bash tests/part.sh
+
 CARGO_DENY_VERSION := 0.20.2
 CARGO_MACHETE_VERSION := 0.9.2
 
@@ -17,43 +20,44 @@ test: setup test-rust sdks
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
 test-rust:
-	cargo test --workspace --lib --bins --tests --examples --quiet
+	$(PART) "build: tests" cargo test --workspace --lib --bins --tests --examples --quiet --no-run
+	$(PART) "Rust tests, SQLite" cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
-	cargo test --workspace --features signpost/otlp --test otlp --quiet
-	cargo test --workspace --doc --quiet
+	$(PART) "Rust tests, otlp" cargo test --workspace --features signpost/otlp --test otlp --quiet
+	$(PART) "Rust tests, docs" cargo test --workspace --doc --quiet
 
 # The tests with servers once more, on a PostgreSQL server that is started for them; those of several servers, with a Redis;
 # half a minute in which all of these are killed under load; and the loss of a primary that has a standby.
 test-postgres:
-	sh tests/postgres.sh
-	sh tests/soak.sh
-	sh tests/failover.sh
+	$(PART) "Rust tests, PostgreSQL" sh tests/postgres.sh
+	$(PART) "soak" sh tests/soak.sh
+	$(PART) "failover" sh tests/failover.sh
 
 # Clients of the Model Context Protocol, its conformance suite, assistants that it is installed into, and Lightning wallets
 # against the built programs.
 test-clients: clients
-	sh tests/clients/run.sh
+	$(PART) "MCP and Lightning clients" sh tests/clients/run.sh
 
 # Installs these clients, and the Node that they bring.
 clients: programs
-	sh tests/clients/run.sh --install
+	$(PART) "install: clients" sh tests/clients/run.sh --install
 
 # Requests made up from openapi.yaml against the built program, and the conformance kit against our own receiver.
 test-api: programs
-	sh tests/api/run.sh
-	sh tests/conformance.sh
-	bash tests/integrate.sh
-	sh tests/deploy/run.sh
-	sh tests/deploy/package.sh
-	sh tests/deploy/release.sh
+	$(PART) "requests from openapi.yaml" sh tests/api/run.sh
+	$(PART) "conformance" sh tests/conformance.sh
+	$(PART) "guides" bash tests/integrate.sh
+	$(PART) "deploy: files" sh tests/deploy/run.sh
+	$(PART) "deploy: package" sh tests/deploy/package.sh
+	$(PART) "deploy: release" sh tests/deploy/release.sh
 
 # The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
 test-sdks: sdks
-	sh tests/sdk/run.sh
+	$(PART) "SDKs" sh tests/sdk/run.sh
 
 # Builds them and their example sites, which the tests of the pages visit. They take the Node that the clients bring.
 sdks: clients
-	sh tests/sdk/run.sh --install
+	$(PART) "install: SDKs" sh tests/sdk/run.sh --install
 
 # The Python SDK with the newest Python that is here; test-sdks takes python3.
 test-newest-python: programs
@@ -61,43 +65,43 @@ test-newest-python: programs
 
 # The pages in Debian's Chromium, as the people who log in use them.
 test-pages: sdks
-	sh tests/vendor.sh
-	sh tests/pages/run.sh
+	$(PART) "vendored files" sh tests/vendor.sh
+	$(PART) "pages" sh tests/pages/run.sh
 
 # Relying parties that others wrote, each of which logs people in by the built program: by one server, and by three.
 test-openid: programs
-	sh tests/openid/run.sh
-	sh tests/openid/run.sh --postgres
-	sh tests/openid/forward.sh
+	$(PART) "OpenID, SQLite" sh tests/openid/run.sh
+	$(PART) "OpenID, PostgreSQL" sh tests/openid/run.sh --postgres
+	$(PART) "forward auth" sh tests/openid/forward.sh
 
 programs:
-	cargo build --workspace --bin signpost --examples --quiet
+	$(PART) "build: programs" cargo build --workspace --bin signpost --examples --quiet
 
 setup:
-	sh tests/setup.sh
+	$(PART) "install: packages" sh tests/setup.sh
 
 # The second clippy sees the code of a program without traces, which stands in one crate.
 check:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --features signpost/otlp --quiet -- -D warnings
-	cargo clippy --package signpost-platform --quiet -- -D warnings
+	$(PART) "clippy" cargo clippy --workspace --all-targets --features signpost/otlp --quiet -- -D warnings
+	$(PART) "clippy, platform alone" cargo clippy --package signpost-platform --quiet -- -D warnings
 	$(MAKE) --no-print-directory doc unused
 
 fmt:
 	cargo fmt --all
 
 doc:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	$(PART) "rustdoc" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 
 # Dependencies that no source names. This tool and the next one run for a second, so they are installed without optimisation,
 # which would take minutes, and without debug information.
 unused:
-	command -v cargo-machete >/dev/null || CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
+	command -v cargo-machete >/dev/null || CARGO_PROFILE_DEV_DEBUG=false $(PART) "install: cargo-machete" cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
 	cargo machete
 
 # Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
 deny:
-	command -v cargo-deny >/dev/null || CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --debug --locked cargo-deny@$(CARGO_DENY_VERSION)
+	command -v cargo-deny >/dev/null || CARGO_PROFILE_DEV_DEBUG=false $(PART) "install: cargo-deny" cargo install --quiet --debug --locked cargo-deny@$(CARGO_DENY_VERSION)
 	cargo fetch --quiet --locked
 	cargo deny --offline --log-level error check licenses bans sources
 
@@ -137,4 +141,7 @@ soak:
 upgrade:
 	sh tests/upgrade.sh $(OLD)
 
-ci: setup check deny test
+# Prints how long each part took, also when one has failed.
+ci:
+	$(PART) --reset
+	status=0; $(MAKE) --no-print-directory setup check deny test || status=$$?; $(PART) --table; exit $$status
