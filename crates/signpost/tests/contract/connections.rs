@@ -21,6 +21,7 @@ const MANY: usize = 1100;
 #[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]
 fn client(at: &str) -> Client {
     let at: IpAddr = at.parse().expect("an address");
+    drop(rustls::crypto::ring::default_provider().install_default());
     let builder = Client::builder().no_proxy().local_address(at).timeout(Duration::from_secs(20));
     builder.build().expect("a client")
 }
