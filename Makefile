@@ -4,8 +4,8 @@
 # Notes how long a part of the tests takes; `make ci` prints all of them at its end.
 PART := bash tests/part.sh
 
-CARGO_DENY_VERSION := 0.20.2
-CARGO_MACHETE_VERSION := 0.9.2
+# Many tests wait for servers more than they compute, so two cores run four of them at a time.
+export RUST_TEST_THREADS ?= $(shell cores="$$(nproc)"; echo $$((cores > 4 ? cores : 4)))
 
 run:
 	cargo run --release -- serve
@@ -23,7 +23,6 @@ test-rust:
 	$(PART) "build: tests" cargo test --workspace --lib --bins --tests --examples --quiet --no-run
 	$(PART) "Rust tests, SQLite" cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
-	$(PART) "Rust tests, otlp" cargo test --workspace --features signpost/otlp --test otlp --quiet
 	$(PART) "Rust tests, docs" cargo test --workspace --doc --quiet
 
 # The tests with servers once more, on a PostgreSQL server that is started for them; those of several servers, with a Redis;
@@ -83,7 +82,7 @@ setup:
 # The second clippy sees the code of a program without traces, which stands in one crate.
 check:
 	cargo fmt --all --check
-	$(PART) "clippy" cargo clippy --workspace --all-targets --features signpost/otlp --quiet -- -D warnings
+	$(PART) "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(PART) "clippy, platform alone" cargo clippy --package signpost-platform --quiet -- -D warnings
 	$(MAKE) --no-print-directory doc unused
 
@@ -93,17 +92,15 @@ fmt:
 doc:
 	$(PART) "rustdoc" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 
-# Dependencies that no source names. This tool and the next one run for a second, so they are installed without optimisation,
-# which would take minutes, and without debug information.
+# Dependencies that no source names, or only tests.
 unused:
-	command -v cargo-machete >/dev/null || CARGO_PROFILE_DEV_DEBUG=false $(PART) "install: cargo-machete" cargo install --quiet --debug --locked cargo-machete@$(CARGO_MACHETE_VERSION)
-	cargo machete
+	sh tests/tools/run.sh cargo-shear
 
-# Licences, bans and sources. Advisories need the public network and run where there is one: `cargo deny check`.
+# Licences, bans and sources. Advisories need the public network and run where there is one:
+# `sh tests/tools/run.sh cargo-deny check`.
 deny:
-	command -v cargo-deny >/dev/null || CARGO_PROFILE_DEV_DEBUG=false $(PART) "install: cargo-deny" cargo install --quiet --debug --locked cargo-deny@$(CARGO_DENY_VERSION)
 	cargo fetch --quiet --locked
-	cargo deny --offline --log-level error check licenses bans sources
+	sh tests/tools/run.sh cargo-deny --offline --log-level error check licenses bans sources
 
 # A minute of made-up texts to every parser and to the cleaning of text; the corpora are replayed by `make test`. Selected
 # as all tests are: other selections have other features, and each of them would build every dependency anew.

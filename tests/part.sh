@@ -16,6 +16,6 @@ esac
 name="$1"; shift; mkdir -p "$(dirname "$table")"
 TIMEFORMAT='%R %U %S'
 status=0
-{ times="$( { time "$@" >&3 2>&4 || exit; } 2>&1 )" || status=$?; } 3>&1 4>&2
+{ times="$( { time "$@" >&3 2>&4 3>&- 4>&- || exit; } 2>&1 )" || status=$?; } 3>&1 4>&2
 echo "$times" | tail -n 1 | awk -v name="$name" -v status="$status" '{ printf "%s\t%d\t%.1f\t%.1f\n", name, status, $1, $2 + $3 }' >>"$table"
 exit "$status"

@@ -5,6 +5,7 @@ mod changes;
 pub mod connections;
 pub mod front;
 pub mod health;
+mod memory;
 mod reference;
 mod root;
 pub mod routes;
@@ -124,6 +125,7 @@ impl HttpServer {
             background.push(tokio::spawn(scrape::run(Arc::clone(&app), listener)));
         }
         background.push(tokio::spawn(changes::run(Arc::clone(&app))));
+        background.push(tokio::spawn(memory::purge_regularly(app.draining.clone())));
         // An embedded database has one server, which holds its lock.
         if is_postgres(&app.config.database_url()) {
             background.push(tokio::spawn(keep_announced(Arc::clone(&app), announced.clone())));

@@ -32,6 +32,24 @@ async fn half_open(to: SocketAddr) -> TcpStream {
     stream
 }
 
+/// A connection from an address of this machine.
+async fn connect_from(from: [u8; 4], to: SocketAddr) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from((from, 0)))?;
+    socket.connect(to).await
+}
+
+/// Opens connections from an address that each have sent the same bytes.
+async fn many_that_sent(to: SocketAddr, from: [u8; 4], count: usize, sent: &[u8]) -> Vec<TcpStream> {
+    let mut open = Vec::new();
+    for _ in 0..count {
+        let mut stream = connect_from(from, to).await.expect("a connection");
+        stream.write_all(sent).await.expect("a connection");
+        open.push(stream);
+    }
+    open
+}
+
 async fn many_half_open(to: SocketAddr) -> Vec<TcpStream> {
     // This process holds the other ends.
     assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
@@ -156,9 +174,7 @@ async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8
             let mut pause = interval(ATTACK_PAUSE);
             loop {
                 pause.tick().await;
-                let socket = TcpSocket::new_v4().expect("a descriptor");
-                socket.bind(SocketAddr::from(([127, 0, 1, address], 0))).expect("an address of this machine");
-                if let Ok(mut stream) = socket.connect(to).await
+                if let Ok(mut stream) = connect_from([127, 0, 1, address], to).await
                     && stream.write_all(&sent).await.is_ok()
                 {
                     drop(stream.read_to_end(&mut Vec::new()).await);
@@ -252,18 +268,40 @@ async fn heads_that_come_with_a_request_are_bounded_per_address() {
     service.stop().await;
 }
 
+/// MB of memory that the process uses.
+fn resident_megabytes(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kib / 1024
+}
+
+#[tokio::test]
+async fn memory_of_large_heads_is_given_back_although_nobody_asks_for_anything() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server, address) = serve(folder.path(), 2048).await;
+    is_healthy(address).await;
+    let before = resident_megabytes(server.process());
+    let head = [b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ".as_slice(), &[b'x'; 60_000]].concat();
+    // 60 MB of heads, which no address sends alone.
+    let mut open = Vec::new();
+    for from in 1..=4 {
+        open.extend(many_that_sent(address, [127, 0, 1, from], 250, &head).await);
+    }
+    let has_grown = async || (resident_megabytes(server.process()) >= before + 25).then_some(());
+    until("the heads take memory", has_grown).await;
+    drop(open);
+    until("it is given back", async || (resident_megabytes(server.process()) <= before + 12).then_some(())).await;
+    server.kill();
+}
+
 #[tokio::test]
 async fn one_address_has_so_many_requests_in_progress_and_a_refused_message_its_id() {
     let service = Service::with(&[("services", "atm,auth"), ("rate_limit_mcp", "off")]).await;
     let address = service.app.listen;
     let half = format!("POST /v1/atms/1/reports HTTP/1.1\r\nHost: {address}\r\n");
     let half = format!("{half}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{");
-    let mut open = Vec::new();
-    for _ in 0..256 {
-        let mut stream = TcpStream::connect(address).await.expect("a connection");
-        stream.write_all(half.as_bytes()).await.expect("a connection");
-        open.push(stream);
-    }
+    let mut open = many_that_sent(address, [127, 0, 0, 1], 256, half.as_bytes()).await;
     let mcp = format!("http://{address}/mcp");
     let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let send = async |from: &str| {
@@ -308,12 +346,7 @@ async fn clients_behind_a_trusted_proxy_are_counted_by_the_address_that_it_names
     let address = service.app.listen;
     let half = format!("POST /v1/atms/1/reports HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: 203.0.113.9\r\n");
     let half = format!("{half}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{");
-    let mut open = Vec::new();
-    for _ in 0..256 {
-        let mut stream = TcpStream::connect(address).await.expect("a connection");
-        stream.write_all(half.as_bytes()).await.expect("a connection");
-        open.push(stream);
-    }
+    let open = many_that_sent(address, [127, 0, 0, 1], 256, half.as_bytes()).await;
     let status = async |client: &str| {
         let url = format!("http://{address}/v1/nowhere");
         let request = self::client("127.0.0.1").get(url).header("x-forwarded-for", client);

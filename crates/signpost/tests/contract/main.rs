@@ -133,6 +133,7 @@ mod store;
 mod stored;
 mod surroundings;
 mod through;
+mod traces;
 mod users;
 mod users_managed;
 mod users_migrated;

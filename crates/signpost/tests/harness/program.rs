@@ -248,8 +248,13 @@ impl Running {
 
     /// Sends it a signal by its name.
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        let status = Command::new("kill").args([&format!("-{name}"), &self.process().to_string()]).status();
         assert!(status.expect("kill is there").success());
+    }
+
+    /// The ID of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Ends it without asking.

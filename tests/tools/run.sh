@@ -1,0 +1,11 @@
+#!/bin/sh
+# Installs the pinned tools of cargo once, and runs one of them: `tests/tools/run.sh cargo-shear [ARGUMENT…]`.
+set -eu
+tools="$(cd "$(dirname "$0")" && pwd)"
+if ! [ "$tools/venv" -nt "$tools/requirements.txt" ]; then
+  python3 -m venv --clear "$tools/venv"
+  "$tools/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$tools/requirements.txt"
+  touch "$tools/venv"
+fi
+tool="$1"; shift
+exec "$tools/venv/bin/$tool" "$@"
