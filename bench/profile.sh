@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "not measured: valgrind is not installed (apt-get install valgrind)"; exit 1; }
-export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+export CARGO_PROFILE_DIST_DEBUG=line-tables-only CARGO_PROFILE_DIST_STRIP=none CARGO_PROFILE_DIST_CODEGEN_UNITS=16
 export CARGO_TARGET_DIR="$PWD/target/perf"
-cargo build --quiet --release -p signpost-bench --bin profile
-exec timeout 600 "$CARGO_TARGET_DIR/release/profile" "$@"
+cargo build --quiet --profile dist -p signpost-bench --bin profile
+exec timeout 600 "$CARGO_TARGET_DIR/dist/profile" "$@"

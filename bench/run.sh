@@ -21,9 +21,9 @@ run() {
 missing() { printf 'MISSING\t%s\n' "$1" | tee -a "$results"; }
 
 [ -z "${no_wrk:-}" ] || missing "$no_wrk"
-cargo build --quiet --release -p signpost-bench
-cargo build --quiet --release --bin signpost
-cargo bench --quiet --no-run -p signpost-locator
+cargo build --quiet --profile dist -p signpost-bench
+cargo build --quiet --profile dist --bin signpost
+cargo bench --quiet --profile dist --no-run -p signpost-locator
 CARGO_TARGET_DIR=target/baselines cargo build --quiet --release --manifest-path bench/baselines/rmcp/Cargo.toml ||
   missing "rmcp: it could not be built"
 for baseline in node typescript; do
@@ -33,14 +33,14 @@ done
 
 run machine sh bench/machine.sh
 for measurement in tool_call polls sessions logins scale pages city passkeys openid verify locks reports console; do
-  run "$measurement" "target/release/$measurement"
+  run "$measurement" "target/dist/$measurement"
 done
 run map sh bench/map.sh
 run PostgreSQL sh bench/postgres.sh
-run catalogue target/release/catalogue
-run nearest cargo bench --quiet -p signpost-locator --bench nearest
-run places cargo bench --quiet -p signpost-locator --bench places
+run catalogue target/dist/catalogue
+run nearest cargo bench --quiet --profile dist -p signpost-locator --bench nearest
+run places cargo bench --quiet --profile dist -p signpost-locator --bench places
 run databases sh bench/databases.sh
-run footprint target/release/footprint
+run footprint target/dist/footprint
 echo
-target/release/table "$results"
+target/dist/table "$results"

@@ -10,18 +10,18 @@ SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)"
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 export RUSTFLAGS="--remap-path-prefix=$PWD=/signpost --remap-path-prefix=$cargo=/cargo --remap-path-prefix=$rust=/rust"
 export CFLAGS="-ffile-prefix-map=$PWD=/signpost -ffile-prefix-map=$cargo=/cargo"
-export CARGO_TARGET_DIR="$PWD/target/dist"
-cargo build --quiet --release --locked --package signpost --bin signpost
+export CARGO_TARGET_DIR="$PWD/target/package"
+cargo build --quiet --profile dist --locked --package signpost --bin signpost
 # One that needs no libraries of the machine it runs on, where its compilers are.
 target="$(uname -m)-unknown-linux-musl"
 static=""
 if command -v musl-gcc >/dev/null && [ -d "$rust/lib/rustlib/$target" ]; then
   env "CC_$(echo "$target" | tr - _)=musl-gcc" \
-    cargo build --quiet --release --locked --package signpost --bin signpost --target "$target"
-  static="$CARGO_TARGET_DIR/$target/release/signpost"
+    cargo build --quiet --profile dist --locked --package signpost --bin signpost --target "$target"
+  static="$CARGO_TARGET_DIR/$target/dist/signpost"
 else
   echo "No static program is made: rustup target add $target; apt-get install musl-tools" >&2
 fi
 rm -rf dist
-sh deploy/package/build.sh "$CARGO_TARGET_DIR/release/signpost" dist ${static:+"$static"}
+sh deploy/package/build.sh "$CARGO_TARGET_DIR/dist/signpost" dist ${static:+"$static"}
 cat dist/SHA256SUMS

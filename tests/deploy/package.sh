@@ -4,13 +4,15 @@
 # doctor, an import, a backup. An upgrade keeps changed settings, and a purge keeps data.
 set -eu
 cd "$(dirname "$0")/../.."
-program="${CARGO_TARGET_DIR:-target}/debug/signpost"
 work="$(mktemp -d)"
 server=""
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 export DEB_COMPRESSION=gzip
 export SOURCE_DATE_EPOCH=1700000000
 mkdir "$work/elsewhere"
+# As a release has it: symbols would be compressed for half a minute.
+program="$work/program"
+strip -o "$program" "${CARGO_TARGET_DIR:-target}/debug/signpost"
 cp "$program" "$work/elsewhere/program"
 sh deploy/package/build.sh "$program" "$work/one" "$program"
 (umask 077 && cd / && sh "$OLDPWD/deploy/package/build.sh" "$work/elsewhere/program" "$work/two" "$work/elsewhere/program")

