@@ -288,10 +288,11 @@ async fn memory_of_large_heads_is_given_back_although_nobody_asks_for_anything()
     for from in 1..=4 {
         open.extend(many_that_sent(address, [127, 0, 1, from], 250, &head).await);
     }
-    let has_grown = async || (resident_megabytes(server.process()) >= before + 25).then_some(());
-    until("the heads take memory", has_grown).await;
+    let has_grown = async || Some(resident_megabytes(server.process())).filter(|now| *now >= before + 40);
+    let most = until("the heads take memory", has_grown).await;
     drop(open);
-    until("it is given back", async || (resident_megabytes(server.process()) <= before + 12).then_some(())).await;
+    // Not all of it: pages that contain something else are kept.
+    until("it is given back", async || (resident_megabytes(server.process()) + 30 <= most).then_some(())).await;
     server.kill();
 }
 
