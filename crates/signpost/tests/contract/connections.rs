@@ -282,7 +282,7 @@ async fn memory_of_large_heads_is_given_back_although_nobody_asks_for_anything()
     let (server, address) = serve(folder.path(), 2048).await;
     is_healthy(address).await;
     let before = resident_megabytes(server.process());
-    let head = [b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ".as_slice(), &[b'x'; 60_000]].concat();
+    let head = [b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ".as_slice(), &vec![b'x'; 60_000]].concat();
     // 60 MB of heads, which no address sends alone.
     let mut open = Vec::new();
     for from in 1..=4 {
