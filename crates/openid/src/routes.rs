@@ -15,6 +15,8 @@ pub fn issuers(service: &OpenidService, environment: Environment) -> Router<Open
     documents::router(service, environment).merge(provider::router(environment))
 }
 
+pub use forward::CHECK as FORWARD_CHECK;
+
 /// The addresses that reverse proxies ask, and those on the hosts of the applications behind them.
 pub fn forward_auth() -> Router<OpenidService> {
     forward::router()

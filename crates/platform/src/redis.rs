@@ -92,8 +92,8 @@ impl Redis {
             name: data_encoding::HEXLOWER.encode(&random::<8>()),
             servers: Mutex::new(Servers::alone()),
         });
-        if !inner.pulse().await {
-            tracing::warn!("Redis is unreachable; falling back to per-process rate limits");
+        if let Err(error) = inner.pulse().await {
+            tracing::warn!(error, "Redis is unreachable; falling back to per-process rate limits");
         }
         tokio::spawn(watch(Arc::downgrade(&inner)));
         Ok(Self(inner))
@@ -140,6 +140,13 @@ impl Redis {
     }
 }
 
+/// Checks whether this is the address of a Redis server, without connecting to it.
+#[must_use]
+pub fn is_redis_url(url: &str) -> bool {
+    // The parser also takes a path of a socket.
+    url.contains("://") && Client::open(url).is_ok()
+}
+
 /// How long Redis at this address takes for an answer on a connection that stands.
 ///
 /// # Errors
@@ -176,29 +183,31 @@ async fn watch(inner: Weak<Inner>) {
         sleep(PULSE_INTERVAL).await;
         let Some(inner) = inner.upgrade() else { return };
         let was_away = !inner.answers.load(Ordering::Relaxed);
-        if inner.pulse().await && was_away {
+        if inner.pulse().await.is_ok() && was_away {
             tracing::info!("Redis is reachable again; rate limits and streams are shared");
         }
     }
 }
 
 impl Inner {
-    /// A sign of life, both ways. What was away must answer as fast as requests need it, what was not may be slow.
-    async fn pulse(&self) -> bool {
+    /// A sign of life, both ways. What was away must answer as fast as requests need it, what was not may be slow. The
+    /// error is the reason.
+    async fn pulse(&self) -> Result<(), String> {
         let patience = if self.answers.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { ANSWER_TIMEOUT };
         let mut connection = self.connection.clone();
         let mut script = PULSE_SCRIPT.key("signpost:servers");
         let told = timeout(patience, script.arg(&self.name).invoke_async::<(u32, u32)>(&mut connection)).await;
-        match told {
+        let reason = match told {
             Ok(Ok((count, before))) => {
                 *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = Servers { count, before };
                 self.answers.store(true, Ordering::Relaxed);
-                return true;
+                return Ok(());
             }
-            Ok(Err(error)) => self.is_away(&error.to_string()),
-            Err(_) => self.is_away(&format!("no response within {} s", patience.as_secs_f32())),
-        }
-        false
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("no response within {} s", patience.as_secs_f32()),
+        };
+        self.is_away(&reason);
+        Err(reason)
     }
 
     fn is_away(&self, error: &str) {

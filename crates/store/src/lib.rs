@@ -37,7 +37,7 @@ pub use file_state::FileState;
 pub use lock::{DatabaseLock, lock, try_lock};
 pub use migrate::{Migrated, Migration, Newer};
 pub use moving::Moved;
-pub use postgres::DatabaseNotReady;
+pub use postgres::{DatabaseNotReady, is_postgres_url};
 pub use random::random;
 pub use row::{Row, Value};
 pub use rows::Stored;

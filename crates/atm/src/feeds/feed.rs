@@ -143,6 +143,13 @@ impl Feed {
         self
     }
 
+    /// Returns the feed without the state of earlier fetches that shortens the next one. It is then fetched as a whole, by an
+    /// unconditional request.
+    #[must_use]
+    pub(super) fn as_new(self) -> Self {
+        Self { known: Validators::default(), synced_to: None, ..self }
+    }
+
     /// Whether only what changed is asked for; everything else stays then.
     pub(super) fn extent(&self) -> Extent {
         if self.url.contains(SINCE) && self.synced_to.is_some() { Extent::Part } else { Extent::Whole }
@@ -153,11 +160,11 @@ impl Feed {
         Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
     }
 
-    /// Returns the headers of the next request. Validators are left out if `force` is set, and if the URL asks only for
-    /// changes: the changes since another time are another document.
-    pub(super) fn request_headers(&self, force: bool) -> HeaderMap {
+    /// Returns the headers of the next request. Validators are left out if the URL asks only for changes: the changes since
+    /// another time are another document.
+    pub(super) fn request_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
-        if !force && self.extent() == Extent::Whole {
+        if self.extent() == Extent::Whole {
             let known = [(IF_NONE_MATCH, &self.known.etag), (IF_MODIFIED_SINCE, &self.known.last_modified)];
             headers.extend(known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.parse().ok()?))));
         }
@@ -252,6 +259,17 @@ mod tests {
         assert!(check_wait(&failed, at(1000)).is_ok() && check_wait(&failed, at(8990)).is_err());
         let late = Feed { next_at: Timestamp::MAX, ..feed(Some(1), 0) };
         assert!(late.may_be_fetched(at(0)) && !feed(Some(u64::MAX / 3600), 5000).may_be_fetched(at(0)));
+    }
+
+    #[test]
+    fn forced_fetch_asks_for_everything_unconditionally() {
+        let known = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
+        let feed = Feed { synced_to: Some(at(999)), known, ..feed(None, 0) };
+        assert_eq!(feed.extent(), Extent::Part);
+        let forced = feed.as_new();
+        assert_eq!(forced.extent(), Extent::Whole);
+        assert!(forced.address().unwrap().as_str().contains("1970-01-01"));
+        assert!(!is_conditional(&forced.request_headers()));
     }
 
     #[test]

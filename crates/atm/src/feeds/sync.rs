@@ -12,6 +12,7 @@ use signpost_locator::import::{Bounds, FormatChoice, Options};
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Outbound, OutboundResponse, Request};
 use signpost_store::Store;
+use url::Url;
 
 use super::feed::{Feed, FetchFailed, Synced, Validators, is_conditional};
 use super::memory::{Download, FetchMemory};
@@ -44,7 +45,8 @@ pub struct FeedFetcher {
     pub clock: Clock,
     /// Maximum duration of a request: name, connection, head and body together.
     pub timeout: Duration,
-    /// Whether to send no validators and to import even if more than 20 % of the ATMs would be removed.
+    /// Whether to fetch the feed as a whole, without validators, and to import it even if more than 20 % of the ATMs would be
+    /// removed.
     pub force: bool,
 }
 
@@ -56,7 +58,7 @@ impl FeedFetcher {
     /// If the fetch fails, if the content is not a document of the feed's format, or as [`apply_with()`]. The catalogue is
     /// unchanged then.
     pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<Synced> {
-        let feed = feed.without_future(self.clock.now());
+        let feed = if self.force { feed.as_new() } else { feed.without_future(self.clock.now()) };
         let outcome = self.fetch(gazetteer, &feed).await;
         if matches!(outcome, Ok(Synced::Superseded)) {
             return Ok(Synced::Superseded);
@@ -69,7 +71,7 @@ impl FeedFetcher {
     async fn fetch(&self, gazetteer: &Arc<Gazetteer>, feed: &Feed) -> Result<Synced, FetchFailed> {
         let started_at = self.clock.now();
         let url = feed.address()?;
-        let headers = feed.request_headers(self.force);
+        let headers = feed.request_headers();
         let is_conditional = is_conditional(&headers);
         // One byte more than may be tells what is too large.
         let keep = MAX_FEED_BYTES + 1;
@@ -81,7 +83,7 @@ impl FeedFetcher {
             304 => return Err(anyhow::anyhow!(UNASKED_NOT_MODIFIED).into()),
             _ => {
                 let wait = answer.retry_after.map(|after| after.wait(self.clock.now()));
-                return Err(FetchFailed { wait, reason: refusal(&answer) });
+                return Err(FetchFailed { wait, reason: refusal(&answer, &url) });
             }
         }
         let known = Validators { etag: text(&answer, &ETAG), last_modified: text(&answer, &LAST_MODIFIED) };
@@ -115,15 +117,48 @@ async fn read_content(
     read.await?.context("cannot read its content")
 }
 
-fn refusal(answer: &OutboundResponse) -> anyhow::Error {
-    match (answer.status, text(answer, &LOCATION)) {
+fn refusal(answer: &OutboundResponse, url: &Url) -> anyhow::Error {
+    let location = text(answer, &LOCATION).and_then(|location| url.join(&location).ok());
+    match (answer.status, location.and_then(without_secrets)) {
         (300..=399, Some(to)) => anyhow::anyhow!("it responded with {}: it moved to {to}", answer.status),
         (status, _) => anyhow::anyhow!("it responded with {status}"),
     }
+}
+
+/// Returns the URL without user information, query and fragment, which may contain credentials: it is logged and stored.
+/// `None` if it has no host, such as a `data:` URL, or more than 256 bytes are left.
+fn without_secrets(mut url: Url) -> Option<String> {
+    url.set_username("").ok()?;
+    url.set_password(None).ok()?;
+    url.set_query(None);
+    url.set_fragment(None);
+    Some(url.into()).filter(|url: &String| url.len() <= 256)
 }
 
 /// A header field, where it is a text of a length that can be kept.
 fn text(answer: &OutboundResponse, name: &reqwest::header::HeaderName) -> Option<String> {
     let text = answer.headers.get(name)?.to_str().ok()?;
     (text.len() <= 1024).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_of_a_redirect_is_named_without_credentials() {
+        let base = Url::parse("https://user:secret@feed.test/all?key=secret").unwrap();
+        for (location, expected) in [
+            ("https://a:b@files.test:8443/new?signature=secret#secret", Some("https://files.test:8443/new")),
+            ("/new?key=secret", Some("https://feed.test/new")),
+            ("/line\u{1b}[31m", Some("https://feed.test/line%1B[31m")),
+            ("data:text/plain,secret", None),
+            ("mailto:secret@feed.test", None),
+            ("http://", None),
+        ] {
+            let named = base.join(location).ok().and_then(without_secrets);
+            assert_eq!(named.as_deref(), expected, "{location}");
+        }
+        assert_eq!(without_secrets(base.join(&"x".repeat(300)).unwrap()), None);
+    }
 }

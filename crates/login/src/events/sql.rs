@@ -128,10 +128,17 @@ pub(crate) fn queue(
 pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
     let row = store.read_one(NEXT, params![now]).await?.context("it is one row")?;
     Ok(Upcoming {
-        is_ready: row.opt_time(0)?.is_some(),
-        backoff_until: row.opt_time(1)?,
-        last_backoff_until: row.opt_time(2)?,
+        is_ready: row.opt_int(0)?.is_some(),
+        backoff_until: row.opt_int(1)?.map(nearest_time),
+        last_backoff_until: row.opt_int(2)?.map(nearest_time),
     })
+}
+
+/// Returns the time of this many milliseconds since 1970, or the first or last time that there is. A time that no server
+/// stores must stop no other delivery.
+fn nearest_time(millis: i64) -> Timestamp {
+    let outside = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::from_millisecond(millis).unwrap_or(outside)
 }
 
 /// How many events wait, and since when the oldest does.

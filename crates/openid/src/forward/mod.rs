@@ -28,11 +28,14 @@ use crate::service::OpenidService;
 use app_origin::OWN_PATHS;
 use app_visit::AppVisit;
 
+/// The route that proxies ask about each request of their clients.
+pub const CHECK: &str = "/forward/{kind}";
+
 /// The addresses that proxies ask, and those that they send people to on an application's host.
 pub(crate) fn router() -> Router<OpenidService> {
     Router::new()
         .route(
-            "/forward/{kind}",
+            CHECK,
             any(
                 async move |State(service): State<OpenidService>,
                             language: Language,

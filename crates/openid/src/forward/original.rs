@@ -1,13 +1,13 @@
 //! The request that a proxy asks about, as each kind of proxy reports it. Measured at nginx 1.22, Caddy 2.6 and 2.11, and
 //! read in Traefik's source: all of them answer to other headers than those of the client's own.
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, Method, header};
 use signpost_platform::pages::accept::prefers_html;
 
 use super::app_origin::AppOrigin;
 use super::local_path::LocalPath;
 
-/// Most letters of a method.
+/// Maximum length of a method, in bytes.
 const MAX_METHOD_LEN: usize = 32;
 
 /// Who asks.
@@ -147,8 +147,11 @@ fn split(url: &str) -> Option<(AppOrigin, LocalPath)> {
     Some((AppOrigin::parse(scheme, &rest[..at])?, LocalPath::or_root(&rest[at..])))
 }
 
+/// Checks whether the text is a method: a token (RFC 9110, sections 5.6.2 and 9.1) of at most [`MAX_METHOD_LEN`] bytes. No
+/// registered method has a lower-case letter; `get` is a mistake in the proxy's configuration.
 fn is_method(text: &str) -> bool {
-    (1..=MAX_METHOD_LEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase())
+    let is_lowercase = text.bytes().any(|byte| byte.is_ascii_lowercase());
+    text.len() <= MAX_METHOD_LEN && !is_lowercase && Method::from_bytes(text.as_bytes()).is_ok()
 }
 
 /// Whether a page's script asks, or the browser for something in a page: neither can be sent to a login. Browsers say so
@@ -234,7 +237,7 @@ mod tests {
         for (name, value, fault) in [
             ("x-forwarded-method", "get", "x-forwarded-method"),
             ("x-forwarded-method", "GET POST", "x-forwarded-method"),
-            ("x-forwarded-method", "M-SEARCH", "x-forwarded-method"),
+            ("x-forwarded-method", "GET/1", "x-forwarded-method"),
             ("x-forwarded-proto", "https, http", "x-forwarded-proto"),
             ("x-forwarded-proto", "http, https", "x-forwarded-proto"),
             ("x-forwarded-proto", "wss, ws", "x-forwarded-proto"),
@@ -271,6 +274,21 @@ mod tests {
         ] {
             let read = ProxyKind::Traefik.read(&forwarded(&[("x-forwarded-proto", proto)])).unwrap();
             assert_eq!(read.origin.to_string(), format!("{scheme}://app.example.com"), "{proto}");
+        }
+    }
+
+    #[test]
+    fn every_token_is_a_method_if_it_is_short_and_in_capitals() {
+        let long = "A".repeat(MAX_METHOD_LEN + 1);
+        for (method, is_allowed) in [
+            ("M-SEARCH", true),
+            ("VERSION-CONTROL", true),
+            ("X_1", true),
+            (&long[1..], true),
+            (&long, false),
+            ("", false),
+        ] {
+            assert_eq!(is_method(method), is_allowed, "{method}");
         }
     }
 

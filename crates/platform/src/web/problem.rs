@@ -25,7 +25,7 @@ pub enum Problem {
     NotFound,
     #[error("this URL does not allow that method")]
     MethodNotAllowed,
-    #[error("the body is larger than {limit} bytes")]
+    #[error("the body, or the query, is larger than {limit} bytes")]
     PayloadTooLarge { limit: usize },
     #[error("the body must be JSON: send 'Content-Type: application/json'")]
     UnsupportedMediaType,

@@ -54,7 +54,7 @@ struct LogParts {
 pub struct SpecialRoutes {
     /// Routes of another protocol: they check their `Host`, and the requests in progress of a client, themselves.
     pub foreign: &'static [&'static str],
-    /// Routes without any limit, which read no body: health and discovery.
+    /// Routes without any limit, which read no body: health, discovery, and the checks of forward auth.
     pub unlimited: &'static [&'static str],
     /// Routes that may take longer than half a minute, such as uploads, and how long.
     pub slow: &'static [(&'static str, Duration)],

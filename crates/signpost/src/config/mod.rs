@@ -20,8 +20,9 @@ use signpost_atm::settings::AtmSettings;
 use signpost_login::settings::LoginSettings;
 use signpost_platform::limits::{Proxies, Rates};
 use signpost_platform::observe::telemetry::LogFormat;
+use signpost_platform::redis::is_redis_url;
 use signpost_platform::setting::{self, items, optional, parsed};
-use signpost_store::is_postgres;
+use signpost_store::{is_postgres, is_postgres_url};
 use tracing::level_filters::LevelFilter;
 use url::{Host, Url};
 
@@ -181,16 +182,14 @@ fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
 
 fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let is_file = |text: &str| text.strip_prefix("sqlite:").is_some_and(|file| !file.is_empty());
-    optional(from, "sqlite:/path/to/file, sqlite::memory: or postgres://user@host/database", |text| {
-        (is_file(text) || is_postgres(text)).then(|| text.to_owned())
-    })
+    let allowed = "sqlite:/path/to/file, sqlite::memory: or postgres://user@host:port/database, there with parameters of \
+                   libpq such as application_name, and sslmode disable, require, verify-ca or verify-full";
+    optional(from, allowed, |text| (is_file(text) || is_postgres_url(text)).then(|| text.to_owned()))
 }
 
 fn redis_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    const SCHEMES: [&str; 4] = ["redis://", "rediss://", "redis+unix://", "unix://"];
-    optional(from, "redis://host:port/, rediss://host:port/ (encrypted) or redis+unix:///path/to/socket", |text| {
-        SCHEMES.iter().any(|scheme| text.starts_with(scheme)).then(|| text.to_owned())
-    })
+    let allowed = "redis://host:port/, rediss://host:port/ (encrypted) or redis+unix:///path/to/socket";
+    optional(from, allowed, |text| is_redis_url(text).then(|| text.to_owned()))
 }
 
 fn services<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<Service>, D::Error> {
@@ -241,7 +240,12 @@ mod tests {
         for (key, value) in [
             ("listen", "8080"),
             ("database_url", "mysql://x"),
+            ("database_url", "postgres://db:port/x"),
+            ("database_url", "postgres:///x"),
             ("redis_url", "http://x"),
+            ("redis_url", "redis://x:port/"),
+            ("redis_url", "redis://x/first"),
+            ("redis_url", "redis://"),
             ("shutdown_delay", "2m"),
             ("public_url", "ftp://x"),
             ("services", "atm,web"),
@@ -296,6 +300,8 @@ mod tests {
             ("geocoder_url", "https://example.com/?key=secret"),
             ("database_url", "host=db password=secret"),
             ("database_url", "mysql://db/signpost?password=secret"),
+            ("database_url", "postgres://db/signpost?unknown=secret"),
+            ("database_url", "postgres://db/signpost?sslmode=secret"),
             ("redis_url", "secret@cache"),
         ] {
             let error = config(key, value).unwrap_err();

@@ -16,6 +16,7 @@ use signpost_login::account::ACCOUNT_SCRIPT;
 use signpost_login::browser_wallet::WalletHost;
 use signpost_login::pages::claim_page::CLAIM_SCRIPT;
 use signpost_login::pages::render::{LOGIN_SCRIPT, PASSKEY_SCRIPT};
+use signpost_openid::routes::FORWARD_CHECK;
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
@@ -31,7 +32,15 @@ use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_SCREENS};
 /// Routes with rules of their own.
 const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
     foreign: &transport::PATHS,
-    unlimited: &["/health", "/health/ready", discovery::PATHS[0], discovery::PATHS[1], discovery::PATHS[2]],
+    unlimited: &[
+        "/health",
+        "/health/ready",
+        discovery::PATHS[0],
+        discovery::PATHS[1],
+        discovery::PATHS[2],
+        // A proxy that is not in trusted_proxies asks for all its clients from one address.
+        FORWARD_CHECK,
+    ],
     slow: &SLOW_SCREENS,
 };
 

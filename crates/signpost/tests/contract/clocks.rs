@@ -56,6 +56,20 @@ async fn an_event_that_a_fast_clock_queued_is_delivered_by_a_right_one() {
 }
 
 #[tokio::test]
+async fn a_time_that_no_server_stores_stops_no_other_delivery() {
+    let service = Service::start().await;
+    let mut endpoint = Endpoint::start().await;
+    let now = service.clock.now();
+    leave(&service, &endpoint, Left { in_backoff: 1, next_attempt_at: now + DAY, leased_until: None }).await;
+    let changed = step("UPDATE deliveries SET next_attempt_at = $1", vec![i64::MAX.into()]);
+    assert!(service.app.store.write([changed]).await.expect("a database").is_committed());
+    service.app.login.outbox.notify_one();
+    endpoint.receives().await;
+    assert_eq!(service.tried(2).await.state, "delivered");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn an_event_that_waits_as_the_schedule_says_goes_on_waiting() {
     for (in_backoff, next_attempt_in, leased_in) in
         [(1, DAY, None), (0, SignedDuration::ZERO, Some(SignedDuration::from_secs(45)))]

@@ -2,12 +2,15 @@
 //! application's host.
 
 use crate::forward_flow::{APP, App, HTML, KINDS, location_text, realm, shown};
-use crate::harness::{Service, text};
+use crate::harness::{Service, text, until};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, COOKIE};
 use serde_json::json;
 use signpost_openid::clients::{ClientPatch, RedirectUris, sql};
 use signpost_platform::accounts::audit::Actor;
+use signpost_platform::limits::MAX_IN_PROGRESS;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 const SESSION: &str = "__Host-signpost_app=";
 
@@ -217,4 +220,33 @@ async fn a_name_of_several_lines_is_one_header() {
     assert_eq!(all.len(), 5, "{all:?}");
     assert_eq!(reply.headers["remote-name"], "Ann  Remote-Groups: admins");
     assert!(!reply.headers["remote-groups"].as_bytes().iter().any(u8::is_ascii_control));
+}
+
+#[tokio::test]
+async fn visitor_with_many_incomplete_bodies_locks_nobody_out_of_the_application() {
+    let service = Service::with(&[("rate_limit_get_session", "off")]).await;
+    let (_, mut browser, domain) = realm(&service).await;
+    let mut app = App::of(&service, &domain, Some(&["*"])).await;
+    app.logs_in(&mut browser).await;
+    // The proxy is not in trusted_proxies, so everything that it forwards comes from its own address.
+    let address = service.app.listen;
+    let half = format!(
+        "POST /.signpost/logout HTTP/1.1\r\nHost: {address}\r\nOrigin: {APP}\r\nX-Forwarded-Proto: https\r\n\
+         X-Forwarded-Host: app.example.com\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: 1000\r\n\r\nform_token="
+    );
+    let mut open = Vec::new();
+    for _ in 0..MAX_IN_PROGRESS {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(half.as_bytes()).await.expect("a connection");
+        open.push(stream);
+    }
+    until("no more requests of this address are accepted", async || {
+        let page = app.goes_to("/.signpost/denied").await;
+        (page.status == 429 && page.html.contains("in_progress")).then_some(())
+    })
+    .await;
+    assert!(app.is_let_in().await);
+    assert_eq!(app.asks("nginx").await.status, 200);
+    drop(open);
 }

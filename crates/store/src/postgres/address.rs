@@ -1,11 +1,11 @@
 //! Where the server is, and how it is reached.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -15,9 +15,12 @@ use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::migrate::{Migration, SERVER, known};
+use crate::store::is_postgres;
 
 /// How long a connection may take to stand.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
+/// Maximum number of hosts in a database address.
+const MAX_HOSTS: usize = 16;
 /// A statement that takes longer is ended by the server; it is also how long a dead client holds its locks.
 const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '20s'";
 
@@ -26,6 +29,13 @@ const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_se
 pub(super) struct PostgresAddress {
     config: Config,
     tls: MakeRustlsConnect,
+}
+
+/// What the URL of a database says, before the file with the roots is read.
+struct UrlParts {
+    config: Config,
+    /// The value of `sslrootcert`.
+    roots: Option<PathBuf>,
 }
 
 /// What speaks the protocol on a connection, and has to be polled for that.
@@ -37,39 +47,12 @@ impl PostgresAddress {
     /// it, or with `disable`, it is not encrypted. Of several hosts, separated by commas, the first is taken that takes
     /// writes.
     pub(super) fn parse(url: &str, migrations: &[Migration]) -> Result<Self> {
-        let (plain, query) = url.split_once('?').unwrap_or((url, ""));
-        let (mut mode, mut roots, mut others) = ("disable", None, Vec::new());
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            match pair.split_once('=') {
-                Some(("sslmode", value)) => mode = value,
-                Some(("sslrootcert", value)) => {
-                    roots = Some(percent_encoding::percent_decode_str(value).decode_utf8()?.into_owned());
-                }
-                _ => others.push(pair),
-            }
-        }
-        let mut config = Config::from_str(&format!("{plain}?{}", others.join("&")))
-            .context("the database URL is not valid: use postgres://USER:PASSWORD@HOST:PORT/NAME")?;
-        let hosts = config.get_hosts().len().max(1);
-        if hosts > 1 {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        }
-        let is_encrypted = match mode {
-            "disable" => false,
-            "require" | "verify-ca" | "verify-full" => true,
-            other => {
-                bail!(
-                    "sslmode={other} is not supported: use disable or verify-full (require and verify-ca mean the same)"
-                )
-            }
-        };
-        // A machine that is off answers nothing: there must be time left for the others.
-        config.connect_timeout(CONNECT / u32::try_from(hosts)?);
-        config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
+        let UrlParts { mut config, roots } = UrlParts::parse(url)?;
         if config.get_application_name().is_none() {
             config.application_name(format!("{SERVER}{}", known(migrations)));
         }
-        Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref().map(Path::new))?) })
+        let is_encrypted = config.get_ssl_mode() == SslMode::Require;
+        Ok(Self { config, tls: MakeRustlsConnect::new(tls(is_encrypted, roots.as_deref())?) })
     }
 
     /// Returns whether connections cross a network without encryption.
@@ -89,6 +72,49 @@ impl PostgresAddress {
         tokio::time::timeout(CONNECT, client.batch_execute(&format!("{SESSION}; {setting}"))).await??;
         Ok(client)
     }
+}
+
+impl UrlParts {
+    fn parse(url: &str) -> Result<Self> {
+        let (plain, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut mode, mut roots, mut others) = ("disable", None, Vec::new());
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=') {
+                Some(("sslmode", value)) => mode = value,
+                Some(("sslrootcert", value)) => {
+                    roots = Some(percent_encoding::percent_decode_str(value).decode_utf8()?.into_owned().into());
+                }
+                _ => others.push(pair),
+            }
+        }
+        let mut config = Config::from_str(&format!("{plain}?{}", others.join("&")))
+            .context("the database URL is not valid: use postgres://USER:PASSWORD@HOST:PORT/NAME")?;
+        let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
+        ensure!(hosts > 0 && hosts <= MAX_HOSTS, "the database URL must name 1 to {MAX_HOSTS} hosts");
+        if hosts > 1 {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        let is_encrypted = match mode {
+            "disable" => false,
+            "require" | "verify-ca" | "verify-full" => true,
+            other => {
+                bail!(
+                    "sslmode={other} is not supported: use disable or verify-full (require and verify-ca mean the same)"
+                )
+            }
+        };
+        // A machine that is off answers nothing: there must be time left for the others.
+        config.connect_timeout(CONNECT / u32::try_from(hosts)?);
+        config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
+        Ok(Self { config, roots })
+    }
+}
+
+/// Checks whether this is the address of a PostgreSQL server that [`Store::open`](crate::Store::open) can use, without
+/// reading files and without connecting to it.
+#[must_use]
+pub fn is_postgres_url(url: &str) -> bool {
+    is_postgres(url) && UrlParts::parse(url).is_ok()
 }
 
 /// Whether a host is not this machine. A name may be a neighbour's on a private network, which nobody can tell here.

@@ -235,5 +235,12 @@ pub(super) fn named(error: Error) -> Error {
         // Connection lost, out of resources, stopped by its operator, a fault of its system; a standby takes no writes.
         ["08", "53", "57", "58", "25006"].iter().any(|class| state.code().starts_with(class))
     });
-    if passes { Unavailable(format!("{failed}")).into() } else { error }
+    if !passes {
+        return error;
+    }
+    // The message of tokio_postgres is "db error" alone, or names the step; the reason is below it.
+    match failed.as_db_error() {
+        Some(reason) => Unavailable(format!("{} (SQLSTATE {})", reason.message(), reason.code().code())).into(),
+        None => Unavailable(format!("{error:#}")).into(),
+    }
 }
