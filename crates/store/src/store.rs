@@ -57,12 +57,6 @@ enum Engine {
     Postgres(postgres::Postgres),
 }
 
-/// Whether an address is that of a PostgreSQL server.
-#[must_use]
-pub fn is_postgres(url: &str) -> bool {
-    url.starts_with("postgres://") || url.starts_with("postgresql://")
-}
-
 impl Store {
     /// Opens the database, or makes it where an embedded one is not there yet, and brings its tables up to date.
     ///
@@ -88,7 +82,7 @@ impl Store {
     ) -> Result<Self> {
         let engine = match url.strip_prefix("sqlite:") {
             Some(file) => Engine::Sqlite(embedded(file, schema)?),
-            None if is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url, schema.migrations)?),
+            None if postgres::is_postgres(url) => Engine::Postgres(postgres::Postgres::open(url, schema.migrations)?),
             None => bail!("a database URL starts with sqlite: or postgres://"),
         };
         Ok(Self { engine, schema, writes: Arc::default() })

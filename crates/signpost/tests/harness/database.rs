@@ -4,8 +4,14 @@ use signpost::server::schema::SCHEMA;
 use signpost_store::{Store, random};
 use std::path::Path;
 
+/// The modules whose tests never call [`database()`]. The run on PostgreSQL skips them.
+const EMBEDDED_ONLY: &str = include_str!("../../../../tests/embedded-only.txt");
+
 /// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
 pub(crate) async fn database() -> String {
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let module = name.split("::").next().unwrap_or_default();
+    assert!(!EMBEDDED_ONLY.lines().any(|only| only == module), "remove {module} from tests/embedded-only.txt");
     #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
     let Ok(server) = std::env::var("SIGNPOST_TEST_POSTGRES") else { return "sqlite::memory:".to_owned() };
     let schema = format!("test_{}", data_encoding::HEXLOWER.encode(&random::<8>()));

@@ -1,5 +1,6 @@
 //! What ARCHITECTURE.md calls invariants and no compiler checks.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::house::{manifest, none, packages, root, rust_files};
@@ -132,4 +133,22 @@ fn every_crate_obeys_the_lints() {
         let workspace = toml::Table::from_iter([("workspace".to_owned(), true.into())]);
         assert_eq!(lints, Some(workspace.into()), "{package} has lints of its own");
     }
+}
+
+#[test]
+fn no_module_is_skipped_on_postgresql_because_of_the_name_of_another() {
+    let only: BTreeSet<_> = include_str!("../../../../tests/embedded-only.txt").lines().collect();
+    let files = rust_files(&root().join("crates/signpost/tests"));
+    // A module is a file or a folder of one of the two binaries.
+    let in_binary = |name: &str| {
+        let path = name.strip_prefix("crates/signpost/tests/")?;
+        let module = path.strip_prefix("contract/").or_else(|| path.strip_prefix("it/"))?;
+        Some(module.split(['/', '.']).next()?.to_owned())
+    };
+    let modules: BTreeSet<_> = files.iter().filter_map(|(name, _)| in_binary(name)).collect();
+    let unknown = only.iter().filter(|name| !modules.contains(**name)).map(|name| format!("{name}: no such module"));
+    // `--skip` looks for its text anywhere in the name of a test.
+    let is_skipped = |module: &&String| !only.contains(&***module) && only.iter().any(|name| module.ends_with(name));
+    let skipped = modules.iter().filter(is_skipped).map(|module| format!("{module} is skipped too"));
+    none("tests/embedded-only.txt: correct these lines", &unknown.chain(skipped).collect::<Vec<_>>());
 }

@@ -15,7 +15,6 @@ use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::migrate::{Migration, SERVER, known};
-use crate::store::is_postgres;
 
 /// How long a connection may take to stand.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
@@ -108,6 +107,12 @@ impl UrlParts {
         config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         Ok(Self { config, roots })
     }
+}
+
+/// Returns whether an address is that of a PostgreSQL server.
+#[must_use]
+pub fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
 /// Checks whether this is the address of a PostgreSQL server that [`Store::open`](crate::Store::open) can use, without

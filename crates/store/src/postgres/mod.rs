@@ -30,7 +30,7 @@ use connection::{Connection, named};
 use not_ready::mark_not_ready;
 use pulse::{Pulse, gone};
 
-pub use address::is_postgres_url;
+pub use address::{is_postgres, is_postgres_url};
 pub use not_ready::DatabaseNotReady;
 
 /// How many connections a process reads with. One more writes, for the more a commit holds the better; another does the
