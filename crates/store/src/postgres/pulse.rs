@@ -37,17 +37,21 @@ pub(super) async fn gone(pulse: &mut Pulse) {
     std::future::pending::<()>().await;
 }
 
-/// Listens for ever.
+/// Listens for ever. A loss of the change feed is logged once, and so is its return.
 pub(super) async fn run(
     address: PostgresAddress,
     changes: broadcast::Sender<StoreChange>,
     state: watch::Sender<Option<Instant>>,
 ) {
+    let mut is_lost = false;
     loop {
-        let failed = listen(&address, &changes, &state).await;
+        let failed = listen(&address, &changes, &state, &mut is_lost).await;
         state.send_if_modified(|since| since.is_none().then(|| *since = Some(Instant::now())).is_some());
         drop(changes.send(StoreChange::Lost));
-        if let Err(error) = failed {
+        if let Err(error) = failed
+            && !is_lost
+        {
+            is_lost = true;
             tracing::warn!(error = format!("{error:#}"), "cannot follow the database's change feed");
         }
         sleep(RETRY_DELAY).await;
@@ -59,12 +63,16 @@ async fn listen(
     address: &PostgresAddress,
     changes: &broadcast::Sender<StoreChange>,
     state: &watch::Sender<Option<Instant>>,
+    is_lost: &mut bool,
 ) -> Result<()> {
     let (client, wire) = address.open().await?;
     let hearing = async {
         timeout(PULSE_TIMEOUT, client.batch_execute(&format!("LISTEN {}", channel(&client).await?))).await??;
         state.send_replace(None);
         drop(changes.send(StoreChange::Heard));
+        if std::mem::take(is_lost) {
+            tracing::info!("the database's change feed is back");
+        }
         loop {
             sleep(PULSE_INTERVAL).await;
             timeout(PULSE_TIMEOUT, client.batch_execute("SELECT 1")).await??;
