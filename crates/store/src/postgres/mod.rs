@@ -46,8 +46,6 @@ const WRITE_AT_ONCE: usize = 128;
 
 type Read = (Step, ReplySender<Vec<Row>>);
 type Write = (Vec<Step>, ReplySender<WriteOutcome>);
-/// A queue that several connections take from.
-type Shared<T> = Arc<Mutex<mpsc::Receiver<T>>>;
 
 /// The queues to the connections. They end when the last handle is gone or the store is closed.
 #[derive(Clone)]
@@ -181,30 +179,49 @@ async fn serve(work: Work, told: &told::Sender<Result<()>>) {
     if failed {
         return;
     }
-    let (reads, mut connections) = (Arc::new(Mutex::new(reads)), JoinSet::new());
-    for _ in 0..READERS {
-        connections.spawn(read(address.clone(), Arc::clone(&reads), pulse.clone()));
-    }
+    let mut queues = JoinSet::new();
+    queues.spawn(read(address.clone(), reads, pulse.clone()));
     for writes in [writes, large] {
-        connections.spawn(write(address.clone(), Arc::new(Mutex::new(writes)), pulse.clone()));
+        queues.spawn(write(address.clone(), writes, pulse.clone()));
     }
-    while connections.join_next().await.is_some() {}
+    while queues.join_next().await.is_some() {}
 }
 
-/// Answers what waits, a few at a time.
-async fn read(address: PostgresAddress, jobs: Shared<Read>, mut pulse: Pulse) {
-    let mut held = None;
+/// Answers what waits, a few reads at a time, with the idle connection that was used last: a server with few requests opens
+/// few connections, and prepares its statements on these alone.
+async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, pulse: Pulse) {
+    let mut idle: Vec<Option<Connection>> = (0..READERS).map(|_| None).collect();
+    let mut busy = JoinSet::new();
     loop {
-        let Some((steps, replies)) = receive_batch(&jobs, READ_AT_ONCE, |_| 1).await else { return };
-        let rows = tokio::select! {
-            biased;
-            rows = read_again(&mut held, &address, &steps) => rows,
-            () = gone(&mut pulse) => Err(away()),
-        };
-        // What was under way when the database went is not waited for when it is back.
-        held = held.filter(|_| rows.is_ok());
-        send_replies(replies, rows);
+        tokio::select! {
+            Some(ended) = busy.join_next() => idle.push(ended.unwrap_or_default()),
+            batch = receive_batch(&mut jobs, READ_AT_ONCE, |_| 1), if !idle.is_empty() => {
+                let Some((steps, replies)) = batch else { break };
+                let held = idle.pop().flatten();
+                busy.spawn(answer_reads(held, address.clone(), steps, replies, pulse.clone()));
+            }
+        }
     }
+    while busy.join_next().await.is_some() {}
+}
+
+/// Answers these reads. Returns the connection if it can be used again.
+async fn answer_reads(
+    mut held: Option<Connection>,
+    address: PostgresAddress,
+    steps: Vec<Step>,
+    replies: Vec<ReplySender<Vec<Row>>>,
+    mut pulse: Pulse,
+) -> Option<Connection> {
+    let rows = tokio::select! {
+        biased;
+        rows = read_again(&mut held, &address, &steps) => rows,
+        () = gone(&mut pulse) => Err(away()),
+    };
+    // What was under way when the database went is not waited for when it is back.
+    let held = held.filter(|_| rows.is_ok());
+    send_replies(replies, rows);
+    held
 }
 
 /// A connection may have been cut since it was used last; what only reads is asked for once more.
@@ -227,10 +244,10 @@ async fn read_again(
 }
 
 /// Commits what waits, as much as there is.
-async fn write(address: PostgresAddress, jobs: Shared<Write>, mut pulse: Pulse) {
+async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut pulse: Pulse) {
     let mut held = None;
     loop {
-        let Some((writes, replies)) = receive_batch(&jobs, WRITE_AT_ONCE, Vec::len).await else { return };
+        let Some((writes, replies)) = receive_batch(&mut jobs, WRITE_AT_ONCE, Vec::len).await else { return };
         let written = tokio::select! {
             biased;
             written = async { anyhow::Ok(connected(&mut held, &address, WRITES).await?.write_all(&writes).await) } => {
@@ -246,11 +263,10 @@ async fn write(address: PostgresAddress, jobs: Shared<Write>, mut pulse: Pulse) 
 
 /// The next job and those behind it, as long as there are and they are small; none at the end.
 async fn receive_batch<J, A>(
-    jobs: &Shared<(J, ReplySender<A>)>,
+    jobs: &mut mpsc::Receiver<(J, ReplySender<A>)>,
     most: usize,
     size: impl Fn(&J) -> usize,
 ) -> Option<(Vec<J>, Vec<ReplySender<A>>)> {
-    let mut jobs = jobs.lock().await;
     let (first, reply) = jobs.recv().await?;
     let mut taken = size(&first);
     let (mut all, mut replies) = (vec![first], vec![reply]);
