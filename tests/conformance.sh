@@ -3,7 +3,7 @@
 set -eu
 built="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/debug"
 # Below the ports that the system gives away.
-site=$((30000 + $$ % 1000)); api=$((31000 + $$ % 1000))
+site=$((25000 + $$ % 1000)); api=$((26000 + $$ % 1000))
 secret=whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==
 "$built/examples/receiver" --listen "127.0.0.1:$site" --api "http://127.0.0.1:$api/v1" --key svc_test_of-a-site \
   --domain localhost --webhook-secret "$secret" >/dev/null &

@@ -5,6 +5,8 @@
 # the other. Nothing that runs already is used.
 folder="$(mktemp -d)"
 as=""
+# A folder for each port that one of the scripts uses which run at the same time.
+ports="${TMPDIR:-/tmp}/signpost-port"; reserved=""
 pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
 [ -n "$pg_bin" ] || pg_bin="$(dirname "$(command -v initdb || echo /usr/bin/initdb)")"
 # PostgreSQL refuses to run as root.
@@ -15,10 +17,20 @@ end_servers() {
     if [ -f "$data/postmaster.pid" ]; then $as "$pg_bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1 || true; fi
   done
   if [ -f "$folder/redis.pid" ]; then kill "$(cat "$folder/redis.pid")" 2>/dev/null || true; fi
+  for port in $reserved; do rmdir "$ports-$port"; done
   rm -rf "$folder"
 }
 trap end_servers EXIT
 trap 'exit 1' INT TERM
+
+# Reserves one of a thousand ports, below those that the system gives away, and says it in $port.
+reserve_port() {
+  for offset in $(seq 0 999); do
+    port=$(($1 + ($$ + offset) % 1000))
+    if mkdir "$ports-$port" 2>/dev/null; then reserved="$reserved $port"; return; fi
+  done
+  echo "no port is left: remove $ports-*" >&2; exit 1
+}
 
 start_postgres() {
   mkdir "$folder/postgres"
@@ -36,8 +48,7 @@ start_postgres() {
     [ -z "$as" ] || chown postgres server.key server.pem
   ) >/dev/null 2>&1
   postgres_ca="$folder/postgres/authority.pem"
-  # Below the ports that the system gives away.
-  port=$((29000 + $$ % 1000))
+  reserve_port 29000
   settings="-c listen_addresses=127.0.0.1 -p $port -c unix_socket_directories=$folder/postgres -c max_connections=600"
   settings="$settings -c ssl=on -c ssl_cert_file=$folder/postgres/server.pem -c ssl_key_file=$folder/postgres/server.key"
   for setting in "$@"; do settings="$settings -c $setting"; done
@@ -50,7 +61,7 @@ start_postgres() {
 
 # By the commands of docs/operate.md, "A standby for PostgreSQL", as they stand there: each is named by how it begins.
 start_standby() {
-  primary=$port; port=$((30000 + $$ % 1000))
+  primary=$port; reserve_port 30000
   pg_basebackup="$(documented pg_basebackup | sed "s#--pgdata=[^ ]*#--pgdata=$folder/postgres/standby#")"
   eval "$as $pg_bin/$pg_basebackup" >/dev/null
   $as "$pg_bin/pg_ctl" -D "$folder/postgres/standby" -w -l "$folder/postgres/standby.log" \
@@ -79,7 +90,7 @@ documented() {
 }
 
 start_redis() {
-  port=$((28000 + $$ % 1000))
+  reserve_port 28000
   start="redis-server --bind 127.0.0.1 --port $port --dir $folder --save '' --appendonly no --daemonize yes \
     --pidfile $folder/redis.pid --logfile $folder/redis.log"
   eval "$start" >/dev/null
