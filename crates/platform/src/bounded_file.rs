@@ -26,9 +26,6 @@ pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
 /// As [`read()`].
 pub fn read_from(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // A buffer that grew would be copied, and both copies are in memory then. Pages that nothing is written to take no memory;
-    // if the system refuses to reserve them, the buffer grows after all.
-    drop(usize::try_from(max).map(|max| bytes.try_reserve_exact(max.saturating_add(1))));
     source.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         let reason = format!("it has more than {max} bytes, the maximum");
