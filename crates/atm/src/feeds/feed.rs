@@ -146,7 +146,7 @@ impl Feed {
     /// Returns the feed without the state of earlier fetches that shortens the next one. It is then fetched as a whole, by an
     /// unconditional request.
     #[must_use]
-    pub(super) fn as_new(self) -> Self {
+    pub(super) fn into_unfetched(self) -> Self {
         Self { known: Validators::default(), synced_to: None, ..self }
     }
 
@@ -266,7 +266,7 @@ mod tests {
         let known = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
         let feed = Feed { synced_to: Some(at(999)), known, ..feed(None, 0) };
         assert_eq!(feed.extent(), Extent::Part);
-        let forced = feed.as_new();
+        let forced = feed.into_unfetched();
         assert_eq!(forced.extent(), Extent::Whole);
         assert!(forced.address().unwrap().as_str().contains("1970-01-01"));
         assert!(!is_conditional(&forced.request_headers()));

@@ -58,7 +58,7 @@ impl FeedFetcher {
     /// If the fetch fails, if the content is not a document of the feed's format, or as [`apply_with()`]. The catalogue is
     /// unchanged then.
     pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<Synced> {
-        let feed = if self.force { feed.as_new() } else { feed.without_future(self.clock.now()) };
+        let feed = if self.force { feed.into_unfetched() } else { feed.without_future(self.clock.now()) };
         let outcome = self.fetch(gazetteer, &feed).await;
         if matches!(outcome, Ok(Synced::Superseded)) {
             return Ok(Synced::Superseded);
