@@ -17,7 +17,7 @@ end_servers() {
     if [ -f "$data/postmaster.pid" ]; then $as "$pg_bin/pg_ctl" -D "$data" -m immediate stop >/dev/null 2>&1 || true; fi
   done
   if [ -f "$folder/redis.pid" ]; then kill "$(cat "$folder/redis.pid")" 2>/dev/null || true; fi
-  for port in $reserved; do rmdir "$ports-$port"; done
+  for port in $reserved; do rmdir "$ports-$port" || true; done
   rm -rf "$folder"
 }
 trap end_servers EXIT

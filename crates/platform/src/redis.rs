@@ -140,11 +140,10 @@ impl Redis {
     }
 }
 
-/// Checks whether this is the address of a Redis server, without connecting to it.
+/// Checks whether [`Redis::open`] can read this address, without connecting to it.
 #[must_use]
 pub fn is_redis_url(url: &str) -> bool {
-    // The parser also takes a path of a socket.
-    url.contains("://") && Client::open(url).is_ok()
+    Client::open(url).is_ok()
 }
 
 /// How long Redis at this address takes for an answer on a connection that stands.

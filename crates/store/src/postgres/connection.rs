@@ -238,7 +238,7 @@ pub(super) fn named(error: Error) -> Error {
     if !passes {
         return error;
     }
-    // The message of tokio_postgres is "db error" alone, or names the step; the reason is below it.
+    // The text of tokio_postgres's error leaves out its cause.
     match failed.as_db_error() {
         Some(reason) => Unavailable(format!("{} (SQLSTATE {})", reason.message(), reason.code().code())).into(),
         None => Unavailable(format!("{error:#}")).into(),
