@@ -82,6 +82,15 @@ impl DatabaseLock {
     }
 }
 
+impl Drop for DatabaseLock {
+    /// A process that is being started has a copy of the open file for a moment: closing the file alone would keep the lock
+    /// until then (flock(2)).
+    fn drop(&mut self) {
+        // A file that cannot be unlocked is unlocked when it is closed.
+        drop(self.file.unlock());
+    }
+}
+
 /// Checks that the files of a database are those that its server has open, if one runs. A process that opens another
 /// -shm file does not see the server's locks: both write to the same places, and the database is destroyed.
 ///
@@ -176,6 +185,18 @@ mod tests {
         }
         symlink("round", folder.path().join("round")).unwrap();
         assert!(lock(&folder.path().join("round")).is_err());
+    }
+
+    #[test]
+    fn a_lock_ends_when_it_is_dropped_although_a_copy_of_the_file_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("database");
+        let held = lock(&database).unwrap();
+        let copy = held.file.try_clone().unwrap();
+        assert!(try_lock(&database).unwrap().is_none());
+        drop(held);
+        assert!(try_lock(&database).unwrap().is_some());
+        drop(copy);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! long, and a write then waits for thousands of pages. Here another thread copies them while the writer goes on; what was
 //! written meanwhile, which is little, the writer copies itself, so that the log begins anew.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use rusqlite::Connection;
 
 /// From how many pages on they are copied.
 const LONG: i64 = 4_000;
-/// From how many pages on the writer does not wait for the other thread.
+/// From how many pages on the writer waits until the other thread has copied: only one connection copies at a time, and the
+/// log would grow without bound.
 const TOO_LONG: i64 = 4 * LONG;
-/// How long the end waits for a copy that is under way.
-const LAST_COPY: Duration = Duration::from_secs(10);
+/// How long the writer waits for a copy that is under way.
+const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Says how long the log is: whether anybody was in the way, its pages, and how many of them are copied.
 pub(super) const MEASURE: &str = "PRAGMA wal_checkpoint(NOOP)";
@@ -76,11 +77,12 @@ impl LogKeeper {
 
     /// What is to be done about a log of this length; the writer then does it.
     pub(super) fn care(&mut self, log: LogLength) -> LogCare {
-        let copying = match self.is_asked.then(|| self.done.try_recv()) {
+        let wait = if log.pages < TOO_LONG { Duration::ZERO } else { COPY_TIMEOUT };
+        let copying = match self.is_asked.then(|| self.done.recv_timeout(wait)) {
             None => Copying::Idle,
             Some(Ok(())) => Copying::Done,
-            Some(Err(TryRecvError::Empty)) => Copying::UnderWay,
-            Some(Err(TryRecvError::Disconnected)) => Copying::Away,
+            Some(Err(RecvTimeoutError::Timeout)) => Copying::UnderWay,
+            Some(Err(RecvTimeoutError::Disconnected)) => Copying::Away,
         };
         let care = decide(log, copying);
         self.is_asked = match copying {
@@ -94,7 +96,7 @@ impl LogKeeper {
     /// Ends the other thread, whose connection must be closed before the writer's.
     pub(super) fn end(self) {
         drop(self.ask);
-        if self.is_asked && matches!(self.done.recv_timeout(LAST_COPY), Err(RecvTimeoutError::Timeout)) {
+        if self.is_asked && matches!(self.done.recv_timeout(COPY_TIMEOUT), Err(RecvTimeoutError::Timeout)) {
             tracing::warn!("the log of the database is still being copied");
         }
         drop(self.done);
