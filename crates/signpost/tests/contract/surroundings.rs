@@ -67,7 +67,8 @@ async fn a_name_server_that_answers_is_enough_even_where_it_knows_no_such_name()
 #[ignore = "it needs Redis: tests/postgres.sh, which make test runs"]
 async fn a_redis_that_answers_passes() {
     let findings = looks(&config(&[("redis_url", &redis())]), None).await;
-    assert_eq!(of(&findings, "Redis").grade, Grade::Pass, "{findings:?}");
+    // A slow answer on a busy machine is a warning.
+    assert_ne!(of(&findings, "Redis").grade, Grade::Fail, "{findings:?}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::State;
@@ -135,8 +135,11 @@ async fn a_geocoder_is_asked_once_a_second_and_nobody_waits_for_it_for_ever() {
     let answers = futures_util::future::join_all(texts.map(|text| found(&server, text))).await;
     let understood = answers.iter().filter(|answer| answer["isError"] != true).count();
     let asked = asked.lock().unwrap().len();
-    assert!((1..=2).contains(&understood) && understood <= asked && asked <= 2, "{understood} of {asked}");
-    assert!(asked < 2 || begun.elapsed() > Duration::from_millis(900), "{:?}", begun.elapsed());
+    // A question waits for its turn until shortly before its timeout.
+    let millis = begun.elapsed().as_millis();
+    assert!(understood <= asked && (1..=2 + millis / 1000).contains(&(asked as u128)), "{asked} in {millis} ms");
+    assert!(asked < 2 || millis > 900, "{asked} in {millis} ms");
+    assert!(understood >= 1 || millis > 1900, "{understood} in {millis} ms");
 }
 
 #[tokio::test]
