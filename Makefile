@@ -12,8 +12,8 @@ run:
 
 # Everything a newcomer needs to see green; installs what is missing where it may. Clients are installed beside the Rust
 # tests. What waits for browsers and servers most of its time runs two at a time, and prints when it has ended. The longest
-# begin first; for that, make must not look again at what they need, which is there. Three at a time overload two cores:
-# two tests failed for lack of time.
+# begin first: --assume-old, for otherwise make would start those first whose prerequisites are built first. Three at a time
+# overload two cores: two tests failed for lack of time.
 test: setup
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust sdks
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target --assume-old=programs --assume-old=clients --assume-old=sdks \

@@ -83,10 +83,10 @@ impl DatabaseLock {
 }
 
 impl Drop for DatabaseLock {
-    /// A process that is being started has a copy of the open file for a moment: closing the file alone would keep the lock
-    /// until then (flock(2)).
+    /// Unlocks the file. A child process has a copy of its descriptor until it executes its program, and closing ours alone would
+    /// leave the file locked until then (flock(2)).
     fn drop(&mut self) {
-        // A file that cannot be unlocked is unlocked when it is closed.
+        // If this fails, the lock ends when the last descriptor is closed.
         drop(self.file.unlock());
     }
 }

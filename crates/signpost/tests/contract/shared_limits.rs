@@ -67,9 +67,8 @@ impl Sharing {
         flood(&self.integrators, requests).await
     }
 
-    /// Asks as often as it takes until the limit refuses all, and checks how many pass, with those that passed and were late
-    /// before. On a busy machine a reply of Redis may take longer than a second: such a request is refused, and Redis has counted
-    /// it.
+    /// Sends requests until the limit refuses all of them, and checks how many pass, together with those that passed before. On a
+    /// busy machine Redis may reply after more than a second: it has counted the request, which is refused as late.
     async fn fills_to(&self, expected: usize, (mut passed, mut late): (usize, usize)) {
         until("the limit is full", async || {
             let (more, slow) = self.flood(150).await;

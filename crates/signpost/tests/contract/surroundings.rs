@@ -67,8 +67,9 @@ async fn a_name_server_that_answers_is_enough_even_where_it_knows_no_such_name()
 #[ignore = "it needs Redis: tests/postgres.sh, which make test runs"]
 async fn a_redis_that_answers_passes() {
     let findings = looks(&config(&[("redis_url", &redis())]), None).await;
-    // A slow answer on a busy machine is a warning.
-    assert_ne!(of(&findings, "Redis").grade, Grade::Fail, "{findings:?}");
+    let redis = of(&findings, "Redis");
+    // On a busy machine an answer may take so long that it is a warning.
+    assert!(redis.grade != Grade::Fail && redis.found.starts_with("it answers in "), "{findings:?}");
 }
 
 #[tokio::test]

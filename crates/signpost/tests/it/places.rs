@@ -135,11 +135,11 @@ async fn a_geocoder_is_asked_once_a_second_and_nobody_waits_for_it_for_ever() {
     let answers = futures_util::future::join_all(texts.map(|text| found(&server, text))).await;
     let understood = answers.iter().filter(|answer| answer["isError"] != true).count();
     let asked = asked.lock().unwrap().len();
-    // A question waits for its turn until shortly before its timeout.
+    // On a busy machine they take so long that the third has its turn, or that none is answered in time.
     let millis = begun.elapsed().as_millis();
-    assert!(understood <= asked && (1..=2 + millis / 1000).contains(&(asked as u128)), "{asked} in {millis} ms");
-    assert!(asked < 2 || millis > 900, "{asked} in {millis} ms");
-    assert!(understood >= 1 || millis > 1900, "{understood} in {millis} ms");
+    let most = 1 + (millis + 100) / 1000;
+    assert!((1..=most).contains(&(asked as u128)), "{asked} in {millis} ms");
+    assert!(understood <= asked && (understood >= 1 || millis > 1900), "{understood} of {asked} in {millis} ms");
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ use rusqlite::Connection;
 
 /// From how many pages on they are copied.
 const LONG: i64 = 4_000;
-/// From how many pages on the writer waits until the other thread has copied: only one connection copies at a time, and the
-/// log would grow without bound.
+/// From how many pages on the writer waits for the other thread. Only one connection copies at a time, so the log would grow
+/// without bound if the writer went on.
 const TOO_LONG: i64 = 4 * LONG;
 /// How long the writer waits for a copy that is under way.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,7 +75,7 @@ impl LogKeeper {
         Ok(Self { ask, done, is_asked: false, thread })
     }
 
-    /// What is to be done about a log of this length; the writer then does it.
+    /// Returns what the writer does about a log of this length. If it is too long, waits until the other thread has copied.
     pub(super) fn care(&mut self, log: LogLength) -> LogCare {
         let wait = if log.pages < TOO_LONG { Duration::ZERO } else { COPY_TIMEOUT };
         let copying = match self.is_asked.then(|| self.done.recv_timeout(wait)) {
