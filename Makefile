@@ -7,6 +7,10 @@ PART := bash tests/part.sh
 # Many tests wait for servers more than they compute, so two cores run four of them at a time.
 export RUST_TEST_THREADS ?= $(shell cores="$$(nproc)"; echo $$((cores > 4 ? cores : 4)))
 
+# A property is tried with the same inputs in each run, so that a failure belongs to the change. Other inputs:
+# `PROPTEST_CASES=10000 cargo test`.
+export PROPTEST_RNG_SEED ?= 1
+
 run:
 	cargo run --release -- serve
 

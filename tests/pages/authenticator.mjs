@@ -1,4 +1,5 @@
 // The authenticator of a person's device, as Chromium plays one for tests (Web Authentication, 11).
+import assert from 'node:assert/strict';
 
 export class Authenticator {
   /** Puts one into a tab, before the tab goes anywhere; it stays for as long as the tab does. */
@@ -31,6 +32,12 @@ export class Authenticator {
   /** The passkeys that it keeps. */
   async passkeys() {
     return (await this.#set('WebAuthn.getCredentials', {})).credentials;
+  }
+
+  /** Returns when it keeps so many passkeys, which the browser tells it after the page. */
+  async holds(count) {
+    const deadline = Date.now() + 60_000;
+    while ((await this.passkeys()).length !== count) assert.ok(Date.now() < deadline, `it does not keep ${count} passkeys`);
   }
 
   /** Forgets a passkey, as its person does in the settings of the device. */

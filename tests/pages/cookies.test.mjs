@@ -8,7 +8,8 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { answers, freePort } from './examples.mjs';
+import { reservePort } from '../ports.mjs';
+import { answers } from './examples.mjs';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const NODE = process.execPath;
@@ -81,7 +82,7 @@ for (const site of SITES) {
     before(async () => {
       const at = resolve(ROOT, site.folder);
       assert.ok(!site.needs || existsSync(join(at, site.needs)), `${join(site.folder, site.needs ?? '')} is not there: install the SDK`);
-      port = await freePort();
+      port = await reservePort();
       const settings = { API: service.api, KEY: 'svc_test_key', PORT: String(port), SITE, DATABASE: join(folder, 'site.sqlite3'), COOKIE_SECRET: 'of the site, 32 characters or more' };
       const [program, ...args] = site.command;
       child = spawn(program, args, { cwd: at, env: { ...process.env, ...settings }, stdio: process.env.SHOW_LOG ? 'inherit' : 'ignore' });

@@ -59,7 +59,7 @@ test('a session that is cancelled ends with a way to a new code', async () => {
 });
 
 test('a code is replaced before it ends', async () => {
-  const short = await Server.start({ SESSION_TTL: '6s' });
+  const short = await Server.start({ SESSION_TTL: '20s' });
   const shop = await startExample(short, 'element/site.mjs');
   const visitor = await Visitor.arrive(browser, [shop.origin, short.origin]);
   const page = await visitor.open(shop.origin);

@@ -1,18 +1,18 @@
 // The sites of `examples/` and of the SDKs, as their readers start them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { reservePort } from '../ports.mjs';
 
 /** Starts a site of `examples/` on a free port, on the domain `localhost` of this server's sandbox. */
 export async function startExample(server, file) {
-  const port = await freePort();
+  const port = await reservePort();
   await server.command('domains', 'add', 'localhost', '--sandbox', '--handler', 'hosted', '--event-url', `http://localhost:${port}/events`);
   return startSite(server, { folder: '.', command: [process.execPath, new URL(`../../examples/${file}`, import.meta.url).pathname], port });
 }
 
 /** Starts a site in its folder, for an account's sandbox on this server; `secret` signs its events. */
 export async function startSite(server, { folder, command: [program, ...args], account = 'default', secret = '', port }) {
-  port ??= await freePort();
+  port ??= await reservePort();
   const origin = `http://localhost:${port}`;
   const settings = {
     API: `${server.origin}/sandbox/v1`, KEY: await server.key('sandbox', account), PORT: port, SITE: origin, WEBHOOK_SECRET: secret,
@@ -21,15 +21,6 @@ export async function startSite(server, { folder, command: [program, ...args], a
   const child = spawn(program, args, { cwd: folder, env: { ...process.env, ...settings }, stdio: process.env.SHOW_LOG ? 'inherit' : 'ignore' });
   await answers(origin, child);
   return { origin, close: () => ended(child) };
-}
-
-export async function freePort() {
-  const server = createServer().listen(0, 'localhost');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Once it answers, it is there. */

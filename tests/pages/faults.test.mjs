@@ -23,7 +23,7 @@ test('two tabs show one code, and both follow the answer', async () => {
 
 test('without a stream of events the page asks again and again', async () => {
   const site = await stage.site();
-  const visitor = await stage.visitor({ expected: [/ERR_/] });
+  const visitor = await stage.visitor({ expected: [/ERR_|status of 503/] });
   await visitor.lose('events');
   const page = await visitor.open(`${site.origin}/register`);
   const { code, number } = await codeOf(page);
@@ -76,7 +76,7 @@ test('the name of a site and a browser that say more than a name are text', asyn
 test('a server that crashes under the page: it says so, and goes on when the server is back', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
-  const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_/] });
+  const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_|status of 503/] });
   const shown = await codeOf(page);
   await own.server.kill();
   const main = await state(page, 'away');
@@ -91,7 +91,7 @@ test('a server that crashes under the page: it says so, and goes on when the ser
 test('a server that crashes after the answer: the login is not lost', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
-  const { page, visitor, session } = await own.atLogin(site, { mode: 'register', expected: [/ERR_/] });
+  const { page, visitor, session } = await own.atLogin(site, { mode: 'register', expected: [/ERR_|status of 503/] });
   const { code, number } = await codeOf(page);
   await page.close();
   assert.equal((await new CrookedWallet().answer(code, number)).status, 200);

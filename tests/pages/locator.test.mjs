@@ -60,9 +60,11 @@ test('without a script: search, choose a machine, come back to its city', async 
   await page.getByRole('heading', { name: 'Corner Market', level: 1 }).waitFor();
   assert.match(await page.getByRole('link', { name: 'Directions' }).getAttribute('href'), /^geo:30\.268000,-97\.743000/);
   await page.getByRole('link', { name: 'Austin' }).first().click();
-  assert.equal(new URL(page.url()).pathname, CITY);
+  await page.waitForURL((url) => url.pathname === CITY);
   assert.equal(await page.locator('.machine').count(), 4);
+  const city = page.url();
   await page.getByRole('link', { name: /^Pays out cash/ }).click();
+  await page.waitForURL((url) => url.href !== city);
   assert.equal(await page.locator('.machine').count(), 1);
   await visitor.leave();
 });

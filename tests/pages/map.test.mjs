@@ -73,7 +73,7 @@ test('keys alone: move, zoom, and list the machines in the middle', async () => 
   assert.equal(await moves(page, () => page.keyboard.press('+')), 13);
   assert.equal(await moves(page, () => page.keyboard.press('-')), 12);
   for (const key of ['ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown']) await moves(page, () => page.keyboard.press(key));
-  assert.match(page.url(), /#12\.0\/30\.2[67]/);
+  await page.waitForURL(/#12\.0\/30\.2[67]/);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/near\?lat=30\.2\d+&lon=-97\.7\d+$/);
   await visitor.leave();

@@ -65,7 +65,7 @@ test('a wallet that signs the old code is told, and so is its person', async () 
 test('nobody answers for a quarter of an hour: the login has ended, and a button goes on', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
-  const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_/] });
+  const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_|status of 503/] });
   await pass(own, 16);
   const main = await state(page, 'expired');
   assert.match(await main.innerText(), /This login has ended/);
@@ -80,7 +80,7 @@ test('nobody answers for a quarter of an hour: the login has ended, and a button
 test('hours later only the way back to the site is left', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
-  const { page, session } = await own.atLogin(site, { expected: [/ERR_/] });
+  const { page, session } = await own.atLogin(site, { expected: [/ERR_|status of 503/] });
   await pass(own, 180);
   await state(page, 'expired');
   assert.equal(await page.getByRole('button', { name: 'Show a new code' }).count(), 0);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { reservePort } from '../ports.mjs';
 
 const run = promisify(execFile);
 const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
@@ -29,6 +30,7 @@ export class Server {
   /** Starts `signpost serve` with these settings (`SIGNPOST_…` without the prefix). */
   static async start(settings = {}) {
     const server = new Server(settings);
+    server.port = await reservePort();
     await server.start();
     return server;
   }

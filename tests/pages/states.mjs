@@ -199,7 +199,7 @@ export const STATES = {
 
   away: async (stage, options) => {
     const site = await stage.site();
-    const visitor = await stage.visitor({ ...options, expected: [/ERR_/] });
+    const visitor = await stage.visitor({ ...options, expected: [/ERR_|status of 503/] });
     await visitor.lose('events');
     const page = await visitor.open(`${site.origin}/login`);
     await state(page, 'waiting');
@@ -223,7 +223,7 @@ export async function pass(stage, minutes) {
 /** The states that need another time, and with it a stage of their own. */
 export const LATE_STATES = {
   expired: async (stage, options) => {
-    const { page } = await stage.atLogin(await stage.site(), { ...options, expected: [/ERR_/] });
+    const { page } = await stage.atLogin(await stage.site(), { ...options, expected: [/ERR_|status of 503/] });
     await pass(stage, 16);
     await state(page, 'expired');
     return page;

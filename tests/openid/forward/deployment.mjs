@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { Realm } from '../realm.mjs';
 import { Application } from './application.mjs';
-import { Proxy, freePort } from './proxy.mjs';
+import { reservePort } from '../../ports.mjs';
+import { Proxy } from './proxy.mjs';
 
 /** What a browser accepts that goes to a page. */
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -18,7 +19,7 @@ export class Deployment {
     try {
       started.realm = await Realm.open();
       started.application = await application.start();
-      started.port = await freePort();
+      started.port = await reservePort();
       started.origin = `http://localhost:${started.port}`;
       const options = ['--trusted', '--allow', 'group:staff'];
       const client = await started.realm.createClient(`${started.origin}/.signpost/callback`, options);

@@ -12,7 +12,8 @@ import { Person, attribute } from '../person.mjs';
 import { Site } from '../site.mjs';
 import { Application } from './application.mjs';
 import { REMOTE, timeout } from './deployment.mjs';
-import { Proxy, freePort, nginxWithTls } from './proxy.mjs';
+import { reservePort } from '../../ports.mjs';
+import { Proxy, nginxWithTls } from './proxy.mjs';
 
 const DOMAIN = 'shop.example';
 const folder = mkdtempSync(join(tmpdir(), 'signpost-tls-'));
@@ -34,7 +35,7 @@ before(async () => {
   certify();
   // The wallet, and Python's requests.
   Object.assign(process.env, { SSL_CERT_FILE: ca, REQUESTS_CA_BUNDLE: ca });
-  ports = { login: await freePort(), site: await freePort(), application: await freePort() };
+  ports = { login: await reservePort(), site: await reservePort(), application: await reservePort() };
   server = await Server.start({ SERVICES: 'auth', PUBLIC_URL: `https://localhost:${ports.login}` });
   await server.host(DOMAIN, 'https://wallet.example/', {}, { environment: 'live' });
   const createClient = (uri, options) =>

@@ -1,13 +1,14 @@
 // An application in PHP, behind PHP's own web server.
 import { spawn } from 'node:child_process';
-import { freePort, listens } from './proxy.mjs';
+import { reservePort } from '../../ports.mjs';
+import { listens } from './proxy.mjs';
 
 export class PhpApplication {
   #output = '';
 
   static async start() {
     const application = new PhpApplication();
-    application.port = await freePort();
+    application.port = await reservePort();
     const script = new URL('application.php', import.meta.url).pathname;
     const child = spawn('php', ['-S', `127.0.0.1:${application.port}`, script], { stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr.setEncoding('utf8').on('data', (text) => (application.#output += text));

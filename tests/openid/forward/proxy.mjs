@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -132,13 +132,4 @@ export async function listens(port, child, output) {
     assert.ok(child.exitCode === null, `the program ended: ${output()}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-/** A port that nobody has, for a program that cannot choose one itself. */
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

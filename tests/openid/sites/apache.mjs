@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { reservePort } from '../../ports.mjs';
 
-// Below the ports that the system gives away.
-const port = 25_000 + (process.pid % 1000);
+const port = await reservePort();
 const origin = `http://127.0.0.1:${port}`;
 console.log(JSON.stringify({ origin }));
 

@@ -268,6 +268,27 @@ async fn heads_that_come_with_a_request_are_bounded_per_address() {
     service.stop().await;
 }
 
+#[tokio::test]
+async fn a_refusal_before_the_body_says_that_the_connection_closes() {
+    let service = Service::start().await;
+    let address = service.app.listen;
+    let post = format!("POST /nowhere HTTP/1.1\r\nHost: {address}\r\nContent-Length: 5\r\n\r\n");
+    let last = format!("GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let answers = async |sent: String| {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(sent.as_bytes()).await.expect("a connection");
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).await.expect("an answer");
+        let statuses = answers.split("HTTP/1.1 ").skip(1).map(|answer| answer[..3].to_owned()).collect::<Vec<_>>();
+        (statuses, answers.to_ascii_lowercase().matches("\r\nconnection: close\r\n").count())
+    };
+    assert_eq!(answers(post.clone()).await, (vec!["404".to_owned()], 1));
+    // A body that came with its head is read, and the connection stays open for the next request.
+    let both = answers(format!("{post}12345{last}")).await;
+    assert_eq!(both, (vec!["404".to_owned(), "200".to_owned()], 1));
+    service.stop().await;
+}
+
 /// MB of memory that the process uses.
 fn resident_megabytes(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");

@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::ConnectInfo;
-use axum::http::{HeaderMap, Request};
+use axum::http::{HeaderMap, HeaderValue, Request, header};
+use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -16,6 +18,7 @@ use signpost_platform::clock::Clock;
 use signpost_platform::limits::{InProgress, Proxies, RequestPermit, find_caller};
 use signpost_platform::observe::untrusted_proxies::UntrustedProxies;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
 use tokio_util::io::InspectReader;
 
 use super::connection::{OpenConnection, Phase};
@@ -30,6 +33,12 @@ const MAX_BUFFER_BYTES: usize = MAX_HEAD_BYTES;
 
 /// Maximum size of a part of a response that is handed to the parser at once, in bytes. What it was handed counts as sent.
 const MAX_RESPONSE_PART: usize = 64 * 1024;
+
+/// Maximum size of a request body that is read only to keep its connection, in bytes.
+const MAX_DISCARDED_BYTES: u64 = 64 * 1024;
+
+/// Maximum time to wait for a request body that is read only to keep its connection. A body usually arrives with its head.
+const MAX_DISCARD_TIME: Duration = Duration::from_millis(100);
 
 /// What the requests of all connections of a listener need.
 pub(crate) struct Dispatcher {
@@ -68,18 +77,23 @@ where
 {
     let connection = place.connection();
     let io = TokioIo::new(InspectReader::new(io, place.recorder()));
-    let service = service_fn(|mut request: Request<Incoming>| {
+    let service = service_fn(|request: Request<Incoming>| {
+        let (mut head, incoming) = request.into_parts();
         // Here and not in the future: from now on the connection is not idle.
-        let running = place.begin_request(request.body().size_hint().exact());
+        let running = place.begin_request(incoming.size_hint().exact());
         let running = running.then(|| RunningRequest(Arc::clone(connection)));
-        let permit = dispatcher.admit(peer, request.headers());
-        request.extensions_mut().insert(ConnectInfo(peer));
-        request.extensions_mut().insert(permit.clone());
-        let request = request.map(|incoming| to_body(incoming, connection));
+        let permit = dispatcher.admit(peer, &head.headers);
+        head.extensions.insert(ConnectInfo(peer));
+        head.extensions.insert(permit.clone());
+        let (body, unread) = to_body(incoming, connection);
+        let request = Request::from_parts(head, body);
         let dispatcher = Arc::clone(&dispatcher);
         async move {
             let running = running.ok_or(Closing)?;
-            let response = dispatcher.front.answer(request).await;
+            let mut response = dispatcher.front.answer(request).await;
+            if !discard_rest(unread).await {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             Ok::<_, Closing>(response.map(|body| ReplyBody {
                 body,
                 rest: Bytes::new(),
@@ -106,28 +120,59 @@ where
     }
 }
 
-fn to_body(incoming: Incoming, connection: &Arc<OpenConnection>) -> Body {
+/// Returns the body of a request for its handler, and the same body for [`discard_rest`].
+fn to_body(incoming: Incoming, connection: &Arc<OpenConnection>) -> (Body, Option<Arc<Mutex<Incoming>>>) {
     if incoming.is_end_stream() {
-        return Body::empty();
+        return (Body::empty(), None);
     }
-    Body::new(RequestBody { incoming, connection: Arc::clone(connection) })
+    let incoming = Arc::new(Mutex::new(incoming));
+    let body = RequestBody { incoming: Arc::clone(&incoming), connection: Arc::clone(connection) };
+    (Body::new(body), Some(incoming))
+}
+
+/// Reads the part of a request body that its handler did not read, and returns whether the body has ended.
+///
+/// After a response, hyper closes the connection if the request's body has not arrived. A client that is not told so can
+/// send its next request at that moment and lose it, so the response has to say `Connection: close` (RFC 9112, 9.6).
+async fn discard_rest(body: Option<Arc<Mutex<Incoming>>>) -> bool {
+    let Some(body) = body else { return true };
+    let Some(body) = Arc::into_inner(body) else { return false };
+    let mut body = body.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if body.size_hint().lower() > MAX_DISCARDED_BYTES {
+        return false;
+    }
+    let read_to_end = async {
+        let mut length = 0;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { return false };
+            length += frame.data_ref().map_or(0, Bytes::len) as u64;
+            if length > MAX_DISCARDED_BYTES {
+                return false;
+            }
+        }
+        true
+    };
+    timeout(MAX_DISCARD_TIME, read_to_end).await.unwrap_or(false)
 }
 
 /// The body of a request, which tells its connection whether the handler waits for it.
 struct RequestBody {
-    incoming: Incoming,
+    incoming: Arc<Mutex<Incoming>>,
     connection: Arc<OpenConnection>,
+}
+
+impl RequestBody {
+    fn incoming(&self) -> MutexGuard<'_, Incoming> {
+        self.incoming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl HttpBody for RequestBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.incoming).poll_frame(context);
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut *self.incoming()).poll_frame(context);
         match &polled {
             Poll::Pending => self.connection.body_awaited(),
             Poll::Ready(Some(Ok(frame))) => self.connection.body_arrived(frame.data_ref().map_or(0, Bytes::len)),
@@ -137,11 +182,11 @@ impl HttpBody for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
+        self.incoming().is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        self.incoming().size_hint()
     }
 }
 

@@ -1,0 +1,38 @@
+// Ports for programs that cannot choose one themselves, or that are started again on the same one.
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+// Below the ports that the system chooses, so that no outgoing connection takes one meanwhile; `tests/servers.sh` has others.
+const FIRST = 20_000;
+const COUNT = 2_000;
+
+/** Reserves a port of this machine until this process ends, among all tests that run at the same time. Returns it. */
+export async function reservePort() {
+  for (let offset = 0; offset < COUNT; offset++) {
+    const port = FIRST + ((process.pid * 7 + offset) % COUNT);
+    if (reserve(port) && (await isFree(port))) return port;
+  }
+  throw new Error(`no port is left: remove ${folder('*')}`);
+}
+
+const folder = (port) => join(tmpdir(), `signpost-port-${port}`);
+
+function reserve(port) {
+  try {
+    mkdirSync(folder(port));
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+  process.once('exit', () => rmdirSync(folder(port)));
+  return true;
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
+}
