@@ -36,7 +36,7 @@ if [ "${1:-}" = --newest ]; then
   [ -n "$newest" ] || { echo "There is no Python 3.12 or newer here." >&2; exit 1; }
   install venv-newest "$newest"
   "$newest" --version
-  exec timeout 120 venv-newest/bin/pytest "$@"
+  exec timeout 600 venv-newest/bin/pytest "$@"
 fi
 install venv python3
 [ "${1:-}" != --install ] || exit 0
@@ -45,7 +45,7 @@ venv/bin/ruff format --quiet --check src tests examples recipes
 venv/bin/ruff check --quiet src tests examples recipes
 venv/bin/mypy --strict --no-error-summary src tests examples recipes
 venv/bin/pyright --pythonpath venv/bin/python >pyright.log || { cat pyright.log; exit 1; }
-timeout 120 venv/bin/pytest "$@"
+timeout 600 venv/bin/pytest "$@"
 [ $# -eq 0 ] || exit 0
 
 rm -rf dist

@@ -102,7 +102,7 @@ async fn status_counts_what_the_database_has() {
     assert!(text(attention, "found").contains("https://dead.test"));
     // What warns fails no doctor.
     let doctor = run(folder.path(), &["doctor", "--json"]).await.json();
-    assert_eq!((checks_that(&doctor, "warn"), &doctor["failed"]), (vec!["events".to_owned()], &json!(0)));
+    assert_eq!((checks_that(&doctor, "warn"), checks_that(&doctor, "fail")), (vec!["events".to_owned()], Vec::new()));
 }
 
 #[test]

@@ -286,6 +286,9 @@ async fn a_refusal_before_the_body_says_that_the_connection_closes() {
     // A body that came with its head is read, and the connection stays open for the next request.
     let both = answers(format!("{post}12345{last}")).await;
     assert_eq!(both, (vec!["404".to_owned(), "200".to_owned()], 1));
+    // A client that waits for "100 Continue" is not asked for its body.
+    let asking = post.replace("Content-Length: 5", "Transfer-Encoding: chunked\r\nExpect: 100-continue");
+    assert_eq!(answers(asking).await, (vec!["404".to_owned()], 1));
     service.stop().await;
 }
 

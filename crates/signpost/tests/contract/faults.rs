@@ -102,7 +102,7 @@ async fn a_name_that_leads_elsewhere_the_second_time_is_dialled_where_it_was_che
     let outbound = Outbound::new(&Names::uncached(Some(names.address)).expect("a resolver"));
     let send = async |host: &str| {
         let url = format!("https://{host}:{}/", address.port()).parse().expect("a URL");
-        let within = Duration::from_millis(400);
+        let within = Duration::from_secs(3);
         let request =
             Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, within, keep: 0 };
         format!("{:#}", outbound.send(Reach::Public, request).await.expect_err("nobody answers there"))

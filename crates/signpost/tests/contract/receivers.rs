@@ -2,7 +2,7 @@
 //! mistake each, die, hang or talk without end.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ use signpost_auth::receiver::{EventHeaders, EventRules, Post, classify};
 use signpost_platform::accounts::Environment;
 use signpost_platform::clock::Clock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::harness::{Endpoint, Following, Integrator, Program, Service, members, text};
 
@@ -218,9 +218,10 @@ async fn listeners_come_go_and_are_killed_and_nothing_changes() {
 #[tokio::test]
 async fn a_receiver_that_dies_cuts_or_talks_without_end_stops_nobody() {
     let desk = Desk::open().await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
+    // Nobody listens at this port, and nobody else gets it.
+    let receiver = TcpSocket::new_v4().expect("a socket");
+    receiver.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
+    let address = receiver.local_addr().expect("an address");
     let (mut listening, _) = desk.listens(&format!("{address}/events")).await;
     let answers = async |listening: &mut Following| {
         let id = desk.happens().await;
@@ -230,7 +231,7 @@ async fn a_receiver_that_dies_cuts_or_talks_without_end_stops_nobody() {
     let dead = answers(&mut listening).await;
     assert!(text(&dead, "error").contains("refused") && dead.get("status").is_none(), "{dead}");
     // It comes back, and cuts the connection before it answers, and in the middle of the status line.
-    let listener = TcpListener::bind(address).await.expect("the same port");
+    let listener = receiver.listen(8).expect("a listener");
     for said in [&b""[..], b"HTTP/1.1 20"] {
         let cutting = async {
             let (mut connection, _) = listener.accept().await.expect("a connection");

@@ -64,10 +64,7 @@ impl Caller {
         let fleet = Arc::new(Fleet::start(program, &database, &redis, &SETTINGS));
         let caller = Self { http: http(), fleet, key: String::new() };
         let [slow, fast] = [caller.clock(0).await, caller.clock(2).await];
-        assert!(
-            (19..22).contains(&fast.duration_since(slow).as_secs()),
-            "the clocks are to be 20 s apart: is faketime there?"
-        );
+        assert!(fast.duration_since(slow).as_secs() >= 19, "the clocks are to be 20 s apart: is faketime there?");
         let arguments = ["keys", "create", "--environment", "sandbox", "--name", "soak", "--json"];
         let key = text(&caller.fleet.command(&arguments).runs().await.json(), "key").to_owned();
         let caller = Self { key, ..caller };

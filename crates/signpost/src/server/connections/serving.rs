@@ -85,13 +85,15 @@ where
         let permit = dispatcher.admit(peer, &head.headers);
         head.extensions.insert(ConnectInfo(peer));
         head.extensions.insert(permit.clone());
+        // Whoever waits for "100 Continue" sends nothing after a refusal.
+        let sends_body = !head.headers.contains_key(header::EXPECT);
         let (body, unread) = to_body(incoming, connection);
         let request = Request::from_parts(head, body);
         let dispatcher = Arc::clone(&dispatcher);
         async move {
             let running = running.ok_or(Closing)?;
             let mut response = dispatcher.front.answer(request).await;
-            if !discard_rest(unread).await {
+            if !discard_rest(unread, sends_body).await {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Closing>(response.map(|body| ReplyBody {
@@ -130,15 +132,19 @@ fn to_body(incoming: Incoming, connection: &Arc<OpenConnection>) -> (Body, Optio
     (Body::new(body), Some(incoming))
 }
 
-/// Reads the part of a request body that its handler did not read, and returns whether the body has ended.
+/// Reads the part of a request body that its handler did not read, if the client sends it. Returns whether the body has
+/// ended.
 ///
 /// After a response, hyper closes the connection if the request's body has not arrived. A client that is not told so can
 /// send its next request at that moment and lose it, so the response has to say `Connection: close` (RFC 9112, 9.6).
-async fn discard_rest(body: Option<Arc<Mutex<Incoming>>>) -> bool {
+async fn discard_rest(body: Option<Arc<Mutex<Incoming>>>, sends_body: bool) -> bool {
     let Some(body) = body else { return true };
     let Some(body) = Arc::into_inner(body) else { return false };
     let mut body = body.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if body.size_hint().lower() > MAX_DISCARDED_BYTES {
+    if body.is_end_stream() {
+        return true;
+    }
+    if !sends_body || body.size_hint().lower() > MAX_DISCARDED_BYTES {
         return false;
     }
     let read_to_end = async {
