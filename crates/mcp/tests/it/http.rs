@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -178,14 +179,14 @@ impl io::Write for Log {
 #[tokio::test]
 async fn our_fault_is_logged_once_with_its_cause_and_no_other_fault_is() {
     let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    let guard = tracing::subscriber::set_default(subscriber);
+    let (writer, this) = (log.clone(), thread::current().id());
+    // For all threads: without a global subscriber, the first event of another thread could disable this one's.
+    let writer = move || if thread::current().id() == this { writer.clone() } else { Log::default() };
+    tracing_subscriber::fmt().with_ansi(false).with_writer(writer).init();
     for tool in ["add", "fail", "nope", "break"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
         send(&app(), post("/mcp", "X-Request-Id: req-1", body)).await;
     }
-    drop(guard);
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
     for part in ["ERROR", "a handler failed", "name=\"break\"", "request_id=\"req-1\"", "the disk of secrets is full"] {
