@@ -217,9 +217,9 @@ async fn machines(store: &Store, folder: &Path) -> Result<()> {
 
 /// A user of the server's own domain, who is an operator and signed in by this cookie.
 async fn operator(store: &Store) -> Result<String> {
-    const KEY: &str = "INSERT INTO users (domain_id, public_key, created_at, id, user_id, kind, name)
+    const KEY: &str = "INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
                        VALUES ($1, $2, $3, $4, $5, 'wallet', 'Wallet')";
-    const USER: &str = "INSERT INTO hosted_users (domain_id, id, petname, created_at)
+    const USER: &str = "INSERT INTO users (domain_id, id, petname, created_at)
                         VALUES ($1, $2, 'calm-otter-1000', $3)";
     const OPERATOR: &str = "INSERT INTO operators (user_id, added_at, added_by) VALUES ($1, $2, 'operator')";
     let now = Clock::System.now();

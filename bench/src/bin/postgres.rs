@@ -36,8 +36,8 @@ const LOGINS: usize = 6_400;
 /// The same row into the same table.
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at,
-                          client_secret)
-    VALUES ($1, 'bench', 'sandbox', 'dom_06g3m8d2vw', $2, $3, 1700000000000, 1700000300000, $1)";
+                          client_secret, flow)
+    VALUES ($1, 'bench', 'sandbox', 'dom_06g3m8d2vw', $2, $3, 1700000000000, 1700000300000, $1, 'cross_device')";
 
 fn main() -> Result<()> {
     // The baseline is a process of its own too.

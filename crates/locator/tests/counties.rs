@@ -132,36 +132,16 @@ fn pack(version: u32, sections: &[Vec<u8>]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// The same in version 1: without the last two columns of places, the last of postcodes, and the sections of counties.
-fn of_version_1(bytes: &[u8]) -> Vec<u8> {
-    let (version, mut sections) = unpack(bytes);
-    assert_eq!((version, sections.len()), (2, 10));
-    sections[3].truncate(5 * 4);
-    sections[5].truncate(4 * 4);
-    sections.drain(6..9);
-    pack(1, &sections)
-}
-
-#[test]
-fn a_file_from_before_counties_is_still_read() {
-    let gazetteer = Gazetteer::from_bytes(&of_version_1(&with_a_county(Some(0)).unwrap())).unwrap();
-    let place = gazetteer.city(region("ME"), "Oldtown").unwrap();
-    assert_eq!((place.county, place.population, gazetteer.postcodes()), (None, 7_000, 1));
-    assert_eq!(gazetteer.resolve("04468").unwrap().region, Region::parse("ME"));
-}
-
 #[test]
 fn a_file_of_another_version_or_with_a_county_too_many_is_refused() {
     let good = with_a_county(Some(0)).unwrap();
     let (version, sections) = unpack(&good);
     assert!(Gazetteer::from_bytes(&pack(version, &sections)).is_ok());
-    for version in [0, 3, u32::MAX] {
+    for version in [0, 1, 3, u32::MAX] {
         let error = Gazetteer::from_bytes(&pack(version, &sections)).unwrap_err();
-        assert_eq!(error.to_string(), "this is not a gazetteer of format version 1 or 2");
+        assert_eq!(error.to_string(), "this is not a gazetteer of format version 2");
     }
-    // A version 2 that is one by its number alone.
-    let (_, old) = unpack(&of_version_1(&good));
-    assert!(Gazetteer::from_bytes(&pack(2, &old)).is_err());
+    assert!(Gazetteer::from_bytes(&pack(version, &sections[..9])).is_err());
     let county_of_place = |number: u32| {
         let mut sections = sections.clone();
         sections[3][5 * 4..6 * 4].copy_from_slice(&number.to_le_bytes());

@@ -5,10 +5,11 @@ use rusqlite::Connection;
 /// Application ID of a database of this program: "sgnp" in ASCII.
 const APPLICATION_ID: i32 = 0x7367_6e70;
 
-/// All tables, and the one that every database of this program has, also from before it had an application ID. Other
-/// programs have a table of this name with other columns.
+/// Counts all tables, the table that every database of this program has, and the one that it had in databases of unreleased
+/// versions. Other programs have a table with this name and other columns.
 const COUNT_TABLES: &str = "
-    SELECT COUNT(*), COUNT(CASE WHEN sql = 'CREATE TABLE schema_version (version BIGINT NOT NULL)' THEN 1 END)
+    SELECT COUNT(*), COUNT(CASE WHEN name = 'applied_migrations' THEN 1 END),
+           COUNT(CASE WHEN sql = 'CREATE TABLE schema_version (version BIGINT NOT NULL)' THEN 1 END)
     FROM sqlite_master WHERE type = 'table'";
 
 /// The program that a database belongs to.
@@ -18,6 +19,8 @@ pub(super) enum DatabaseOwner {
     Signpost,
     /// No program yet: it has no tables. A process that was killed while it created a database leaves one.
     Unclaimed,
+    /// An unreleased version of this program.
+    Unreleased,
     /// Another program.
     Other,
 }
@@ -26,17 +29,18 @@ impl DatabaseOwner {
     /// Reads the application ID and the names of the tables.
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let id = read_id(connection)?;
-        let (all, ours): (i64, i64) = connection.query_row(COUNT_TABLES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let is_known = id == APPLICATION_ID || id == 0;
-        Ok(match (is_known, all, ours) {
-            (true, _, 1) => Self::Signpost,
-            (true, 0, _) => Self::Unclaimed,
+        let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let (all, ours, unreleased): (i64, i64, i64) = connection.query_row(COUNT_TABLES, [], counts)?;
+        Ok(match id {
+            APPLICATION_ID if ours == 1 => Self::Signpost,
+            APPLICATION_ID | 0 if unreleased == 1 => Self::Unreleased,
+            APPLICATION_ID | 0 if all == 0 => Self::Unclaimed,
             _ => Self::Other,
         })
     }
 }
 
-/// Writes the application ID, if it is not there: databases from before there was one get it when they are migrated.
+/// Writes the application ID, if it is not there.
 pub(super) fn write_id(connection: &Connection) -> rusqlite::Result<()> {
     if read_id(connection)? == APPLICATION_ID {
         return Ok(());
@@ -51,20 +55,25 @@ fn read_id(connection: &Connection) -> rusqlite::Result<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::migrate::APPLIED;
 
     #[test]
     fn a_database_belongs_to_the_program_that_its_header_and_tables_name() {
-        const OURS: &str = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL);";
+        let unreleased = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL);";
         let other = "PRAGMA application_id = 252006673;";
+        let own = format!("PRAGMA application_id = {APPLICATION_ID};");
         for (sql, expected) in [
             (String::new(), DatabaseOwner::Unclaimed),
-            (OURS.to_owned(), DatabaseOwner::Signpost),
-            (format!("PRAGMA application_id = {APPLICATION_ID};"), DatabaseOwner::Unclaimed),
-            (format!("PRAGMA application_id = {APPLICATION_ID}; {OURS}"), DatabaseOwner::Signpost),
+            (own.clone(), DatabaseOwner::Unclaimed),
+            (format!("{own} {APPLIED};"), DatabaseOwner::Signpost),
+            (format!("{own} CREATE TABLE bookmarks (n);"), DatabaseOwner::Other),
+            (unreleased.to_owned(), DatabaseOwner::Unreleased),
+            (format!("{own} {unreleased}"), DatabaseOwner::Unreleased),
+            (format!("{APPLIED};"), DatabaseOwner::Other),
             ("CREATE TABLE bookmarks (n);".to_owned(), DatabaseOwner::Other),
             ("CREATE TABLE schema_version (version, name);".to_owned(), DatabaseOwner::Other),
             (other.to_owned(), DatabaseOwner::Other),
-            (format!("{other} {OURS}"), DatabaseOwner::Other),
+            (format!("{other} {APPLIED};"), DatabaseOwner::Other),
         ] {
             let connection = Connection::open_in_memory().unwrap();
             connection.execute_batch(&sql).unwrap();

@@ -35,7 +35,7 @@ pub use columns::{ReadColumns, Values, WriteColumns};
 pub use file::{Missing, available_bytes};
 pub use file_state::FileState;
 pub use lock::{DatabaseLock, lock, try_lock};
-pub use migrate::{Migrated, Migration, Newer};
+pub use migrate::{Migrated, Migration, Newer, Unreleased};
 pub use moving::Moved;
 pub use postgres::{DatabaseNotReady, is_postgres, is_postgres_url};
 pub use random::random;

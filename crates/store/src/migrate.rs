@@ -14,9 +14,12 @@ use crate::application_id;
 /// What servers connect as, with the version behind it: so the operator sees who is still there.
 pub(super) const SERVER: &str = "signpost/";
 
-const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
-/// The versions below which a program cannot use the tables any more.
-const NEEDED: &str = "CREATE TABLE IF NOT EXISTS schema_needed (version BIGINT NOT NULL)";
+/// The migrations that were run. It also tells a database of this program from others.
+pub(super) const APPLIED: &str = "CREATE TABLE IF NOT EXISTS applied_migrations (version BIGINT NOT NULL)";
+/// The migrations that a program has to know to use the tables.
+const REQUIRED: &str = "CREATE TABLE IF NOT EXISTS required_migrations (version BIGINT NOT NULL)";
+/// Whether an unreleased version created tables here.
+const FIND_UNRELEASED: &str = "SELECT to_regclass('schema_needed') IS NOT NULL";
 
 /// One change of the tables.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +44,14 @@ pub struct Newer {
     /// The newest version this program knows.
     pub known: i64,
 }
+
+/// A version of this program that was never released created the database.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "an unreleased version of signpost created this database, and no released version can use it: begin with another \
+     data folder or database; nothing was changed"
+)]
+pub struct Unreleased;
 
 /// What a migration did.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -103,18 +114,21 @@ fn due(
 pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
     transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
-    transaction.batch_execute(&format!("{VERSIONS}; {NEEDED}")).await?;
-    let applied = transaction.query("SELECT version FROM schema_version", &[]).await?;
+    if transaction.query_one(FIND_UNRELEASED, &[]).await?.try_get(0)? {
+        bail!(Unreleased);
+    }
+    transaction.batch_execute(&format!("{APPLIED}; {REQUIRED}")).await?;
+    let applied = transaction.query("SELECT version FROM applied_migrations", &[]).await?;
     let applied = applied.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
-    let needed = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM schema_needed", &[]).await?;
+    let needed = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM required_migrations", &[]).await?;
     let (due, migrated) = due(migrations, &applied, needed.try_get(0)?, contract)?;
     for (version, migration) in due {
         if migration.contracts {
             nobody_older(&transaction, version).await?;
-            transaction.execute("INSERT INTO schema_needed (version) VALUES ($1)", &[&version]).await?;
+            transaction.execute("INSERT INTO required_migrations (version) VALUES ($1)", &[&version]).await?;
         }
         transaction.batch_execute(migration.postgres).await.with_context(|| format!("migration {version}"))?;
-        transaction.execute("INSERT INTO schema_version (version) VALUES ($1)", &[&version]).await?;
+        transaction.execute("INSERT INTO applied_migrations (version) VALUES ($1)", &[&version]).await?;
     }
     transaction.commit().await?;
     Ok(migrated)
@@ -141,12 +155,13 @@ pub(super) fn run(connection: &mut Connection, migrations: &[Migration]) -> Resu
 fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> Result<Migrated> {
     // Takes the write lock first, so that of two programs that start together one waits for the other.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(&format!("{VERSIONS}; {NEEDED}"))?;
+    transaction.execute_batch(&format!("{APPLIED}; {REQUIRED}"))?;
     let applied = transaction
-        .prepare("SELECT version FROM schema_version")?
+        .prepare("SELECT version FROM applied_migrations")?
         .query_map([], |row| row.get(0))?
         .collect::<Result<Vec<i64>, _>>()?;
-    let needed = transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM schema_needed", [], |row| row.get(0))?;
+    let needed =
+        transaction.query_row("SELECT COALESCE(MAX(version), 0) FROM required_migrations", [], |row| row.get(0))?;
     let (due, migrated) = due(list, &applied, needed, contract)?;
     application_id::write_id(&transaction)?;
     for (version, migration) in due {
@@ -154,9 +169,9 @@ fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> 
             transaction.execute_batch(sql).with_context(|| format!("migration {version}"))?;
         }
         if migration.contracts {
-            transaction.execute("INSERT INTO schema_needed (version) VALUES (?1)", [version])?;
+            transaction.execute("INSERT INTO required_migrations (version) VALUES (?1)", [version])?;
         }
-        transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [version])?;
+        transaction.execute("INSERT INTO applied_migrations (version) VALUES (?1)", [version])?;
     }
     transaction.commit()?;
     Ok(migrated)

@@ -174,8 +174,6 @@ impl AtmReader {
         self.changed.push((id, TimeZone::UTC.to_datetime(updated_at).date()));
         let source = self.names.get(name.as_str()).cloned().unwrap_or_else(|| name.into());
         self.names.insert(Arc::clone(&source));
-        // An import of an older version kept what cannot be seen too.
-        let record = signpost_text::line(&record);
         let mut record: Box<Record> =
             serde_json::from_str(&record).with_context(|| format!("the record of ATM {id}"))?;
         self.parts.share(&mut record);

@@ -44,8 +44,8 @@ const SIGN_IN: &str = "
         public_key = CASE WHEN session_id = $1 THEN $3 END,
         method = CASE WHEN session_id = $1 THEN $4 END,
         authenticated_at = CASE WHEN session_id = $1 THEN COALESCE((
-            SELECT signed_out_at + 1 FROM hosted_users
-            WHERE hosted_users.domain_id = browser_sessions.domain_id AND hosted_users.id = $2
+            SELECT signed_out_at + 1 FROM users
+            WHERE users.domain_id = browser_sessions.domain_id AND users.id = $2
                 AND signed_out_at >= CAST($5 AS BIGINT)
         ), CAST($5 AS BIGINT)) END,
         last_used_at = CAST($5 AS BIGINT)
@@ -77,7 +77,7 @@ const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 
 /// What was granted to applications before counts no more either. The server where somebody logged in may have been ahead of
 /// this one: what is over is what came of any login so far, also of one that no browser has any more.
 const NOTE_SIGN_OUT: &str = "
-    UPDATE hosted_users SET signed_out_at = CASE
+    UPDATE users SET signed_out_at = CASE
         WHEN last_login_at > $3 AND last_login_at >= created_at THEN last_login_at
         WHEN created_at > $3 THEN created_at
         ELSE $3

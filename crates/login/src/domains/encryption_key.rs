@@ -9,9 +9,6 @@ use signpost_store::{Step, Store, Unavailable, WriteOutcome, must, params};
 
 use crate::domains::seal::Seal;
 
-/// Value that the migration records if there were encrypted rows: the first key that decrypts them replaces it.
-const UNKNOWN_KEY: &str = "unknown";
-
 const FIND: &str = "SELECT fingerprint, old_fingerprint FROM encryption_key";
 
 const ALLOWS_KEY: &str = "SELECT fingerprint FROM encryption_key WHERE fingerprint = $1 OR old_fingerprint = $1";
@@ -73,7 +70,7 @@ impl RecordedKeys {
             return Ok(KeyAdmission::Allowed);
         }
         let is_replaced = seal.old_fingerprint().is_some_and(|old| old.as_str() == current);
-        if is_replaced || current == UNKNOWN_KEY { Ok(KeyAdmission::MayRecord) } else { Err(KeyRefused::Different) }
+        if is_replaced { Ok(KeyAdmission::MayRecord) } else { Err(KeyRefused::Different) }
     }
 }
 
@@ -122,14 +119,11 @@ mod tests {
         let text = |byte: u8| seal(Some(byte), None).fingerprint().map(|key| key.as_str().to_owned());
         let recorded = |current, previous| RecordedKeys { current, previous };
         let none = recorded(None, None);
-        let unknown = recorded(Some(UNKNOWN_KEY.to_owned()), None);
         let one = recorded(text(1), None);
         let rotated = recorded(text(2), text(1));
         for (keys, key, old, expected) in [
             (&none, None, None, Ok(KeyAdmission::Allowed)),
             (&none, Some(1), None, Ok(KeyAdmission::MayRecord)),
-            (&unknown, None, None, Err(KeyRefused::Missing)),
-            (&unknown, Some(1), None, Ok(KeyAdmission::MayRecord)),
             (&one, None, None, Err(KeyRefused::Missing)),
             (&one, None, Some(1), Err(KeyRefused::Missing)),
             (&one, Some(1), None, Ok(KeyAdmission::Allowed)),

@@ -52,7 +52,7 @@ const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND
 const BY_SUFFIX: &str = sql!(
     "SELECT ",
     Session::COLUMN_LIST,
-    ", (SELECT COUNT(*) FROM users WHERE users.domain_id = sessions.domain_id AND users.public_key = $2)
+    ", (SELECT COUNT(*) FROM credentials AS known WHERE known.domain_id = sessions.domain_id AND known.public_key = $2)
      , (SELECT COUNT(*) FROM sessions AS alike WHERE substr(alike.id, 30) = $1 AND alike.page_until IS NOT NULL)
      FROM sessions WHERE substr(id, 30) = $1 AND page_until IS NOT NULL LIMIT 1"
 );

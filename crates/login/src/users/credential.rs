@@ -10,14 +10,14 @@ use crate::domains::LoginMethod;
 use crate::ids::{CredentialId, DomainId, UserId};
 
 rows! {
-    /// A key's row. Servers of an older version know keys alone, call them users and add rows without ids.
+    /// A row of the table of credentials.
     #[derive(Clone, Debug)]
-    pub struct KeyRow in "users" by [domain_id, public_key] {
+    pub struct CredentialRow in "credentials" by [domain_id, public_key] {
         pub(super) domain_id: DomainId,
         pub(super) public_key: String,
         pub(super) created_at: Timestamp,
-        pub(super) id: Option<CredentialId>,
-        pub(super) user_id: Option<UserId>,
+        pub(super) id: CredentialId,
+        pub(super) user_id: UserId,
         pub(super) kind: CredentialKind,
         pub(super) name: String,
         pub(super) passkey_id: Option<PasskeyId> as Option<Parsed<PasskeyId>>,
@@ -82,15 +82,6 @@ pub struct NewCredential {
     pub kind: CredentialKind,
     /// Of a passkey, and of nothing else.
     pub passkey: Option<PasskeyColumns>,
-}
-
-/// Who has a key, as its row says.
-#[derive(Clone, Debug)]
-pub(super) enum KeyHolder {
-    /// A user.
-    Credential(Box<Credential>),
-    /// Somebody whom a server of an older version registered, and who is no user yet.
-    Older { created_at: Timestamp, last_login_at: Option<Timestamp> },
 }
 
 impl CredentialKind {
@@ -177,48 +168,36 @@ impl NewCredential {
     }
 }
 
-impl KeyHolder {
-    pub(super) fn new(row: KeyRow) -> Result<Self> {
-        let KeyRow {
-            domain_id,
-            public_key,
-            created_at,
-            id,
-            user_id,
-            kind,
-            name,
-            passkey_id,
-            sign_count,
-            last_login_at,
-        } = row;
-        let passkey = match (passkey_id, sign_count) {
+impl Credential {
+    /// Returns the credential in a row of the table.
+    ///
+    /// # Errors
+    /// If the columns contradict each other.
+    pub(super) fn from_stored(row: CredentialRow) -> Result<Self> {
+        let passkey = match (row.passkey_id, row.sign_count) {
             (Some(id), Some(sign_count)) => Some(PasskeyColumns { id, sign_count }),
             (None, None) => None,
-            _ => bail!("users: passkey_id and sign_count contradict each other"),
+            _ => bail!("credentials: passkey_id and sign_count contradict each other"),
         };
         ensure!(
-            passkey.is_some() == (kind == CredentialKind::Passkey),
-            "users: kind and passkey_id contradict each other"
+            passkey.is_some() == (row.kind == CredentialKind::Passkey),
+            "credentials: kind and passkey_id contradict each other"
         );
-        match (id, user_id) {
-            (Some(id), Some(user_id)) => Ok(Self::Credential(Box::new(Credential {
-                domain_id,
-                id,
-                user_id,
-                kind,
-                public_key,
-                name,
-                added_at: created_at,
-                last_used_at: last_login_at,
-                passkey,
-            }))),
-            (None, None) => Ok(Self::Older { created_at, last_login_at }),
-            _ => bail!("users: id and user_id contradict each other"),
-        }
+        Ok(Self {
+            domain_id: row.domain_id,
+            id: row.id,
+            user_id: row.user_id,
+            kind: row.kind,
+            public_key: row.public_key,
+            name: row.name,
+            added_at: row.created_at,
+            last_used_at: row.last_login_at,
+            passkey,
+        })
     }
 }
 
-impl From<Credential> for KeyRow {
+impl From<Credential> for CredentialRow {
     fn from(credential: Credential) -> Self {
         let Credential { domain_id, id, user_id, kind, public_key, name, added_at, last_used_at, passkey } = credential;
         let (passkey_id, sign_count) = passkey.map(|passkey| (passkey.id, passkey.sign_count)).unzip();
@@ -226,8 +205,8 @@ impl From<Credential> for KeyRow {
             domain_id,
             public_key,
             created_at: added_at,
-            id: Some(id),
-            user_id: Some(user_id),
+            id,
+            user_id,
             kind,
             name,
             passkey_id,
@@ -269,16 +248,16 @@ mod tests {
             kind: CredentialKind::Passkey,
             passkey: Some(passkey),
         };
-        let row = || KeyRow::from(new.clone().into_credential(&DomainId::new(now, [1; 16]), &id(2), now, [3; 16]));
-        assert!(KeyHolder::new(row()).is_ok());
+        let row =
+            || CredentialRow::from(new.clone().into_credential(&DomainId::new(now, [1; 16]), &id(2), now, [3; 16]));
+        assert!(Credential::from_stored(row()).is_ok());
         for wrong in [
-            KeyRow { passkey_id: None, ..row() },
-            KeyRow { sign_count: None, ..row() },
-            KeyRow { passkey_id: None, sign_count: None, ..row() },
-            KeyRow { kind: CredentialKind::Wallet, ..row() },
-            KeyRow { user_id: None, ..row() },
+            CredentialRow { passkey_id: None, ..row() },
+            CredentialRow { sign_count: None, ..row() },
+            CredentialRow { passkey_id: None, sign_count: None, ..row() },
+            CredentialRow { kind: CredentialKind::Wallet, ..row() },
         ] {
-            assert!(KeyHolder::new(wrong).is_err());
+            assert!(Credential::from_stored(wrong).is_err());
         }
     }
 }

@@ -9,43 +9,42 @@ use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Parsed, Step, Store, Stored, Value, Values, must, params, sql, step};
 
-use super::credential::KeyHolder;
-use super::sql::{HAS_KEY, add_steps, find, read_holder};
-use super::{Credential, CredentialKey, CredentialName, KeyRow};
+use super::sql::{add_steps, find, read_credential, read_credential_columns};
+use super::{Credential, CredentialKey, CredentialName, CredentialRow};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
-const BY_PASSKEY: &str = sql!(KeyRow::SELECT, " WHERE passkey_id = $1 AND domain_id = $2");
+const BY_PASSKEY: &str = sql!(CredentialRow::SELECT, " WHERE passkey_id = $1 AND domain_id = $2");
 
 const PASSKEY_ANYWHERE: &str = sql!(
     "SELECT ",
-    KeyRow::COLUMN_LIST,
-    ", (SELECT domains.name FROM domains WHERE domains.id = users.domain_id)
-     , (SELECT domains.environment FROM domains WHERE domains.id = users.domain_id)
-     FROM users WHERE passkey_id = $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = users.domain_id)"
+    CredentialRow::COLUMN_LIST,
+    ", (SELECT domains.name FROM domains WHERE domains.id = credentials.domain_id)
+     , (SELECT domains.environment FROM domains WHERE domains.id = credentials.domain_id)
+     FROM credentials WHERE passkey_id = $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = credentials.domain_id)"
 );
 
 const COUNT_PASSKEYS: &str =
-    "SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2 AND passkey_id IS NOT NULL";
+    "SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $2 AND passkey_id IS NOT NULL";
 
 /// Whether the user with a key has no passkey but room for one, and never said that none is wanted.
 const WANTS_PASSKEY: &str = "
-    SELECT COUNT(*) FROM users AS known
-    JOIN hosted_users ON hosted_users.domain_id = known.domain_id AND hosted_users.id = known.user_id
-    WHERE known.domain_id = $1 AND known.public_key = $2 AND hosted_users.passkey_declined_at IS NULL
+    SELECT COUNT(*) FROM credentials AS known
+    JOIN users ON users.domain_id = known.domain_id AND users.id = known.user_id
+    WHERE known.domain_id = $1 AND known.public_key = $2 AND users.passkey_declined_at IS NULL
       AND NOT EXISTS (
-          SELECT 1 FROM users
-          WHERE users.domain_id = known.domain_id AND users.user_id = known.user_id AND users.passkey_id IS NOT NULL)
-      AND (SELECT COUNT(*) FROM users WHERE users.domain_id = known.domain_id AND users.user_id = known.user_id) < $3";
+          SELECT 1 FROM credentials AS own
+          WHERE own.domain_id = known.domain_id AND own.user_id = known.user_id AND own.passkey_id IS NOT NULL)
+      AND (SELECT COUNT(*) FROM credentials AS own WHERE own.domain_id = known.domain_id AND own.user_id = known.user_id) < $3";
 
-const HANDLE: &str = sql!("SELECT passkey_handle FROM hosted_users WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
+const HANDLE: &str = "SELECT passkey_handle FROM users WHERE domain_id = $1 AND id = $2";
 
 const SET_HANDLE: &str =
-    "UPDATE hosted_users SET passkey_handle = $3 WHERE domain_id = $1 AND id = $2 AND passkey_handle IS NULL";
+    "UPDATE users SET passkey_handle = $3 WHERE domain_id = $1 AND id = $2 AND passkey_handle IS NULL";
 
-const DECLINE: &str = "UPDATE hosted_users SET passkey_declined_at = $3 WHERE domain_id = $1 AND id = $2";
+const DECLINE: &str = "UPDATE users SET passkey_declined_at = $3 WHERE domain_id = $1 AND id = $2";
 
-const RENAME: &str = "UPDATE users SET name = $4 WHERE domain_id = $1 AND user_id = $2 AND id = $3";
+const RENAME: &str = "UPDATE credentials SET name = $4 WHERE domain_id = $1 AND user_id = $2 AND id = $3";
 
 /// Why a credential was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +63,7 @@ pub enum NotAdded {
 /// As [`Store::read`].
 pub async fn find_by_passkey(store: &Store, domain: &DomainId, id: &PasskeyId) -> Result<Option<Credential>> {
     let Some(row) = store.read_by_index(BY_PASSKEY, params![id.to_string(), domain]).await? else { return Ok(None) };
-    match read_holder(row)? {
-        (_, KeyHolder::Credential(credential)) => Ok(Some(*credential)),
-        (_, KeyHolder::Older { .. }) => Ok(None),
-    }
+    read_credential(row).map(Some)
 }
 
 /// The credential that is this passkey, at whichever domain of this server.
@@ -79,14 +75,10 @@ pub async fn find_passkey_anywhere(
     id: &PasskeyId,
 ) -> Result<Option<(Credential, DomainName, Environment)>> {
     let Some(row) = store.read_by_index(PASSKEY_ANYWHERE, params![id.to_string()]).await? else { return Ok(None) };
-    let mut values = Values::new(KeyRow::TABLE, row);
-    let holder = KeyHolder::new(KeyRow::from_values(&mut values)?)?;
+    let mut values = Values::new(CredentialRow::TABLE, row);
+    let credential = read_credential_columns(&mut values)?;
     let Parsed(domain) = values.next_column::<Parsed<DomainName>>()?;
-    let environment = values.next_column()?;
-    match holder {
-        KeyHolder::Credential(credential) => Ok(Some((*credential, domain, environment))),
-        KeyHolder::Older { .. } => Ok(None),
-    }
+    Ok(Some((credential, domain, values.next_column()?)))
 }
 
 /// Whether the user with a key may be offered a passkey: has none but room for one, and never said that none is wanted.
@@ -107,7 +99,7 @@ pub async fn has_passkey(store: &Store, domain: &DomainId, user: &UserId) -> Res
 
 async fn read_count(store: &Store, sql: &'static str, params: Vec<Value>) -> Result<bool> {
     let row = store.read_by_index(sql, params).await?;
-    let count = row.map(|row| Values::new(KeyRow::TABLE, row).next_column::<i64>()).transpose()?;
+    let count = row.map(|row| Values::new(CredentialRow::TABLE, row).next_column::<i64>()).transpose()?;
     Ok(count.is_some_and(|count| count > 0))
 }
 
@@ -123,7 +115,8 @@ pub async fn ensure_passkey_handle(
 ) -> Result<Option<PasskeyHandle>> {
     store.write([step(SET_HANDLE, params![domain, user, handle.to_string()])]).await?;
     let row = store.read_by_index(HANDLE, params![domain, user]).await?;
-    let handle = row.map(|row| Values::new(KeyRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()).transpose()?;
+    let handle =
+        row.map(|row| Values::new(CredentialRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()).transpose()?;
     Ok(handle.map(|Parsed(handle)| handle))
 }
 

@@ -17,7 +17,7 @@ use signpost_store::{Json, Parsed, random, rows, texts};
 
 use crate::ids::{CredentialId, DomainId, UserId};
 
-pub use credential::{Credential, CredentialKey, CredentialKind, KeyRow, NewCredential, PasskeyColumns};
+pub use credential::{Credential, CredentialKey, CredentialKind, CredentialRow, NewCredential, PasskeyColumns};
 pub use naming::{CredentialName, UserGroups, UserName, UserPatch};
 pub use petname::Petname;
 
@@ -28,7 +28,7 @@ rows! {
     /// A user of a hosted domain.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the names say it")]
-    pub struct HostedUser in "hosted_users" by [domain_id, id] {
+    pub struct HostedUser in "users" by [domain_id, id] {
         pub domain_id: DomainId,
         pub id: UserId,
         pub petname: Petname,

@@ -11,19 +11,19 @@ use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
 /// Takes a user before a credential is removed: of two that are at once, the second counts what the first left.
-const TAKE_AS_IS: &str = "UPDATE hosted_users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
+const TAKE_AS_IS: &str = "UPDATE users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
 
 const DELETE_CREDENTIAL: &str = "
-    DELETE FROM users WHERE domain_id = $1 AND user_id = $2 AND id = $3
-      AND (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $2) > 1";
+    DELETE FROM credentials WHERE domain_id = $1 AND user_id = $2 AND id = $3
+      AND (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $2) > 1";
 
-const DELETE: &str = "DELETE FROM hosted_users WHERE domain_id = $1 AND id = $2";
+const DELETE: &str = "DELETE FROM users WHERE domain_id = $1 AND id = $2";
 
-const DELETE_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1 AND user_id = $2";
+const DELETE_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = $1 AND user_id = $2";
 
-const DELETE_ALL: &str = "DELETE FROM hosted_users WHERE domain_id = $1";
+const DELETE_ALL: &str = "DELETE FROM users WHERE domain_id = $1";
 
-const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM users WHERE domain_id = $1";
+const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = $1";
 
 const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 

@@ -1,77 +1,62 @@
 //! Users of hosted domains and their credentials in the database. A write that changes both takes the user first, so
 //! that no two of them wait for each other.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_auth::{PasskeyHandle, PublicKey};
+use signpost_auth::PasskeyHandle;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, must, params, sql, step};
 
-use super::credential::KeyHolder;
 use super::{
-    Credential, CredentialKey, CredentialKind, Entrant, GivenPetname, HostedUser, KeyRow, MAX_CREDENTIALS,
-    NewCredential, NewUser, UserEntropy, UserPatch,
+    Credential, CredentialKey, CredentialRow, Entrant, GivenPetname, HostedUser, MAX_CREDENTIALS, NewUser, UserPatch,
 };
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
-/// How many keys of older servers are given users before a list is read.
-const MAX_ADOPTED: i64 = 1000;
-/// How often a petname is drawn again that somebody has, or had.
-const MAX_DRAWS: usize = 16;
-
-const BY_KEY: &str = sql!(KeyRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
-
-const OLDER: &str = sql!(KeyRow::SELECT, " WHERE domain_id = $1 AND user_id IS NULL LIMIT $2");
+const BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
 /// Those of the users on one page.
 const CREDENTIALS: &str = sql!(
-    KeyRow::SELECT,
+    CredentialRow::SELECT,
     " WHERE domain_id = $1 AND user_id >= $2 AND user_id <= $3 ORDER BY user_id, created_at, public_key"
 );
 
-/// A user whose last key an older server deleted is gone.
-pub(super) const HAS_KEY: &str = "
-    EXISTS (SELECT 1 FROM users WHERE users.domain_id = hosted_users.domain_id AND users.user_id = hosted_users.id)";
-
-const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id > $2 AND ", HAS_KEY, " ORDER BY id LIMIT $3");
+const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
 /// `$1` is the domain and `$5` the user: the first and the fifth column of a key's row. Whichever constraint is in the
 /// way, the key's or the passkey's, nothing is added.
 const INSERT_CREDENTIAL: &str = sql!(
-    KeyRow::INSERT_IF,
-    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10 ON CONFLICT DO NOTHING"
+    CredentialRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $5) < $10 ON CONFLICT DO NOTHING"
 );
 
 /// Adds a key to an account by a link, only as long as the user has the credential by which the link was opened.
 const INSERT_LINKED: &str = sql!(
-    KeyRow::INSERT_IF,
-    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10
-        AND EXISTS (SELECT 1 FROM users AS opener WHERE opener.domain_id = $1 AND opener.user_id = $5 AND opener.id = $11)
+    CredentialRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $5) < $10
+        AND EXISTS (SELECT 1 FROM credentials AS opener WHERE opener.domain_id = $1 AND opener.user_id = $5 AND opener.id = $11)
      ON CONFLICT DO NOTHING"
 );
 
 const INSERT_OFFERED: &str = sql!(
-    KeyRow::INSERT_IF,
-    " WHERE (SELECT COUNT(*) FROM users WHERE domain_id = $1 AND user_id = $5) < $10
-        AND EXISTS (SELECT 1 FROM hosted_users WHERE domain_id = $1 AND id = $5 AND passkey_handle = $11)
+    CredentialRow::INSERT_IF,
+    " WHERE (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $5) < $10
+        AND EXISTS (SELECT 1 FROM users WHERE domain_id = $1 AND id = $5 AND passkey_handle = $11)
      ON CONFLICT DO NOTHING"
 );
 
 /// Takes a user before a credential is added: of two that are, the second counts the first. A passkey was made for a user
 /// whom authenticators know by that handle.
-const TAKE: &str = sql!(
-    "UPDATE hosted_users SET passkey_handle = COALESCE(passkey_handle, $3)
-     WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '') AND ",
-    HAS_KEY
-);
+const TAKE: &str = "
+    UPDATE users SET passkey_handle = COALESCE(passkey_handle, $3)
+    WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '')";
 
 const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
 /// Never back, where a server is behind the one of the login before; nor to before a sign-out, which a login is always behind.
 const SET_LAST_LOGIN: &str = "
-    UPDATE hosted_users SET last_login_at = CASE
+    UPDATE users SET last_login_at = CASE
         WHEN last_login_at > $3 AND (signed_out_at IS NULL OR last_login_at > signed_out_at) THEN last_login_at
         WHEN signed_out_at >= $3 THEN signed_out_at + 1
         ELSE $3
@@ -79,26 +64,22 @@ const SET_LAST_LOGIN: &str = "
     WHERE domain_id = $1 AND id = $2";
 
 const SET_LAST_USED: &str = "
-    UPDATE users SET last_login_at = $4, sign_count = COALESCE($5, sign_count)
+    UPDATE credentials SET last_login_at = $4, sign_count = COALESCE($5, sign_count)
     WHERE domain_id = $1 AND user_id = $2 AND public_key = $3";
 
-const ADOPT: &str = "
-    UPDATE users SET id = $1, user_id = $2, name = $3 WHERE domain_id = $4 AND public_key = $5 AND user_id IS NULL";
+const COUNT: &str = "SELECT COUNT(*) FROM users WHERE domain_id = $1";
 
-const COUNT: &str = sql!("SELECT COUNT(*) FROM hosted_users WHERE domain_id = $1 AND ", HAS_KEY);
+const COUNT_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM users LIMIT $1) AS found";
 
-const COUNT_UP_TO: &str =
-    sql!("SELECT COUNT(*) FROM (SELECT 1 FROM hosted_users WHERE ", HAS_KEY, " LIMIT $1) AS found");
-
-const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2 AND ", HAS_KEY);
+const FIND: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id = $2");
 
 const PATCH: &str = "
-    UPDATE hosted_users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
+    UPDATE users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
     WHERE domain_id = $1 AND id = $2";
 
 /// Changes nothing, but is refused if the user's last login was before their last sign-out in all browsers.
 const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
-    UPDATE hosted_users SET last_login_at = last_login_at
+    UPDATE users SET last_login_at = last_login_at
     WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
 
 impl Entrant {
@@ -157,7 +138,7 @@ pub(crate) fn add_offered_step(credential: Credential, handle: PasskeyHandle) ->
 }
 
 fn insert_params(credential: Credential) -> Vec<Value> {
-    KeyRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect()
+    CredentialRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect()
 }
 
 /// Refused at 0 where the petname was given before.
@@ -171,35 +152,8 @@ fn insert_user(user: HostedUser) -> [Step; 2] {
 /// # Errors
 /// As [`Store::read`].
 pub async fn find_by_key(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<Option<Credential>> {
-    for _ in 0..MAX_DRAWS {
-        let row = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await?;
-        match row.map(read_holder).transpose()? {
-            None => return Ok(None),
-            Some((_, KeyHolder::Credential(credential))) => return Ok(Some(*credential)),
-            Some((key, KeyHolder::Older { created_at, last_login_at })) => {
-                adopt(store, domain, &key, created_at, last_login_at).await?;
-            }
-        }
-    }
-    bail!("a key of {domain} cannot be given a user")
-}
-
-/// Makes a user of somebody whom an older server registered. Whoever is first does it, so a refusal is none.
-async fn adopt(
-    store: &Store,
-    domain: &DomainId,
-    key: &str,
-    created_at: Timestamp,
-    last_login_at: Option<Timestamp>,
-) -> Result<()> {
-    let key = PublicKey::parse(key).context("users.public_key")?;
-    let key = NewCredential { key: key.into(), kind: CredentialKind::Wallet, passkey: None };
-    let new = NewUser::register(domain, key, None, created_at, UserEntropy::draw());
-    let Credential { id, user_id, name, public_key, .. } = new.credential;
-    let [petname, user] = insert_user(new.user);
-    let login = step(SET_LAST_LOGIN, params![domain, &user_id, last_login_at]);
-    store.write([must(ADOPT, params![id, user_id, name, domain, public_key]), petname, user, login]).await?;
-    Ok(())
+    let row = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await?;
+    row.map(read_credential).transpose()
 }
 
 /// A domain's users by their ids, those behind `after`, each with all of its credentials.
@@ -212,11 +166,6 @@ pub async fn list(
     after: Option<&UserId>,
     most: u32,
 ) -> Result<Vec<(HostedUser, Vec<Credential>)>> {
-    for row in store.read(OLDER, params![domain, MAX_ADOPTED]).await? {
-        if let (key, KeyHolder::Older { created_at, last_login_at }) = read_holder(row)? {
-            adopt(store, domain, &key, created_at, last_login_at).await?;
-        }
-    }
     let after = after.map_or("", UserId::as_str);
     let rows = store.read(LIST, params![domain, after, i64::from(most)]).await?;
     let users = rows.into_iter().map(HostedUser::from_row).collect::<Result<Vec<_>>>()?;
@@ -277,21 +226,17 @@ pub async fn find_having(
     public_key: &str,
 ) -> Result<Option<(HostedUser, Credential)>> {
     let Some(row) = store.read_by_index(BY_KEY, params![domain, public_key]).await? else { return Ok(None) };
-    let (_, KeyHolder::Credential(credential)) = read_holder(row)? else { return Ok(None) };
-    let row = store.read_by_index(FIND, params![domain, user]).await?;
-    let found = row.filter(|_| credential.user_id == *user).map(HostedUser::from_row).transpose()?;
-    Ok(found.map(|user| (user, *credential)))
+    let credential = read_credential(row)?;
+    if credential.user_id != *user {
+        return Ok(None);
+    }
+    let Some(row) = store.read_by_index(FIND, params![domain, user]).await? else { return Ok(None) };
+    Ok(Some((HostedUser::from_row(row)?, credential)))
 }
 
 /// The credentials of users from the first id to the last, in the order of the ids, those of one user oldest first.
 async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last: &UserId) -> Result<Vec<Credential>> {
-    let mut credentials = Vec::new();
-    for row in store.read(CREDENTIALS, params![domain, first, last]).await? {
-        if let (_, KeyHolder::Credential(credential)) = read_holder(row)? {
-            credentials.push(*credential);
-        }
-    }
-    Ok(credentials)
+    store.read(CREDENTIALS, params![domain, first, last]).await?.into_iter().map(read_credential).collect()
 }
 
 /// Says of a user what operator or integrator know. False where there is none.
@@ -316,18 +261,14 @@ pub async fn patch(
     Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
 }
 
-/// The credential in a key's row that was read with others; `None` where nobody has the key who is a user yet.
+/// Reads the columns of a credential among others.
 ///
 /// # Errors
 /// Names the column that cannot be read.
-pub fn read_credential(values: &mut Values) -> Result<Option<Credential>> {
-    Ok(match KeyHolder::new(KeyRow::from_values(values)?)? {
-        KeyHolder::Credential(credential) => Some(*credential),
-        KeyHolder::Older { .. } => None,
-    })
+pub fn read_credential_columns(values: &mut Values) -> Result<Credential> {
+    Credential::from_stored(CredentialRow::from_values(values)?)
 }
 
-pub(super) fn read_holder(row: Row) -> Result<(String, KeyHolder)> {
-    let row = KeyRow::from_row(row)?;
-    Ok((row.public_key.clone(), KeyHolder::new(row)?))
+pub(super) fn read_credential(row: Row) -> Result<Credential> {
+    Credential::from_stored(CredentialRow::from_row(row)?)
 }

@@ -216,7 +216,7 @@ mod tests {
             ..settings("https://app.example/cb")
         };
         let json = serde_json::to_value(&settings).unwrap();
-        assert_eq!(json.get("auth_method"), None, "what older servers stored reads back");
+        assert_eq!(json.get("auth_method"), None);
         let with_method = ClientSettings { auth_method: Some(ClientAuthMethod::Any), ..settings.clone() };
         let stored = serde_json::to_value(&with_method).unwrap();
         assert_eq!(serde_json::from_value::<ClientSettings>(stored).unwrap(), with_method);

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use signpost_login::domains::Domain;
-use signpost_login::users::sql::read_credential;
-use signpost_login::users::{HostedUser, KeyRow};
+use signpost_login::users::sql::read_credential_columns;
+use signpost_login::users::{CredentialRow, HostedUser};
 use signpost_platform::pages::cookie::CookieHash;
 use signpost_store::{ReadColumns, Row, Store, Stored, StoredTable, Values, params, sql, step};
 
@@ -29,7 +29,7 @@ const FIND: &str = sql!(
     " FROM domains) AS realm ON realm.id = granted.domain_id JOIN (",
     HostedUser::SELECT,
     ") AS person ON person.domain_id = granted.domain_id AND person.id = granted.user_id JOIN (",
-    KeyRow::SELECT,
+    CredentialRow::SELECT,
     ") AS credential ON credential.domain_id = granted.domain_id AND credential.user_id = granted.user_id
      WHERE token.hash = CAST($1 AS TEXT) AND token.kind = 'session'"
 );
@@ -60,7 +60,7 @@ pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
         let (token, grant) = (StoredToken::from_values(&mut values)?, Grant::from_values(&mut values)?);
         let (client, domain) = (Client::from_values(&mut values)?, Domain::read(&mut values)?);
         let user = HostedUser::from_values(&mut values)?;
-        credentials.extend(read_credential(&mut values)?);
+        credentials.push(read_credential_columns(&mut values)?);
         session.get_or_insert((token, grant, client, domain, user));
     }
     let (token, grant, client, domain, user) = session.context("no rows of a session were read")?;

@@ -72,8 +72,8 @@ const SWEEP_CONSENTS: &str = "
         SELECT domain_id, user_id, client_id FROM openid_consents
         WHERE NOT EXISTS (SELECT 1 FROM openid_clients WHERE id = client_id)
             OR NOT EXISTS (
-                SELECT 1 FROM hosted_users
-                WHERE hosted_users.domain_id = openid_consents.domain_id AND hosted_users.id = user_id
+                SELECT 1 FROM users
+                WHERE users.domain_id = openid_consents.domain_id AND users.id = user_id
             )
         LIMIT 1000
     ) RETURNING user_id";

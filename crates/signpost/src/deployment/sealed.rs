@@ -16,10 +16,9 @@ use crate::config::Config;
 /// valid. Refused while a server runs that announced itself after $3 and has another key.
 const RECORD_NEXT: &str = "
     UPDATE encryption_key
-    SET old_fingerprint = CASE WHEN fingerprint IS NULL OR fingerprint = 'unknown' THEN NULLIF($2, '')
-                               ELSE fingerprint END,
+    SET old_fingerprint = CASE WHEN fingerprint IS NULL THEN NULLIF($2, '') ELSE fingerprint END,
         fingerprint = $1
-    WHERE (fingerprint IS NULL OR fingerprint = 'unknown' OR fingerprint = $2)
+    WHERE (fingerprint IS NULL OR fingerprint = $2)
       AND NOT EXISTS (SELECT 1 FROM servers WHERE key_fingerprint <> $1 AND seen_at > $3)";
 
 /// Records the keys of a process, or that it has none, if no secret is encrypted. Refused while a server with another key
@@ -36,9 +35,7 @@ const REPLACE_UNUSED: &str = "
 /// Records a key whatever was recorded before: it decrypts every secret. Refused while a server with another key runs.
 const RECORD: &str = "
     UPDATE encryption_key
-    SET old_fingerprint = CASE WHEN fingerprint = $1 THEN old_fingerprint
-                               WHEN fingerprint = 'unknown' THEN NULL
-                               ELSE fingerprint END,
+    SET old_fingerprint = CASE WHEN fingerprint = $1 THEN old_fingerprint ELSE fingerprint END,
         fingerprint = $1
     WHERE NOT EXISTS (SELECT 1 FROM servers WHERE key_fingerprint <> $1 AND seen_at > $2)";
 
@@ -112,7 +109,7 @@ pub(crate) async fn admit_command(store: &Store, config: &Config, now: Timestamp
 async fn find_admission(store: &Store, seal: &Seal) -> Result<KeyAdmission> {
     let recorded = encryption_key::find(store).await?;
     let admission = recorded.admit(seal)?;
-    // A server of an older version encrypts without recording its key.
+    // Rows that were copied from another database may be encrypted although no key is recorded here.
     if admission == KeyAdmission::MayRecord || !recorded.is_encrypted() {
         check(store, seal).await?;
     }
@@ -132,8 +129,8 @@ async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: T
         KeyAdmission::Allowed => Ok(()),
         KeyAdmission::MayRecord if is_known => bail!(OTHER_KEY_RUNS),
         KeyAdmission::MayRecord => bail!(
-            "a server of an older version, or another command, is using this database: restart the server with this \
-             SIGNPOST_SEAL_KEY, or run this again; nothing was written"
+            "another command is using this database, or a server is starting: run this again when it is done; nothing \
+             was written"
         ),
     }
 }
@@ -203,7 +200,10 @@ pub(crate) async fn seal_all(
     now: Timestamp,
 ) -> Result<NewlySealed> {
     if running == RunningServers::One && !servers::has_any(store).await? {
-        bail!("a server of an older version is running on this database: restart it first; nothing was encrypted");
+        bail!(
+            "another command is using this database, or a server is starting: run this again when it is done; nothing \
+             was encrypted"
+        );
     }
     check(store, seal).await?;
     let key = seal.fingerprint().context("no encryption key is set")?.as_str();
@@ -240,18 +240,13 @@ mod tests {
     #[tokio::test]
     async fn the_old_key_stays_valid_when_the_first_recorded_key_is_the_new_one_of_a_rotation() {
         let now = Timestamp::UNIX_EPOCH;
-        for before in
-            ["UPDATE encryption_key SET fingerprint = NULL", "UPDATE encryption_key SET fingerprint = 'unknown'"]
-        {
-            let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
-            write(&store, before, params![]).await;
-            admit_server(&store, &seal(Some(2), Some(1)), RunningServers::Announced, now).await.unwrap();
-            let recorded = encryption_key::find(&store).await.unwrap();
-            for key in [1, 2] {
-                assert_eq!(recorded.admit(&seal(Some(key), None)), Ok(KeyAdmission::Allowed), "{before} {key}");
-            }
-            assert!(recorded.admit(&seal(Some(3), None)).is_err() && recorded.admit(&seal(None, None)).is_err());
+        let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
+        admit_server(&store, &seal(Some(2), Some(1)), RunningServers::Announced, now).await.unwrap();
+        let recorded = encryption_key::find(&store).await.unwrap();
+        for key in [1, 2] {
+            assert_eq!(recorded.admit(&seal(Some(key), None)), Ok(KeyAdmission::Allowed), "{key}");
         }
+        assert!(recorded.admit(&seal(Some(3), None)).is_err() && recorded.admit(&seal(None, None)).is_err());
     }
 
     #[tokio::test]

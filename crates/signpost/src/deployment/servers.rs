@@ -106,7 +106,7 @@ impl AnnouncedServer {
     }
 }
 
-/// Returns whether any server has announced itself. A server of an older version does not.
+/// Returns whether any server has announced itself.
 ///
 /// # Errors
 /// As [`Store::read`].

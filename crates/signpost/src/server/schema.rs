@@ -10,7 +10,7 @@ use signpost_login::events::DeliveryRow;
 use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::sessions::idempotency::RememberedReply;
-use signpost_login::users::{GivenPetname, HostedUser, KeyRow};
+use signpost_login::users::{CredentialRow, GivenPetname, HostedUser};
 use signpost_openid::authorizations::WaitingAuthorization;
 use signpost_openid::clients::Client;
 use signpost_openid::grants::{Consent, Grant, StoredToken};
@@ -35,49 +35,15 @@ pub static SCHEMA: Schema = Schema {
     watched: &[DomainRow::TABLE.name],
 };
 
-/// Every change of the tables since the first, in order; a released one is never edited.
-const MIGRATIONS: &[Migration] = &[
-    Migration::expands(include_str!("../../migrations/0001_first.sql")),
-    Migration::expands(include_str!("../../migrations/0002_sources.sql")),
-    Migration::expands(include_str!("../../migrations/0003_lifecycle.sql")),
-    Migration::expands(include_str!("../../migrations/0004_complete.sql")),
-    Migration { sqlite: None, ..Migration::expands(include_str!("../../migrations/0005_told.postgres.sql")) },
-    Migration::expands(include_str!("../../migrations/0006_waiting.sql")),
-    Migration::expands(include_str!("../../migrations/0007_deployment.sql")),
-    Migration::expands(include_str!("../../migrations/0008_probe.sql")),
-    Migration::expands(include_str!("../../migrations/0009_backoff.sql")),
-    Migration::expands(include_str!("../../migrations/0010_users.sql")),
-    Migration {
-        sqlite: Some(include_str!("../../migrations/0011_flows.sqlite.sql")),
-        ..Migration::expands(include_str!("../../migrations/0011_flows.postgres.sql"))
-    },
-    Migration::expands(include_str!("../../migrations/0012_pages.sql")),
-    Migration::expands(include_str!("../../migrations/0013_credentials.sql")),
-    Migration::expands(include_str!("../../migrations/0014_browser_sessions.sql")),
-    Migration::expands(include_str!("../../migrations/0015_next.sql")),
-    Migration::expands(include_str!("../../migrations/0016_openid.sql")),
-    Migration {
-        sqlite: None,
-        ..Migration::expands(include_str!("../../migrations/0017_app_sessions_told.postgres.sql"))
-    },
-    Migration {
-        sqlite: Some(include_str!("../../migrations/0018_reports.sql")),
-        ..Migration::expands(concat!(
-            include_str!("../../migrations/0018_reports.sql"),
-            include_str!("../../migrations/0018_reports_told.postgres.sql")
-        ))
-    },
-    Migration::expands(include_str!("../../migrations/0019_delivery_attempts.sql")),
-    Migration::expands(include_str!("../../migrations/0020_report_decisions.sql")),
-    Migration::expands(include_str!("../../migrations/0021_console.sql")),
-    Migration::expands(include_str!("../../migrations/0041_links.sql")),
-    Migration::expands(include_str!("../../migrations/0042_console_use.sql")),
-    Migration::expands(include_str!("../../migrations/0043_claims.sql")),
-    Migration::expands(include_str!("../../migrations/0047_own_sessions.sql")),
-    Migration::expands(include_str!("../../migrations/0048_token_scopes.sql")),
-    Migration::expands(include_str!("../../migrations/0044_encryption_key.sql")),
-    Migration::expands(include_str!("../../migrations/0049_untrusted_proxy.sql")),
-];
+/// Every change of the tables, in order. A released migration is never edited.
+const MIGRATIONS: &[Migration] = &[Migration {
+    postgres: concat!(
+        include_str!("../../migrations/0001_initial.sql"),
+        include_str!("../../migrations/0001_initial.postgres.sql")
+    ),
+    sqlite: Some(include_str!("../../migrations/0001_initial.sql")),
+    contracts: false,
+}];
 
 /// Every table but those of one row; a move that was cut off goes on at a position in this list.
 const TABLES: &[StoredTable] = &[
@@ -91,7 +57,7 @@ const TABLES: &[StoredTable] = &[
     Feed::TABLE,
     DeletedDomain::TABLE,
     RememberedReply::TABLE,
-    KeyRow::TABLE,
+    CredentialRow::TABLE,
     EndpointRow::TABLE,
     AuditEntry::TABLE,
     HostedUser::TABLE,
@@ -135,8 +101,8 @@ mod tests {
     async fn no_table_and_no_column_is_left_behind() {
         let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
         let not_of_rows = [
-            "schema_version",
-            "schema_needed",
+            "applied_migrations",
+            "required_migrations",
             "catalogue",
             "deployment",
             "moves",

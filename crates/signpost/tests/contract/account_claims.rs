@@ -76,7 +76,7 @@ async fn a_link_is_claimed_by_its_secret_in_one_browser() {
 
 #[tokio::test]
 async fn a_link_without_a_secret_says_what_to_do() {
-    const BEFORE: &str = "UPDATE sessions SET claim_secret = NULL WHERE link_user IS NOT NULL";
+    const FORGET: &str = "UPDATE sessions SET claim_secret = NULL WHERE link_user IS NOT NULL";
     let service = Service::start().await;
     let link = handed_over(&service).await;
     let mut person = Browser::at(&service);
@@ -84,8 +84,8 @@ async fn a_link_without_a_secret_says_what_to_do() {
     for told in ["Add a key to your account", "everything after the #", "<noscript>"] {
         assert!(asked.is(200, "claim").html.contains(told), "{told}: {}", asked.html);
     }
-    // One that an older version created.
-    service.app.store.write([signpost_store::step(BEFORE, Vec::new())]).await.expect("a database");
+    // Without a stored secret no secret claims the page.
+    service.app.store.write([signpost_store::step(FORGET, Vec::new())]).await.expect("a database");
     let old = person.goes_to(&page_path(&link)).await;
     let refused = posts_claim(&mut person, old.is(200, "claim"), secret_of(&link), HTML).await;
     assert!(refused.is(403, "claim-refused").html.contains("ask for a new one"), "{}", refused.html);

@@ -28,9 +28,9 @@ async fn an_access_token_ends_with_what_it_stands_on_whoever_took_that_away() {
         ("its time", "UPDATE openid_tokens SET expires_at = 1"),
         ("the grant", "UPDATE openid_grants SET revoked_at = 1"),
         ("the client", "DELETE FROM openid_clients"),
-        ("the key", "UPDATE users SET public_key = public_key || '0'"),
+        ("the key", "UPDATE credentials SET public_key = public_key || '0'"),
         ("the handler", "UPDATE domains SET handler = 'direct'"),
-        ("the sign-out", "UPDATE hosted_users SET signed_out_at = (SELECT MAX(authenticated_at) FROM openid_grants)"),
+        ("the sign-out", "UPDATE users SET signed_out_at = (SELECT MAX(authenticated_at) FROM openid_grants)"),
     ] {
         let folder = tempdir().expect("a folder");
         let service = Service::on(folder.path(), &Service::clock(), &[]).await;
@@ -54,7 +54,7 @@ async fn what_is_said_of_a_user_is_what_stands_in_the_file() {
     let mut realm = Realm::of(service, |settings| settings.is_trusted = true).await;
     let tokens = realm.tokens(&[]).await;
     for (number, name) in ["Ada", "Grace", "Ada"].into_iter().enumerate() {
-        let statement = ["UPDATE hosted_users SET name = 'Ada'", "UPDATE hosted_users SET name = 'Grace'"][number % 2];
+        let statement = ["UPDATE users SET name = 'Ada'", "UPDATE users SET name = 'Grace'"][number % 2];
         if number % 2 == 0 {
             writes_beside(&realm.service, &beside, statement).await;
         } else {
@@ -75,7 +75,7 @@ async fn what_an_application_behind_a_proxy_is_told_of_a_user_is_what_stands_in_
     app.logs_in(&mut browser).await;
     let beside = beside_server(folder.path());
     for name in ["Ada", "Grace"] {
-        beside.write([step("UPDATE hosted_users SET name = $1", params![name])]).await.expect("a database");
+        beside.write([step("UPDATE users SET name = $1", params![name])]).await.expect("a database");
         for _ in 0..3 {
             assert_eq!(app.asks("caddy").await.headers["remote-name"], name);
         }
@@ -87,7 +87,7 @@ async fn an_application_behind_a_proxy_is_closed_at_once() {
     for statement in [
         "DELETE FROM openid_clients",
         "UPDATE openid_grants SET revoked_at = 1",
-        "UPDATE users SET public_key = public_key || '0'",
+        "UPDATE credentials SET public_key = public_key || '0'",
         "DELETE FROM openid_tokens WHERE kind = 'session'",
     ] {
         let folder = tempdir().expect("a folder");

@@ -5,8 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use signpost::server::HttpServer;
 use signpost::server::schema::SCHEMA;
-use signpost_login::domains::seal::Seal;
-use signpost_store::{Schema, Store, params, step};
+use signpost_store::{Store, params, step};
 
 use crate::harness::{Ended, Program, Service, beside_server, config, embedded_database, text};
 
@@ -146,15 +145,15 @@ async fn a_command_records_no_key_while_a_server_without_it_runs() {
 }
 
 #[tokio::test]
-async fn a_command_records_no_key_while_a_server_that_did_not_announce_itself_runs() {
+async fn a_command_records_no_key_while_another_process_uses_the_database() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(folder.path());
-    let older = signpost_store::lock(&folder.path().join("signpost.sqlite")).expect("the lock");
+    let other = signpost_store::lock(&folder.path().join("signpost.sqlite")).expect("the lock");
     let add = |key: &str, name: &str| run(folder.path(), key, "", &["domains", "add", name]);
     let refused = add(KEY, "shop.test");
-    assert!(refused.failed(1).contains("a server of an older version"), "{}", refused.err);
+    assert!(refused.failed(1).contains("another command is using this database"), "{}", refused.err);
     add("", "shop.test").json();
-    drop(older);
+    drop(other);
     add(KEY, "other.test").json();
 }
 
@@ -283,31 +282,6 @@ async fn the_doctor_counts_secrets_in_plain_text_and_advises_no_new_key() {
         assert!(text(&found, "mend").contains("domains seal") && !found.to_string().contains("openssl"), "{found}");
     }
     service.stop().await;
-}
-
-#[tokio::test]
-async fn a_database_that_was_encrypted_before_keys_were_recorded_belongs_to_the_key_that_decrypts_it() {
-    const INSERT: &str = "
-        INSERT INTO domains (id, account, environment, name, apex, webhook_url, webhook_secret, verification_token,
-                             created_at, handler)
-        VALUES ($1, 'acme', 'live', 'shop.test', 'shop.test', 'https://shop.test/hook', $2, 'svc-verify=x', 1, 'direct')";
-    const ID: &str = "dom_01kbq8e6me0123456789abcdefghjkmnpqr0";
-    let folder = tempfile::tempdir().expect("a folder");
-    let before = SCHEMA.migrations.iter().position(|migration| migration.postgres.contains("TABLE encryption_key"));
-    let migrations = &SCHEMA.migrations[..before.expect("the migration")];
-    let schema = Schema { migrations, tables: &[], single_rows: &[], watched: &[] };
-    let url = format!("sqlite:{}", folder.path().join("signpost.sqlite").display());
-    let old = Store::open(&url, Box::leak(Box::new(schema))).expect("a database");
-    let secret = signpost_auth::WebhookSecret::from_bytes(&[7; 32]);
-    let sealed = Seal::new(Some(&[1; 32]), None).encrypt(secret.reveal(), ID, [1; 12]);
-    write(&old, INSERT, params![ID, sealed.as_str()]).await;
-    old.close().await;
-    for key in ["", OTHER] {
-        run(folder.path(), key, "", &["domains", "add", "other.test"]).failed(1);
-    }
-    run(folder.path(), KEY, "", &["domains", "add", "other.test"]).json();
-    run(folder.path(), "", "", &["domains", "add", "third.test"]).failed(1);
-    assert_eq!(count(&beside_server(folder.path())).await, (2, 0));
 }
 
 #[tokio::test]

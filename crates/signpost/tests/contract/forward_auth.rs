@@ -207,7 +207,7 @@ async fn a_session_ends_with_what_it_stands_on() {
     for (what, statement) in [
         ("the client", "DELETE FROM openid_clients"),
         ("the grant", "UPDATE openid_grants SET revoked_at = 1"),
-        ("the key", "UPDATE users SET public_key = public_key || '0'"),
+        ("the key", "UPDATE credentials SET public_key = public_key || '0'"),
         ("the handler", "UPDATE domains SET handler = 'direct'"),
         ("the token", "DELETE FROM openid_tokens WHERE kind = 'session'"),
         ("the kind", "UPDATE openid_tokens SET kind = 'access'"),

@@ -134,7 +134,7 @@ async fn two_logins_that_race_are_one() {
     let mut statuses = futures_util::future::join_all(race).await;
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 404, 404, 404, 404, 404, 404, 404]);
-    let users = service.app.store.read("SELECT public_key FROM users", Vec::new()).await.expect("a database");
+    let users = service.app.store.read("SELECT public_key FROM credentials", Vec::new()).await.expect("a database");
     assert_eq!((users.len(), service.outbox().await.len()), (1, 1));
 }
 

@@ -56,8 +56,8 @@ async fn credentials(integrator: &Integrator, user: &str) -> Vec<Value> {
 /// Gives the user keys until there are so many.
 pub(crate) async fn has(service: &Service, user: &str, many: u8) {
     const ADD: &str = "
-        INSERT INTO users (domain_id, public_key, created_at, id, user_id, kind, name)
-        SELECT domain_id, $1, created_at, $2, user_id, kind, 'Another' FROM users WHERE user_id = $3 LIMIT 1";
+        INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
+        SELECT domain_id, $1, created_at, $2, user_id, kind, 'Another' FROM credentials WHERE user_id = $3 LIMIT 1";
     for number in 1..many {
         let key = phone(service, 100 + number).public_key();
         let id = CredentialId::new(service.clock.now(), [number; 16]);

@@ -127,8 +127,8 @@ async fn signing_out_at_the_console_cancels_open_add_key_pages() {
     is_cancelled(&service, &integrator, &mut browser, &page).await;
 }
 
-/// What an older server deletes beside this one, or a write that is between the read and the write of a completion.
-const DELETE_KEY: &str = "DELETE FROM users WHERE id = $1";
+/// A write between the read and the write of a completion.
+const DELETE_KEY: &str = "DELETE FROM credentials WHERE id = $1";
 
 #[tokio::test]
 async fn a_link_completes_only_while_the_user_has_the_credential_that_opened_it() {

@@ -55,7 +55,7 @@ async fn a_link_names_its_user_who_logged_in_a_moment_ago() {
     asks(&integrator, json!({})).await.with(201);
     service.passes(SignedDuration::from_millis(1));
     asks(&integrator, json!({})).await.refused(422, "recent_login_required");
-    let never = step("UPDATE hosted_users SET last_login_at = NULL", Vec::new());
+    let never = step("UPDATE users SET last_login_at = NULL", Vec::new());
     service.app.store.write([never]).await.expect("a database");
     asks(&integrator, json!({})).await.refused(422, "recent_login_required");
 }

@@ -1,7 +1,6 @@
 //! What operators find in the log: one line for each thing that they look for, as text and as JSON.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -13,8 +12,7 @@ use crate::harness::{Endpoint, Integrator, Phone, Program, http, text};
 use crate::page_flow::{hosts, opens};
 
 /// The lines: message, level, the line's own fields, the fields of its span.
-const LINES: [(&str, &str, &[&str], &[&str]); 10] = [
-    ("database migrated", "INFO", &["from", "to"], &[]),
+const LINES: [(&str, &str, &[&str], &[&str]); 9] = [
     ("server started", "INFO", &["version", "listen", "public_address", "data_dir", "database"], &[]),
     ("API key refused", "WARN", &["caller", "reason"], &["id", "method", "route"]),
     ("page not found at this host", "WARN", &["pages", "host", "expected"], &["id", "method", "route"]),
@@ -30,7 +28,6 @@ const LINES: [(&str, &str, &[&str], &[&str]); 10] = [
 /// refused key, which comes twice, and the delivery, which fails first.
 async fn a_day(format: &str) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
-    old_database(folder.path());
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", format];
     let settings = [("SIGNPOST_WEBHOOK_RETRY_SCHEDULE", "10ms"), ("SIGNPOST_LOG", "debug")];
     let mut server = Program::within(folder.path(), &arguments).started(&settings);
@@ -109,16 +106,6 @@ async fn a_page_that_exists_at_another_host_is_logged_once_a_minute() {
         .collect();
     let expected = [json!(["browser wallet", "login.test"]), json!(["other than the browser wallet", "wallet.test"])];
     assert_eq!(told, expected, "{log}");
-}
-
-/// The database of the first version.
-fn old_database(folder: &Path) {
-    let folder = folder.join("signpost-data");
-    std::fs::create_dir(&folder).expect("a folder");
-    let database = rusqlite::Connection::open(folder.join("signpost.sqlite")).expect("a database");
-    database.execute_batch(include_str!("../../migrations/0001_first.sql")).expect("its tables");
-    let version = "CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1)";
-    database.execute_batch(version).expect("its version");
 }
 
 /// What an operator reports of one ATM.

@@ -119,7 +119,13 @@ async fn a_deleted_user_has_no_tokens() {
 async fn a_key_that_its_user_lost_ends_what_it_proved() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
-    realm.service.app.store.write([signpost_store::step("DELETE FROM users", Vec::new())]).await.expect("a database");
+    realm
+        .service
+        .app
+        .store
+        .write([signpost_store::step("DELETE FROM credentials", Vec::new())])
+        .await
+        .expect("a database");
     are_over(&realm.party, &tokens).await;
 }
 

@@ -282,7 +282,7 @@ async fn who_was_deleted_behind_the_answer_does_not_log_in() {
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     scans(&integrator, &service.phone(), &page).await.with(200);
-    sets(&service, "DELETE FROM users").await;
+    sets(&service, "DELETE FROM credentials").await;
     let own = code(&page, &browser(1));
     let details = completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
     assert_eq!((details["reason"].clone(), service.outbox().await.len()), (json!("completion_code"), before));

@@ -118,7 +118,7 @@ pub(crate) async fn registers_at(service: &Service, integrator: &Integrator, dom
 }
 
 pub(crate) async fn users(service: &Service) -> usize {
-    service.app.store.read("SELECT public_key FROM users", Vec::new()).await.expect("a database").len()
+    service.app.store.read("SELECT public_key FROM credentials", Vec::new()).await.expect("a database").len()
 }
 
 pub(crate) fn reason(page: &Session) -> Option<NoticeReason> {

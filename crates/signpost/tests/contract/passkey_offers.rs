@@ -66,7 +66,7 @@ async fn a_passkey_is_offered_to_who_has_none_where_one_can_log_in() {
     for without in [
         "UPDATE domains SET methods = 'scan'",
         "UPDATE domains SET methods = NULL",
-        "UPDATE hosted_users SET passkey_declined_at = 1",
+        "UPDATE users SET passkey_declined_at = 1",
     ] {
         sets(&service, without).await;
         service.app.login.domains.restart(true);
@@ -138,7 +138,7 @@ async fn a_passkey_that_cannot_be_added_takes_nobodys_login_away() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
-    sets(&service, "UPDATE hosted_users SET passkey_handle = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'").await;
+    sets(&service, "UPDATE users SET passkey_handle = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'").await;
     // Made for another handle than the user has.
     let (session, _) = answers(&service, &integrator, json!({})).await;
     settles(&service, &session, &made(7, None)).await;
@@ -150,8 +150,8 @@ async fn a_passkey_that_cannot_be_added_takes_nobodys_login_away() {
     settles(&service, &session, &made(0, None)).await;
     sets(
         &service,
-        "INSERT INTO users (domain_id, public_key, created_at, id, user_id, kind, name, passkey_id, sign_count)
-         SELECT 'dom_x', '3059', created_at, 'cred_x', 'usr_x', 'passkey', '', 'AQID', 0 FROM users LIMIT 1",
+        "INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name, passkey_id, sign_count)
+         SELECT 'dom_x', '3059', created_at, 'cred_x', 'usr_x', 'passkey', '', 'AQID', 0 FROM credentials LIMIT 1",
     )
     .await;
     let done = returns(&service, &integrator, &session).await;
@@ -166,7 +166,12 @@ async fn who_has_ten_keys_is_offered_no_eleventh() {
     let user = text(&registered["user"], "id");
     has(&service, user, 9).await;
     assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
-    service.app.store.write([step("DELETE FROM users WHERE name = 'Another'", Vec::new())]).await.expect("a database");
+    service
+        .app
+        .store
+        .write([step("DELETE FROM credentials WHERE name = 'Another'", Vec::new())])
+        .await
+        .expect("a database");
     has(&service, user, 10).await;
     assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
 }

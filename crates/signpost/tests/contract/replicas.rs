@@ -210,9 +210,10 @@ async fn embedded(folder: &std::path::Path, sessions: i64) -> (Integrator, Value
     let session = integrator.opens("shop.test").await;
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
     let more = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1)
-                INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at)
+                INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at,
+                                      flow)
                 SELECT substr(id, 1, 20) || printf('%012d', number), account, environment, domain_id, challenge, webhook_url,
-                       created_at, expires_at
+                       created_at, expires_at, flow
                 FROM sessions, numbers";
     service.app.store.write([signpost_store::step(more, vec![sessions.into()])]).await.expect("a database");
     service.stop().await;

@@ -197,9 +197,9 @@ async fn a_newer_programs_database_is_refused_and_left_as_it_is() {
     // By hand, so that the file holds all of it: a store that closes may leave the last writes beside it.
     let by_hand = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
     // Newer tables alone do no harm: what a newer program adds, this one does not miss.
-    by_hand.execute("INSERT INTO schema_version (version) VALUES (4711)", []).expect("the table");
+    by_hand.execute("INSERT INTO applied_migrations (version) VALUES (4711)", []).expect("the table");
     Store::open(&file(folder.path()), &SCHEMA).expect("a database").close().await;
-    by_hand.execute("INSERT INTO schema_needed (version) VALUES (4711)", []).expect("the table");
+    by_hand.execute("INSERT INTO required_migrations (version) VALUES (4711)", []).expect("the table");
     by_hand.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
     by_hand.close().expect("a close");
     let bytes = || std::fs::read(folder.path().join("store.sqlite")).expect("a file");

@@ -24,8 +24,8 @@ async fn registers(integrator: &Integrator, domain: &Value, phone: &Phone) -> St
 /// Gives a user another key, as a second wallet would.
 async fn adds_key(service: &Service, user: &str, somebody: u8) -> Phone {
     const ADD: &str = "
-        INSERT INTO users (domain_id, public_key, created_at, id, user_id, kind, name)
-        SELECT domain_id, $1, created_at + 1, $2, user_id, kind, 'Second' FROM users WHERE user_id = $3 LIMIT 1";
+        INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
+        SELECT domain_id, $1, created_at + 1, $2, user_id, kind, 'Second' FROM credentials WHERE user_id = $3 LIMIT 1";
     let phone = Phone::of(somebody, &service.clock);
     let id = signpost_login::ids::CredentialId::new(service.clock.now(), [somebody; 16]);
     let user = user.rsplit('/').next().expect("an id");

@@ -1,13 +1,9 @@
 //! Text that strangers wrote, as a terminal and an assistant get it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use signpost_atm::catalogue;
-use signpost_atm::catalogue::{Extent, ImportSteps, Source, plan};
-use signpost_locator::{Point, Record};
 use signpost_store::step;
 
 use crate::assistant::{server, server_in};
@@ -62,25 +58,6 @@ async fn what_a_source_hides_is_shown_to_nobody() {
         let told = &reply["result"]["content"][0]["text"];
         assert!(told.as_str().unwrap().contains(SEEN) && !reply.to_string().contains(is_hidden), "{tool}: {reply}");
     }
-}
-
-#[tokio::test]
-async fn what_an_older_version_kept_is_not_shown_either() {
-    let server = server().await;
-    let mut record = Record::at(Point::new(30.2672, -97.7431).unwrap());
-    record.name = Some(HOSTILE.into());
-    let rows = vec![("ref:1".to_owned(), serde_json::to_string(&record).unwrap())];
-    let plan = plan(&BTreeMap::new(), &rows, &[], Extent::Whole, false).unwrap();
-    let now = server.clock.now();
-    let source = Source { name: "old".to_owned(), attribution: "old".to_owned(), imported_at: now };
-    let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
-    catalogue::sql::import(&server.app.store, &source, plan, version, ImportSteps::default()).await.unwrap();
-    until("it is served", async || {
-        let reply = server.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
-        let atms = reply["result"]["structuredContent"]["atms"].as_array().unwrap().clone();
-        atms.iter().any(|atm| atm["name"] == SEEN).then_some(())
-    })
-    .await;
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use super::{broken, is_broken};
 use crate::application_id::{self, DatabaseOwner};
 use crate::file::{Missing, find_refusal};
 use crate::lock::{check_server_files, linked};
+use crate::migrate::Unreleased;
 use crate::random::random;
 
 /// Minimum size of a database, in bytes.
@@ -91,9 +92,10 @@ pub(crate) fn has_database(file: &str) -> Result<bool> {
 /// Returns whether a database has the tables of this program, or none yet.
 ///
 /// # Errors
-/// If it is another program's, or cannot be read.
+/// [`Unreleased`] if an unreleased version created it; if it is another program's, or cannot be read.
 pub(crate) fn find_owner(connection: &Connection, file: &str) -> Result<DatabaseOwner> {
     let owner = DatabaseOwner::read(connection).map_err(|error| unopened(error.into(), file))?;
+    ensure!(owner != DatabaseOwner::Unreleased, Unreleased);
     ensure!(owner != DatabaseOwner::Other, Foreign(file.to_owned()));
     Ok(owner)
 }

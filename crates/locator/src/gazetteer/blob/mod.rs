@@ -107,7 +107,7 @@ pub enum Damaged {
     #[error("the gazetteer cannot be unpacked: {0}")]
     Unreadable(#[from] std::io::Error),
     /// They are something else, or of another version.
-    #[error("this is not a gazetteer of format version 1 or 2")]
+    #[error("this is not a gazetteer of format version 2")]
     Foreign,
     /// They contradict themselves.
     #[error("the gazetteer is damaged: its {0} are not what they must be")]

@@ -10,8 +10,6 @@ use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
 
-/// The version before counties and post offices: what operators imported then is still read.
-const BEFORE_COUNTIES: u32 = 1;
 /// Most bytes of a whole gazetteer, unpacked: all places of the world are a tenth of it.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
@@ -21,13 +19,10 @@ pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged
     // Only at its end does a gzip stream say whether all of it was right.
     GzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked)?;
     let rest = unpacked.strip_prefix(MAGIC).and_then(<[u8]>::split_first_chunk);
-    let (version, rest) = rest.ok_or(Damaged::Foreign)?;
-    let has_counties = match u32::from_le_bytes(*version) {
-        VERSION => true,
-        BEFORE_COUNTIES => false,
-        _ => return Err(Damaged::Foreign),
-    };
-    let mut rest = rest;
+    let (version, mut rest) = rest.ok_or(Damaged::Foreign)?;
+    if u32::from_le_bytes(*version) != VERSION {
+        return Err(Damaged::Foreign);
+    }
     let mut section = || {
         let (length, after) = rest.split_first_chunk().ok_or(Damaged::Section("sections"))?;
         let section = after.split_at_checked(u32::from_le_bytes(*length) as usize);
@@ -38,14 +33,13 @@ pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged
     let areas = text(section()?, "areas")?.lines().map(area).collect::<Result<_, _>>()?;
     let zones = text(section()?, "zones")?.lines().map(ArcStr::from).collect();
     let names = text(section()?, "names")?;
-    let places = places(section()?, &names, has_counties).ok_or(Damaged::Section("places"))?;
+    let places = places(section()?, &names).ok_or(Damaged::Section("places"))?;
     let postings = read_numbers(section()?).map(|[number]| number).collect();
-    let postcodes = postcodes(section()?, has_counties).ok_or(Damaged::Section("postcodes"))?;
+    let postcodes = postcodes(section()?).ok_or(Damaged::Section("postcodes"))?;
     let (postcodes, postcode_counties) = postcodes.into_iter().unzip();
-    let mut of_counties = || if has_counties { section() } else { Ok(&[][..]) };
-    let county_names = text(of_counties()?, "names of counties")?;
-    let county_keys = text(of_counties()?, "keys of counties")?;
-    let counties = counties(of_counties()?, &county_names, &county_keys).ok_or(Damaged::Section("counties"))?;
+    let county_names = text(section()?, "names of counties")?;
+    let county_keys = text(section()?, "keys of counties")?;
+    let counties = counties(section()?, &county_names, &county_keys).ok_or(Damaged::Section("counties"))?;
     let keys = fst::Map::new(section()?.to_vec())?;
     keys.as_fst().verify()?;
     BlobContents {
@@ -102,13 +96,8 @@ fn area(line: &str) -> Result<PlaceArea, Damaged> {
     Ok(PlaceArea { country, region: region.and_then(Region::parse) })
 }
 
-fn places(section: &[u8], names: &str, has_counties: bool) -> Option<Vec<StoredPlace>> {
-    if has_counties {
-        return read_numbers(section).zip(starts(names)).map(|(numbers, name)| place(numbers, name)).collect();
-    }
-    let rows = read_numbers(section).zip(starts(names));
-    rows.map(|([lat, lon, population, area, zone], name)| place([lat, lon, population, area, zone, 0, 0], name))
-        .collect()
+fn places(section: &[u8], names: &str) -> Option<Vec<StoredPlace>> {
+    read_numbers(section).zip(starts(names)).map(|(numbers, name)| place(numbers, name)).collect()
 }
 
 fn place([lat, lon, population, area, zone, county, post_office]: [u32; 7], name: usize) -> Option<StoredPlace> {
@@ -123,12 +112,9 @@ fn place([lat, lon, population, area, zone, county, post_office]: [u32; 7], name
     })
 }
 
-/// Each with the number of its county.
-fn postcodes(section: &[u8], has_counties: bool) -> Option<Vec<(StoredPostcode, u16)>> {
-    if has_counties {
-        return read_numbers(section).map(postcode).collect();
-    }
-    read_numbers(section).map(|[code, lat, lon, area]| postcode([code, lat, lon, area, 0])).collect()
+/// Returns each postcode with the number of its county.
+fn postcodes(section: &[u8]) -> Option<Vec<(StoredPostcode, u16)>> {
+    read_numbers(section).map(postcode).collect()
 }
 
 fn postcode([code, lat, lon, area, county]: [u32; 5]) -> Option<(StoredPostcode, u16)> {
