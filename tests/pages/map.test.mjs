@@ -104,13 +104,10 @@ test('two fingers zoom', async () => {
     const touchPoints = apart === undefined ? [] : [-1, 1].map((side, id) => ({ id, x: x + width / 2 + side * apart, y: y + height / 2 + 60 }));
     return session.send('Input.dispatchTouchEvent', { type, touchPoints });
   };
-  const zoom = await moves(page, async () => {
-    await touch('touchStart', 30);
-    for (const apart of [40, 50, 60]) await touch('touchMove', apart);
-    await touch('touchEnd');
-  });
-  assert.equal(zoom, 13);
-  assert.match(page.url(), /\/map#/);
+  await touch('touchStart', 30);
+  for (const apart of [40, 50, 60]) await touch('touchMove', apart);
+  await touch('touchEnd');
+  await page.waitForURL(/\/map#13\.0\//);
   await visitor.leave();
 });
 
