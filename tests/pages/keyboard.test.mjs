@@ -48,7 +48,7 @@ test('the skip link leads past the head of the page', async () => {
   const { page } = await stage.atLogin(site);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  assert.equal(new URL(page.url()).hash, '#main');
+  await page.waitForURL(/#main$/);
 });
 
 test('Enter creates an account, logs in and cancels', async () => {

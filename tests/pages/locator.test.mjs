@@ -91,6 +91,7 @@ test('who chooses a language keeps it', async () => {
   const page = await visitor.open(`${server.origin}${CITY}?only=sell`);
   await page.getByRole('link', { name: 'Español' }).click();
   await page.locator('html[lang="es"]').waitFor();
+  await page.waitForLoadState();
   assert.equal(await page.locator('.machine').count(), 1);
   await page.getByRole('link', { name: 'Corner Market' }).click();
   await page.locator('html[lang="es"]').waitFor();

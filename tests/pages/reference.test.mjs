@@ -91,7 +91,7 @@ for (const viewport of [WIDE, NARROW]) {
       assert.ok(await page.locator('#contents').evaluate((nav) => nav.getBoundingClientRect().top >= 0));
       assert.equal(await page.locator('.contents ul ul').first().isVisible(), false, 'a phone is shown the subjects alone');
       await page.locator('.overview a').first().click();
-      assert.equal(new URL(page.url()).hash, '#listSessions');
+      await page.waitForURL(/#listSessions$/);
     }
     await visitor.leave();
   });
