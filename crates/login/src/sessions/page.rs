@@ -150,8 +150,8 @@ impl Session {
         self
     }
 
-    /// Returns whether the page has no owner, and gets one only by a secret. This is the case for account pages whose link an operator
-    /// hands over; all others of the account have an owner from the start.
+    /// Returns whether the page has no owner, and gets one only by a secret. This is the case for account pages whose link an
+    /// operator hands over; all others of the account have an owner from the start.
     #[must_use]
     pub fn needs_claim_secret(&self) -> bool {
         self.page_owner().is_none() && self.is_for_account()

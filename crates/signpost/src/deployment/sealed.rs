@@ -109,7 +109,7 @@ pub(crate) async fn admit_command(store: &Store, config: &Config, now: Timestamp
 async fn find_admission(store: &Store, seal: &Seal) -> Result<KeyAdmission> {
     let recorded = encryption_key::find(store).await?;
     let admission = recorded.admit(seal)?;
-    // Rows that were copied from another database may be encrypted although no key is recorded here.
+    // Fails closed: if no key is recorded, no secret may be encrypted.
     if admission == KeyAdmission::MayRecord || !recorded.is_encrypted() {
         check(store, seal).await?;
     }
