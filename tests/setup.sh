@@ -15,7 +15,7 @@ need groff groff-base
 need redis-server redis-server
 need redis-cli redis-tools
 need faketime faketime
-need chromium chromium
+need chromium-headless-shell chromium-headless-shell
 need php php-cli
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing="$missing libapache2-mod-auth-openidc"

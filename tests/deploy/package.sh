@@ -78,7 +78,7 @@ data="$root/var/lib/signpost"
 server=$!
 until grep -q 'stop with' "$work/ready"; do kill -0 "$server" || { cat "$work/log" >&2; exit 1; }; sleep 0.1; done
 listen="$(sed -n 's/.*listen=\([0-9.:]*\).*/\1/p' "$work/log" | head -n 1)"
-curl -sSf -o /dev/null "http://$listen/health/ready"
+until curl -sf -o /dev/null "http://$listen/health/ready"; do kill -0 "$server" || { cat "$work/log" >&2; exit 1; }; sleep 0.1; done
 grep -q '^Console https://id.example.invalid/console/setup#.*once' "$work/ready" || { cat "$work/ready" >&2; fail "no link to the console"; }
 
 # The doctor: the server is there, its public URL leads nowhere, and that is a warning.

@@ -1,9 +1,10 @@
 // JupyterHub with oauthenticator: an application that people use, which lets in whom a group of the realm names.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { reservePorts } from '../ports.mjs';
 import { bringing, stage, timeout } from './journeys.mjs';
 
-const env = { NODE: process.execPath };
+const env = { NODE: process.execPath, PORTS: await reservePorts(3) };
 const shared = stage(['venv/bin/python', 'sites/jupyterhub_site.py'], { redirect: '/hub/oauth_callback', env });
 
 const login = (person, options) => person.open(`${shared.site.origin}/hub/oauth_login`, options);

@@ -1,6 +1,7 @@
 // What `signpost clients create --for …` prints, taken as it stands by the application that it is for.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { reservePorts } from '../ports.mjs';
 import { greeted, timeout } from './journeys.mjs';
 import { Realm } from './realm.mjs';
 import { Site } from './site.mjs';
@@ -35,7 +36,8 @@ test('Auth.js, as configured by what was printed', { timeout }, async (t) => {
 });
 
 test('JupyterHub, as configured by what was printed, lets in whom the client names', { timeout }, async (t) => {
-  const options = { configured: 'jupyterhub', client: ['--allow', 'group:staff'], env: { NODE: process.execPath } };
+  const env = { NODE: process.execPath, PORTS: await reservePorts(3) };
+  const options = { configured: 'jupyterhub', client: ['--allow', 'group:staff'], env };
   const site = await start(t, ['venv/bin/python', 'sites/jupyterhub_site.py'], options);
   const person = realm.person();
   const refused = await person.open(`${site.origin}/hub/oauth_login`);

@@ -68,8 +68,8 @@ test('in the browser of the login page the link needs no number, and leads back 
   const page = await visitor.open(`${site.origin}/register`);
   await state(page, 'waiting');
   await page.getByRole('link', { name: "Use this browser's wallet" }).click();
-  const main = await state(page, 'confirm');
-  assert.match(await main.innerText(), /Create your account at\s+localhost/);
+  await state(page, 'confirm');
+  await page.locator('main', { hasText: /Create your account at\s*localhost/ }).waitFor();
   assert.ok(!(await page.locator('#number').isVisible()));
   await checkLooks(page);
   await page.locator('#agree').click();
@@ -91,7 +91,7 @@ test('another browser types the number; a wrong one is said at the field', async
   const { code, number } = await codeOf(login.page);
   const other = String((Number(number) - 9) % 90 + 10);
   await paste(page, { code, number: '7' });
-  assert.match(await page.locator('#number-error').innerText(), /Type two digits/);
+  await page.locator('#number-error', { hasText: 'Type two digits' }).waitFor();
   await page.locator('#number').fill(other);
   await page.locator('#agree').click();
   await page.locator('#number-error', { hasText: 'another number' }).waitFor();

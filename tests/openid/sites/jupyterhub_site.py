@@ -3,22 +3,27 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# Below the ports that the system gives away: of the proxy, of its interface, of the hub.
-PORTS = [26000 + os.getpid() % 300 * 3 + at for at in range(3)]
+# Of the proxy, of its REST API, of the hub.
+PORTS = [int(port) for port in os.environ['PORTS'].split(',')]
 
 
-def answers(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(('127.0.0.1', port)) == 0
+def is_ready() -> bool:
+    """Returns whether the proxy has the route to the hub. It gets the route a moment after both listen."""
+    try:
+        with urllib.request.urlopen(f'http://127.0.0.1:{PORTS[0]}/hub/health', timeout=5) as response:
+            return response.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
 
 
 def main() -> None:
@@ -31,7 +36,7 @@ def main() -> None:
         hub = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.DEVNULL, start_new_session=True)
         signal.signal(signal.SIGTERM, lambda *_: hub.terminate())
         threading.Thread(target=lambda: (sys.stdin.read(), hub.terminate()), daemon=True).start()
-        while hub.poll() is None and not all(map(answers, PORTS)):
+        while hub.poll() is None and not is_ready():
             time.sleep(0.05)
         if hub.poll() is None:
             print('ready', flush=True)
