@@ -1,5 +1,5 @@
 # The work of this project by name. `make ci` is what CI runs, no more and no less.
-.PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused deny bench accuracy fuzz soak upgrade ci setup gazetteer release
+.PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused lint deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
 # Notes how long a part of the tests takes; `make ci` prints all of them at its end.
 PART := bash tests/part.sh
@@ -14,14 +14,14 @@ export PROPTEST_RNG_SEED ?= 1
 run:
 	cargo run --release -- serve
 
-# Everything a newcomer needs to see green; installs what is missing where it may. Clients are installed beside the Rust
-# tests. What waits for browsers and servers most of its time runs two at a time, and prints when it has ended. The longest
-# begin first: --assume-old, for otherwise make would start those first whose prerequisites are built first. Three at a time
-# overload two cores: two tests failed for lack of time.
+# Everything a newcomer needs to see green; installs what is missing where it may. Two parts run at a time, for each of them
+# waits for the network, for a lock or for servers: first the Rust tests beside installations and what needs only the
+# program, then the rest. The longest begin first: --assume-old, for otherwise make would start those first whose
+# prerequisites are built first. Three at a time overload two cores: two tests failed for lack of time.
 test: setup
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust sdks
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust sdks test-api
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target --assume-old=programs --assume-old=clients --assume-old=sdks \
-	  test-pages test-postgres test-openid test-sdks test-api test-clients
+	  test-pages test-postgres test-openid test-sdks test-clients
 
 # All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
 # would build every dependency anew.
@@ -40,11 +40,11 @@ test-postgres:
 
 # Clients of the Model Context Protocol, its conformance suite, assistants that it is installed into, and Lightning wallets
 # against the built programs.
-test-clients: clients
+test-clients: clients programs
 	$(PART) "MCP and Lightning clients" sh tests/clients/run.sh
 
 # Installs these clients, and the Node that they bring.
-clients: programs
+clients:
 	$(PART) "install: clients" sh tests/clients/run.sh --install
 
 # Requests made up from openapi.yaml against the built program, and the conformance kit against our own receiver.
@@ -57,7 +57,7 @@ test-api: programs
 	$(PART) "deploy: release" sh tests/deploy/release.sh
 
 # The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
-test-sdks: sdks
+test-sdks: sdks programs
 	$(PART) "SDKs" sh tests/sdk/run.sh
 
 # Builds them and their example sites, which the tests of the pages visit. They take the Node that the clients bring.
@@ -69,7 +69,7 @@ test-newest-python: programs
 	sh sdk/python/test.sh --newest
 
 # The pages in Debian's Chromium, as the people who log in use them.
-test-pages: sdks
+test-pages: sdks programs
 	$(PART) "vendored files" sh tests/vendor.sh
 	$(PART) "pages" sh tests/pages/run.sh
 
@@ -147,4 +147,10 @@ upgrade:
 # Prints how long each part took, also when one has failed.
 ci:
 	$(PART) --reset
-	status=0; $(MAKE) --no-print-directory setup check deny test || status=$$?; $(PART) --table; exit $$status
+	status=0; $(MAKE) --no-print-directory setup && \
+	  $(MAKE) --no-print-directory --jobs=2 --output-sync=line lint sdks && \
+	  $(MAKE) --no-print-directory test || status=$$?; $(PART) --table; exit $$status
+
+# All checks that run no test, one after the other: they share a lock.
+lint:
+	$(MAKE) --no-print-directory --jobs=1 check deny

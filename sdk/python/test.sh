@@ -6,10 +6,12 @@
 #
 # Its example sites, for others who drive them: venv/bin/python examples/{fastapi_site,flask_site,django_site,handlers}.py
 set -eu
+SIGNPOST="${SIGNPOST:+$(realpath -m "$SIGNPOST")}"
 cd "$(dirname "$0")"
-SIGNPOST="$(realpath "${SIGNPOST:-../../target/debug/signpost}")"
-[ -x "$SIGNPOST" ] || { echo "The tests need the built program: cargo build, or SIGNPOST=…" >&2; exit 1; }
-export SIGNPOST
+export SIGNPOST="${SIGNPOST:-$PWD/../../target/debug/signpost}"
+need_program() {
+  [ -x "$SIGNPOST" ] || { echo "The tests need the built program: cargo build, or SIGNPOST=…" >&2; exit 1; }
+}
 
 # install FOLDER PYTHON: the pinned tools and this package, unless they are there already.
 install() {
@@ -32,6 +34,7 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   { echo "The Python SDK needs Python 3.11 or newer; this is $(python3 --version)." >&2; exit 1; }
 if [ "${1:-}" = --newest ]; then
   shift
+  need_program
   newest="$(newest)"
   [ -n "$newest" ] || { echo "There is no Python 3.12 or newer here." >&2; exit 1; }
   install venv-newest "$newest"
@@ -40,6 +43,7 @@ if [ "${1:-}" = --newest ]; then
 fi
 install venv python3
 [ "${1:-}" != --install ] || exit 0
+need_program
 
 venv/bin/ruff format --quiet --check src tests examples recipes
 venv/bin/ruff check --quiet src tests examples recipes

@@ -2,7 +2,7 @@
 # Installs the pinned tools once, builds the package and tests it against the built program, which SIGNPOST names.
 # The arguments are files of test/, all of them by default; with --install nothing is tested.
 set -eu
-SIGNPOST="${SIGNPOST:+$(realpath "$SIGNPOST")}"
+SIGNPOST="${SIGNPOST:+$(realpath -m "$SIGNPOST")}"
 cd "$(dirname "$0")"
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' ||
   { echo "The tests of the TypeScript SDK need Node.js 20 or newer; $(command -v node) is older." >&2; exit 1; }
