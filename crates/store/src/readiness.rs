@@ -27,7 +27,7 @@ struct Outcome {
 
 impl LastWrite {
     /// Remembers how a write ended. A statement that fails by itself says nothing of the next.
-    pub(super) fn ended<T>(&self, result: &Result<T>) {
+    pub(super) fn ended<T>(&self, result: &Result<T>, now: Instant) {
         let failure = match result {
             Ok(_) => None,
             Err(error) if sqlite::is_broken(error.downcast_ref()) => Some("the database is corrupt".to_owned()),
@@ -37,12 +37,13 @@ impl LastWrite {
                 None => return,
             },
         };
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outcome { at: Instant::now(), failure });
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outcome { at: now, failure });
     }
 
-    pub(super) fn is_fresh(&self) -> bool {
+    /// Returns whether a write ended less than a second before `now`.
+    pub(super) fn is_fresh(&self, now: Instant) -> bool {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        outcome.as_ref().is_some_and(|outcome| outcome.at.elapsed() < OUTCOME_LIFETIME)
+        outcome.as_ref().is_some_and(|outcome| now.saturating_duration_since(outcome.at) < OUTCOME_LIFETIME)
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
@@ -62,15 +63,16 @@ mod tests {
 
     #[test]
     fn the_last_write_says_what_became_of_it_and_no_more() {
-        let writes = LastWrite::default();
-        assert!(!writes.is_fresh());
-        writes.ended(&Ok(()));
-        assert!(writes.is_fresh());
-        writes.ended::<()>(&Err(anyhow!("a fault of one statement")));
+        let (writes, now) = (LastWrite::default(), Instant::now());
+        assert!(!writes.is_fresh(now));
+        writes.ended(&Ok(()), now);
+        assert!(writes.is_fresh(now + Duration::from_millis(999)));
+        assert!(!writes.is_fresh(now + OUTCOME_LIFETIME));
+        writes.ended::<()>(&Err(anyhow!("a fault of one statement")), now);
         assert_eq!(writes.check(), Ok(()));
-        writes.ended::<()>(&Err(Unavailable("the disk fails: at /secret/place".to_owned()).into()));
+        writes.ended::<()>(&Err(Unavailable("the disk fails: at /secret/place".to_owned()).into()), now);
         assert_eq!(writes.check(), Err("the last write failed: the disk fails".to_owned()));
-        writes.ended(&Ok(()));
+        writes.ended(&Ok(()), now);
         assert_eq!(writes.check(), Ok(()));
     }
 }

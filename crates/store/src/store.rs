@@ -164,7 +164,7 @@ impl Store {
             Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
             Engine::Postgres(postgres) => postgres.write(steps.into()).await,
         };
-        self.writes.ended(&written);
+        self.writes.ended(&written, Instant::now());
         written
     }
 
@@ -275,7 +275,7 @@ impl Store {
         let read = timeout(PROBE_TIMEOUT, self.read(READ, params![])).await;
         let read = read.map_err(|_| "the database does not respond".to_owned())?;
         read.map_err(|_| "the database cannot be read".to_owned())?;
-        if !self.writes.is_fresh()
+        if !self.writes.is_fresh(Instant::now())
             && let Ok(trying) = Arc::clone(&self.writes.trying).try_lock_owned()
         {
             let store = self.clone();

@@ -308,11 +308,17 @@ fn a_client_that_starts_programs_alone_is_given_no_address() {
     assert!(home.install(&["emacs"]).run().err.contains("possible values: claude, codex, gemini"));
 }
 
-/// A client's own command, which does as this script says.
+/// Creates the command of a client as a shell script. Returns the search path with its folder. Another process creates the
+/// executable file: if this one had it open for writing while another test starts a program, that program would inherit it
+/// for a moment, and the script could not be run ("Text file busy").
 fn with_command(home: &Home, name: &str, script: &str) -> String {
     fs::create_dir_all(home.at("bin")).unwrap();
-    fs::write(home.at("bin").join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(home.at("bin").join(name), Permissions::from_mode(0o755)).unwrap();
+    let source = home.at("script");
+    fs::write(&source, format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mut install = std::process::Command::new("install");
+    install.args(["-m", "755"]).arg(&source).arg(home.at("bin").join(name));
+    assert!(install.status().unwrap().success());
+    fs::remove_file(source).unwrap();
     format!("{}:/usr/bin:/bin", home.at("bin").display())
 }
 
