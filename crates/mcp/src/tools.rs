@@ -69,14 +69,15 @@ impl<S: Sync> Tools<S> {
         call: &Call<'_>,
     ) -> Result<CallOutcome<ToolResult>, RpcFault> {
         let (tool, mirrored) = self.named(params, call.revision)?;
-        let result = match arguments(tool, params.arguments, call.revision)? {
+        let result = match arguments(tool, params.arguments, call.revision) {
             Ok(arguments) => {
                 if context.headers_required && call.revision.is_stateless() {
                     mirrored.iter().try_for_each(|mirrored| mirrored.check(&arguments, context.headers))?;
                 }
                 tool.call.run(state, &arguments, call).await
             }
-            Err(bad) => Err(CallError::BadArgument(bad)),
+            Err(ArgumentsError::Value(detail)) => Err(CallError::BadArgument(detail)),
+            Err(ArgumentsError::Request(fault)) => return Err(fault),
         };
         match result {
             Err(CallError::BadArgument(detail)) if call.revision >= Revision::V2025_11_25 => {
@@ -89,29 +90,35 @@ impl<S: Sync> Tools<S> {
     }
 }
 
-/// The arguments of a call. The outer error is a request of the wrong shape; the inner one a value that is JSON but
-/// cannot be held, which is a bad argument.
-fn arguments<S>(
-    tool: &Tool<S>,
-    sent: Option<&RawValue>,
-    revision: Revision,
-) -> Result<Result<Arguments, String>, RpcFault> {
-    let Some(sent) = sent else { return Ok(Ok(Arguments::new())) };
+/// An error of the arguments of a call.
+#[derive(Debug)]
+enum ArgumentsError {
+    /// The request has the wrong shape.
+    Request(RpcFault),
+    /// A value is JSON that cannot be represented, which is a bad argument.
+    Value(String),
+}
+
+/// Returns the arguments of a call.
+fn arguments<S>(tool: &Tool<S>, sent: Option<&RawValue>, revision: Revision) -> Result<Arguments, ArgumentsError> {
+    let Some(sent) = sent else { return Ok(Arguments::new()) };
     if kind(sent) != "an object" {
         let (got, example) = (kind(sent), tool.example());
         let detail = format!("params.arguments must be an object, got {got}; {example}");
-        return Err(RpcFault::malformed(revision, detail));
+        return Err(ArgumentsError::Request(RpcFault::malformed(revision, detail)));
     }
     match serde_json::from_str::<StrictObject>(sent.get()) {
         Ok(StrictObject { repeated: Some(name), .. }) => {
             let name = quoted(&name);
-            Err(RpcFault::request(format!("params.arguments has {name} twice; send it once, {}", tool.example())))
+            let detail = format!("params.arguments has {name} twice; send it once, {}", tool.example());
+            Err(ArgumentsError::Request(RpcFault::request(detail)))
         }
-        Ok(object) => Ok(Ok(object.members)),
+        Ok(object) => Ok(object.members),
         // serde_json has no kind of its own for this error; a test holds the words.
         Err(e) if e.to_string().starts_with("recursion limit") => {
-            Err(RpcFault::request("params.arguments is nested more than 127 levels deep; flatten it"))
+            let detail = "params.arguments is nested more than 127 levels deep; flatten it";
+            Err(ArgumentsError::Request(RpcFault::request(detail)))
         }
-        Err(e) => Ok(Err(format!("params.arguments: {e}; {}", tool.example()))),
+        Err(e) => Err(ArgumentsError::Value(format!("params.arguments: {e}; {}", tool.example()))),
     }
 }

@@ -92,29 +92,35 @@ impl LoginToComplete {
         self.state.user.as_deref()
     }
 
-    /// Who is logged in by what the service replied.
+    /// Returns the user who is logged in, from the response to the completion of the session.
     ///
     /// # Errors
-    /// A failure that the person is told; an error of the service that is none of theirs.
-    pub(super) fn outcome(
-        self,
-        reply: Result<Session, SignpostError>,
-    ) -> Result<Result<SignedIn, LoginFailure>, SignpostError> {
-        let session = match reply {
-            Ok(session) => session,
-            Err(error) => return LoginFailure::of(&error).map(Err).ok_or(error),
-        };
+    /// [`CompletionError`].
+    pub(super) fn outcome(self, response: Result<Session, SignpostError>) -> Result<SignedIn, CompletionError> {
+        let session = response.map_err(|error| match LoginFailure::of(&error) {
+            Some(failure) => CompletionError::Failed(failure),
+            None => CompletionError::Service(error),
+        })?;
         let is_this = session.id == self.session_id && session.status == SessionStatus::Authenticated;
         let user = session.user.as_ref().and_then(|user| user.id.clone()).filter(|id| is_this && !id.is_empty());
-        let Some(user) = user else { return Ok(Err(LoginFailure::Refused)) };
+        let user = user.ok_or(CompletionError::Failed(LoginFailure::Refused))?;
         let mode = session.mode.unwrap_or(self.state.mode);
         let is_begun_link = self.state.user.as_ref() == Some(&user);
         let is_link = mode == Mode::Link;
         if is_link != (self.state.mode == Mode::Link) || (is_link && !is_begun_link) {
-            return Ok(Err(LoginFailure::Refused));
+            return Err(CompletionError::Failed(LoginFailure::Refused));
         }
-        Ok(Ok(SignedIn { user, session, mode, next: next_or_root(self.state.next) }))
+        Ok(SignedIn { user, session, mode, next: next_or_root(self.state.next) })
     }
+}
+
+/// An error of the completion of a login.
+#[derive(Debug)]
+pub(super) enum CompletionError {
+    /// The login failed; the site shows the reason.
+    Failed(LoginFailure),
+    /// The service failed, or refused the site itself.
+    Service(SignpostError),
 }
 
 impl LoginFailure {

@@ -11,7 +11,7 @@ use axum::routing::{MethodRouter, get, post};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
-use super::finish::{BoundReturn, LoginFailure, LoginReturning, LoginToComplete};
+use super::finish::{BoundReturn, CompletionError, LoginFailure, LoginReturning, LoginToComplete};
 use super::options::LoginOptions;
 use super::seen::{EventStanding, SeenEvents};
 use super::site::{LoginSite, SiteError};
@@ -87,8 +87,12 @@ async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Resul
     let signed_in = match bound {
         Ok(bound) if !is_for_current_user(site, &bound, &request).await => Err(LoginFailure::Refused),
         Ok(bound) => {
-            let reply = signpost.sessions().complete(&bound.session_id, &bound.completion).await;
-            bound.outcome(reply)?
+            let response = signpost.sessions().complete(&bound.session_id, &bound.completion).await;
+            match bound.outcome(response) {
+                Ok(signed_in) => Ok(signed_in),
+                Err(CompletionError::Failed(failure)) => Err(failure),
+                Err(CompletionError::Service(error)) => return Err(error.into()),
+            }
         }
         Err(failure) => Err(failure),
     };

@@ -11,10 +11,10 @@ use signpost_platform::outbound::Reach;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId};
 
-use crate::domains::patch_sql::{self, NotPatched};
+use crate::domains::patch_sql::{self, PatchDomainError};
 use crate::domains::{
-    DisplayName, Domain, DomainEntropy, DomainPatch, HandlerKind, LoginMethods, MAX_DOMAINS, NewDomain, NotRegistered,
-    RegisteredDomain, Registration, parse_webhook_url, register, sql,
+    DisplayName, Domain, DomainEntropy, DomainPatch, HandlerKind, LoginMethods, MAX_DOMAINS, NewDomain,
+    RegisterDomainError, RegisteredDomain, Registration, parse_webhook_url, register, sql,
 };
 use crate::error::Error;
 use crate::flows::domain_end::delete_domain;
@@ -34,12 +34,27 @@ pub(crate) async fn create(
     let reach = service.reach(account.environment);
     let registered = register(&new, account, reach, service.clock.now(), DomainEntropy::draw());
     let registered = registered.map_err(|(field, reason)| Problem::field(field, reason))?;
-    match sql::insert(&service.store, &service.seal, &registered, &key.actor()).await? {
-        Ok(()) => Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered)))),
-        Err(NotRegistered::Exists(there)) => Err(Error::DomainExists { domain: there.name.to_string(), id: there.id }),
-        Err(NotRegistered::SharedLoginHost) => Err(Error::SharedLoginHost),
-        Err(NotRegistered::TooMany) => {
-            Err(Problem::field("domain", format!("an account can have at most {MAX_DOMAINS} domains")).into())
+    sql::insert(&service.store, &service.seal, &registered, &key.actor()).await?;
+    Ok((StatusCode::CREATED, Json(CreatedDomain::new(&registered))))
+}
+
+impl From<RegisterDomainError> for Error {
+    fn from(error: RegisterDomainError) -> Self {
+        match error {
+            RegisterDomainError::Exists(there) => Self::DomainExists { domain: there.name.to_string(), id: there.id },
+            RegisterDomainError::TooMany => Problem::field("domain", error.to_string()).into(),
+            RegisterDomainError::SharedLoginHost => Self::SharedLoginHost,
+            RegisterDomainError::Internal(error) => error.into(),
+        }
+    }
+}
+
+impl From<PatchDomainError> for Error {
+    fn from(error: PatchDomainError) -> Self {
+        match error {
+            PatchDomainError::NotFound => Self::DomainNotFound,
+            PatchDomainError::SharedLoginHost => Self::SharedLoginHost,
+            PatchDomainError::Internal(error) => error.into(),
         }
     }
 }
@@ -77,11 +92,7 @@ pub(crate) async fn patch(
     let domain = find_domain(&service, &account, &id).await?;
     let change = parse_patch(fields, service.reach(account.environment))?;
     let now = service.clock.now();
-    match patch_sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await? {
-        Ok(()) => {}
-        Err(NotPatched::NotFound) => return Err(Error::DomainNotFound),
-        Err(NotPatched::SharedLoginHost) => return Err(Error::SharedLoginHost),
-    }
+    patch_sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await?;
     service.domains.invalidate_all();
     Ok(Json(DomainView::new(&find_domain(&service, &account, &id).await?)))
 }

@@ -29,7 +29,7 @@ pub use known::KnownDomain;
 pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
 pub use patch::DomainPatch;
 pub use proof::{ProofCheck, Prover};
-pub use sql::{ListedDomain, NotRegistered, Usable};
+pub use sql::{ListedDomain, RegisterDomainError, Usable};
 pub use well_known::WellKnown;
 
 /// Why a domain is refused that would share its login host with another account's.

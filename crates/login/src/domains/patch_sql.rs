@@ -1,6 +1,5 @@
 //! Changes of domains in the database.
 
-use anyhow::Result;
 use jiff::Timestamp;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
@@ -8,7 +7,7 @@ use signpost_platform::accounts::{Account, SERVER_ACCOUNT};
 use signpost_store::{Store, must, params, sql};
 
 use super::sql::{OTHERS_WITH_LIGHTNING, find};
-use super::{DisplayName, DomainPatch, HandlerKind, Registration};
+use super::{DisplayName, DomainPatch, HandlerKind, Registration, SHARED_LOGIN_HOST};
 use crate::ids::DomainId;
 
 /// A Lightning wallet's key is of the login host, and the same for every domain there. So of two accounts with live hosted
@@ -31,19 +30,24 @@ const PATCH: &str = sql!(
     "'))))"
 );
 
-/// Why a domain was not changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotPatched {
-    /// There is no such domain.
+/// An error of [`patch`].
+#[derive(Debug, thiserror::Error)]
+pub enum PatchDomainError {
+    /// The account has no such domain.
+    #[error("the domain was deleted")]
     NotFound,
-    /// Accounts that share the login host cannot have users with Lightning wallets.
+    /// Users of another account log in at this login host with Lightning wallets.
+    #[error("{SHARED_LOGIN_HOST}")]
     SharedLoginHost,
+    /// The database is unavailable.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
 }
 
 /// Changes a domain.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`PatchDomainError`].
 pub async fn patch(
     store: &Store,
     account: &Account,
@@ -51,7 +55,7 @@ pub async fn patch(
     change: &DomainPatch,
     by: &Actor,
     now: Timestamp,
-) -> Result<Result<(), NotPatched>> {
+) -> Result<(), PatchDomainError> {
     let entry = insert_entry(by, Some(account), Action::DomainChanged, id.as_str(), &change.to_details(), now);
     let DomainPatch { webhook_url, event_url, handler, methods, registration, display_name } = change;
     let params = params![
@@ -68,8 +72,8 @@ pub async fn patch(
         display_name.as_ref().and_then(Option::as_ref).map(DisplayName::as_str),
     ];
     if store.write([must(PATCH, params), entry]).await?.is_committed() {
-        return Ok(Ok(()));
+        return Ok(());
     }
-    let is_there = find(store, account, id).await?.is_some();
-    Ok(Err(if is_there { NotPatched::SharedLoginHost } else { NotPatched::NotFound }))
+    let exists = find(store, account, id).await?.is_some();
+    Err(if exists { PatchDomainError::SharedLoginHost } else { PatchDomainError::NotFound })
 }

@@ -14,7 +14,8 @@ use crate::domains::audit::insert_domain_entry;
 use crate::domains::encryption_key::{self, check_guard};
 use crate::domains::seal::Seal;
 use crate::domains::{
-    DisplayName, Domain, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration, SigningSecrets, apex,
+    DisplayName, Domain, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration, SHARED_LOGIN_HOST,
+    SigningSecrets, apex,
 };
 use crate::ids::DomainId;
 
@@ -128,15 +129,21 @@ pub struct ListedDomain {
     pub created_at: Timestamp,
 }
 
-/// Why a domain was not registered.
-#[derive(Debug)]
-pub enum NotRegistered {
-    /// The account has it already: this one.
+/// An error of [`insert`].
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterDomainError {
+    /// The account has registered the domain before.
+    #[error("the domain is already registered as {}", .0.id)]
     Exists(Box<Domain>),
-    /// The account has as many as it may.
+    /// The account has [`MAX_DOMAINS`] domains.
+    #[error("an account can have at most {MAX_DOMAINS} domains")]
     TooMany,
-    /// Another account's users log in here by Lightning wallets.
+    /// Users of another account log in at this login host with Lightning wallets.
+    #[error("{SHARED_LOGIN_HOST}")]
     SharedLoginHost,
+    /// The database is unavailable, or this process may not write secrets.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
 }
 
 /// Whether sessions may be opened on a domain.
@@ -152,13 +159,14 @@ pub enum Usable {
 /// Registers a domain.
 ///
 /// # Errors
-/// [`Unavailable`](signpost_store::Unavailable) if this process may not write secrets, or as [`Store::write`].
+/// [`RegisterDomainError`], whose `Internal` is [`Unavailable`](signpost_store::Unavailable) if the database cannot be
+/// written or this process may not write secrets.
 pub async fn insert(
     store: &Store,
     seal: &Seal,
     registered: &RegisteredDomain,
     by: &Actor,
-) -> Result<Result<(), NotRegistered>> {
+) -> Result<(), RegisterDomainError> {
     let RegisteredDomain { domain, secret } = registered;
     let Domain { id, account, name, created_at, .. } = domain;
     let webhook_secret = seal.encrypt(secret.reveal(), id.as_str(), random());
@@ -169,14 +177,14 @@ pub async fn insert(
     let params = row.params().into_iter().chain(params![MAX_DOMAINS]).collect();
     let written = store.write([encryption_key::guard(seal), must(INSERT, params), entry]).await?;
     if check_guard(&written, seal)? {
-        return Ok(Ok(()));
+        return Ok(());
     }
-    if let Some(there) = find_by_name(store, account, name).await? {
-        return Ok(Err(NotRegistered::Exists(Box::new(there))));
+    if let Some(registered) = find_by_name(store, account, name).await? {
+        return Err(RegisterDomainError::Exists(Box::new(registered)));
     }
     let others = list(store, account, None, MAX_DOMAINS).await?;
     let is_full = u32::try_from(others.len()).is_ok_and(|count| count >= MAX_DOMAINS);
-    Ok(Err(if is_full { NotRegistered::TooMany } else { NotRegistered::SharedLoginHost }))
+    Err(if is_full { RegisterDomainError::TooMany } else { RegisterDomainError::SharedLoginHost })
 }
 
 /// Keeps the server's own domain, where it is not there. Nobody asked for it, so no audit log tells of it, and nothing

@@ -13,7 +13,7 @@ use crate::flows::lookup::lost_race;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{self, Flow, Login, PasskeyOffer, Session, SessionState};
-use crate::users::credential_sql::NotAdded;
+use crate::users::credential_sql::AddCredentialError;
 use crate::users::{
     self, AuthenticatorUser, Credential, CredentialKey, CredentialKind, Entrant, NewCredential, NewUser,
     PasskeyColumns, UserEntropy,
@@ -192,9 +192,10 @@ async fn explain_not_linked(
         return Ok(Error::SessionCancelled { id: session.id.to_string() });
     }
     Ok(match users::credential_sql::explain_not_added(&service.store, credential).await? {
-        NotAdded::NoUser => Error::UserUnknown,
-        NotAdded::Exists => Error::CredentialExists,
-        NotAdded::TooMany => Error::TooManyCredentials,
+        AddCredentialError::NoUser => Error::UserUnknown,
+        AddCredentialError::Exists => Error::CredentialExists,
+        AddCredentialError::TooMany => Error::TooManyCredentials,
+        AddCredentialError::Internal(error) => error.into(),
     })
 }
 

@@ -46,15 +46,21 @@ const DECLINE: &str = "UPDATE users SET passkey_declined_at = $3 WHERE domain_id
 
 const RENAME: &str = "UPDATE credentials SET name = $4 WHERE domain_id = $1 AND user_id = $2 AND id = $3";
 
-/// Why a credential was not added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAdded {
-    /// There is no such user, or authenticators know the user by another handle.
+/// An error of [`add_credential`].
+#[derive(Debug, thiserror::Error)]
+pub enum AddCredentialError {
+    /// There is no such user, or the passkey has another user handle.
+    #[error("the user was deleted")]
     NoUser,
-    /// Somebody at the domain has the key, or the passkey is somebody's at any domain.
+    /// A user of the domain has the key, or a user of any domain has the passkey.
+    #[error("a user of the domain has this key already")]
     Exists,
-    /// The user has as many as there may be.
+    /// The user has [`MAX_CREDENTIALS`](super::MAX_CREDENTIALS) credentials.
+    #[error("the user has {} credentials, and no more are possible", super::MAX_CREDENTIALS)]
     TooMany,
+    /// The database is unavailable.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
 }
 
 /// A domain's credential that is this passkey.
@@ -154,13 +160,13 @@ pub async fn rename_credential(
 /// Adds a credential to a user.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`AddCredentialError`].
 pub async fn add_credential(
     store: &Store,
     credential: Credential,
     by: &Actor,
     now: Timestamp,
-) -> Result<Result<(), NotAdded>> {
+) -> Result<(), AddCredentialError> {
     let Credential { domain_id, id, user_id, kind, public_key, .. } = &credential;
     let details = json!({
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
@@ -168,20 +174,20 @@ pub async fn add_credential(
     let entry = insert_domain_entry(by, Action::CredentialAdded, domain_id, &details, now);
     let steps = add_steps(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
     if store.write(steps).await?.is_committed() {
-        return Ok(Ok(()));
+        return Ok(());
     }
-    Ok(Err(explain_not_added(store, &credential).await?))
+    Err(explain_not_added(store, &credential).await?)
 }
 
-/// Why a credential could not be added a moment ago.
+/// Returns why a credential was not added a moment ago.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub(crate) async fn explain_not_added(store: &Store, credential: &Credential) -> Result<NotAdded> {
+/// The database is unavailable.
+pub(crate) async fn explain_not_added(store: &Store, credential: &Credential) -> Result<AddCredentialError> {
     let Some((_, own)) = find(store, &credential.domain_id, &credential.user_id).await? else {
-        return Ok(NotAdded::NoUser);
+        return Ok(AddCredentialError::NoUser);
     };
     let is_full = own.len() >= super::MAX_CREDENTIALS as usize;
     let is_own = own.iter().any(|own| own.public_key == credential.public_key);
-    Ok(if is_full && !is_own { NotAdded::TooMany } else { NotAdded::Exists })
+    Ok(if is_full && !is_own { AddCredentialError::TooMany } else { AddCredentialError::Exists })
 }

@@ -15,7 +15,7 @@ use signpost_platform::web::{ApiKey, Fields, Nothing, OptionalFields, Page, Path
 use signpost_store::random;
 
 use super::client_fields::{read_patch, read_settings};
-use crate::clients::sql::{self, NotChanged, NotCreated};
+use crate::clients::sql::{self, ChangeClientError, CreateClientError};
 use crate::clients::{
     AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, EmailClaim, MAX_CLIENTS, OAuthSecret,
     PREVIOUS_SECRET_LIFETIME, RedirectUris, RegisteredClient,
@@ -38,11 +38,12 @@ pub(crate) async fn create(
     check_email(&domain, Some(settings.email))?;
     let registered = Client::register(&domain.id, settings, service.clock.now(), &ClientEntropy::draw());
     let registered = registered.map_err(|invalid| Problem::field(invalid.field, invalid.reason))?;
-    match sql::insert(&service.store, &domain, &registered.client, &key.actor()).await? {
+    match sql::insert(&service.store, &domain, &registered.client, &key.actor()).await {
         Ok(()) => Ok((StatusCode::CREATED, Json(ClientWithSecret::new(registered, issuer(&service, &domain))))),
-        Err(NotCreated::TooMany) => Err(OpenidError::TooManyClients(MAX_CLIENTS)),
+        Err(CreateClientError::TooMany) => Err(OpenidError::TooManyClients(MAX_CLIENTS)),
+        Err(CreateClientError::Internal(error)) => Err(error.into()),
         // It was hosted a moment ago: what it is now says why it is not.
-        Err(NotCreated::NoHostedDomain) => {
+        Err(CreateClientError::NoHostedDomain) => {
             find_hosted_domain(&service, &account, &id).await?;
             Err(anyhow::anyhow!("the domain {id} changes all the time").into())
         }
@@ -88,10 +89,11 @@ pub(crate) async fn patch(
     check_hosted(&domain)?;
     check_email(&domain, change.email)?;
     let now = service.clock.now();
-    match sql::patch(&service.store, &account, &domain.id, &client.id, &change, &key.actor(), now).await? {
+    match sql::patch(&service.store, &account, &domain.id, &client.id, &change, &key.actor(), now).await {
         Ok(()) => {}
-        Err(NotChanged::NotFound) => return Err(OpenidError::ClientNotFound),
-        Err(NotChanged::Invalid(invalid)) => return Err(Problem::field(invalid.field, invalid.reason).into()),
+        Err(ChangeClientError::NotFound) => return Err(OpenidError::ClientNotFound),
+        Err(ChangeClientError::Invalid(invalid)) => return Err(Problem::field(invalid.field, invalid.reason).into()),
+        Err(ChangeClientError::Internal(error)) => return Err(error.into()),
     }
     let client = find_client(&service, &domain, client.id.as_str()).await?;
     Ok(Json(ClientView::new(client, issuer(&service, &domain), now)))

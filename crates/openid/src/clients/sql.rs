@@ -1,6 +1,6 @@
 //! Clients in the database. Whoever asks for one has found its domain before: a client outlives its domain until it is swept.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use signpost_login::domains::Domain;
@@ -56,29 +56,39 @@ const SWEEP: &str = "
         LIMIT 1000
     ) RETURNING id";
 
-/// Why a client was not registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotCreated {
-    /// The domain is gone, or not hosted any more.
+/// An error of [`insert`].
+#[derive(Debug, thiserror::Error)]
+pub enum CreateClientError {
+    /// The domain was deleted, or its handler is no longer hosted.
+    #[error("the domain was removed or changed just now")]
     NoHostedDomain,
-    /// The domain has as many clients as it may.
+    /// The domain has [`MAX_CLIENTS`] clients.
+    #[error("the domain has {MAX_CLIENTS} clients, and no more are possible; delete one first")]
     TooMany,
+    /// The database is unavailable.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
 }
 
-/// Why a client was not changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotChanged {
+/// An error of [`patch`].
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeClientError {
     /// There is no such client.
+    #[error("the client was deleted")]
     NotFound,
     /// The settings would contradict each other.
+    #[error("{}: {}", .0.field, .0.reason)]
     Invalid(InvalidClient),
+    /// The database is unavailable.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
 }
 
-/// Keeps a client that was registered.
+/// Stores a client that was registered.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor) -> Result<Result<(), NotCreated>> {
+/// [`CreateClientError`].
+pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor) -> Result<(), CreateClientError> {
     let settings = &client.settings;
     let details = json!({
         "domain_id": domain.id, "public": settings.is_public, "redirect_uris": settings.redirect_uris,
@@ -89,11 +99,11 @@ pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor)
         must(INSERT, client.clone().params().into_iter().chain(params![MAX_CLIENTS]).collect()),
         insert_entry(by, Some(&domain.account), Action::ClientCreated, client.id.as_str(), &details, client.created_at),
     ];
-    Ok(match store.write(steps).await? {
+    match store.write(steps).await? {
         WriteOutcome::Committed(_) => Ok(()),
-        WriteOutcome::Refused(0) => Err(NotCreated::NoHostedDomain),
-        WriteOutcome::Refused(_) => Err(NotCreated::TooMany),
-    })
+        WriteOutcome::Refused(0) => Err(CreateClientError::NoHostedDomain),
+        WriteOutcome::Refused(_) => Err(CreateClientError::TooMany),
+    }
 }
 
 /// A domain's client.
@@ -131,10 +141,10 @@ pub async fn list_all(store: &Store, after: Option<&ClientId>, most: u32) -> Res
     store.read(LIST_ALL, params![after, most]).await?.into_iter().map(Client::from_row).collect()
 }
 
-/// Changes a client. Of two changes at once the second is made of what the first left.
+/// Changes a client. If another change is committed at the same time, this one is applied to its result.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`ChangeClientError`], whose `Internal` may also be that the client was changed too often meanwhile.
 pub async fn patch(
     store: &Store,
     account: &Account,
@@ -143,23 +153,21 @@ pub async fn patch(
     change: &ClientPatch,
     by: &Actor,
     now: Timestamp,
-) -> Result<Result<(), NotChanged>> {
+) -> Result<(), ChangeClientError> {
     for _ in 0..MAX_TRIES {
         let Some(row) = store.read_by_index(SETTINGS, params![id, domain]).await? else {
-            return Ok(Err(NotChanged::NotFound));
+            return Err(ChangeClientError::NotFound);
         };
         let stored = row.text(0)?.to_owned();
-        let changed = match change.apply(&serde_json::from_str::<ClientSettings>(&stored)?) {
-            Ok(changed) => changed,
-            Err(invalid) => return Ok(Err(NotChanged::Invalid(invalid))),
-        };
+        let settings = serde_json::from_str::<ClientSettings>(&stored).map_err(anyhow::Error::from)?;
+        let changed = change.apply(&settings).map_err(ChangeClientError::Invalid)?;
         let entry = insert_entry(by, Some(account), Action::ClientChanged, id.as_str(), &change.to_details(), now);
         let set = must(SET_SETTINGS, params![id, domain, Value::from(Json(changed)), stored]);
         if store.write([set, entry]).await?.is_committed() {
-            return Ok(Ok(()));
+            return Ok(());
         }
     }
-    bail!("the settings of {id} change all the time")
+    Err(anyhow!("the settings of {id} change all the time").into())
 }
 
 /// Replaces the secret of a client; the one before is accepted for `overlap` more, or not at all. False where there is no

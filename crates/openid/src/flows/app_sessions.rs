@@ -6,6 +6,7 @@ use anyhow::Result;
 use signpost_login::domains::Domain;
 use signpost_platform::pages::cookie::CookieSecret;
 
+use super::FlowError;
 use super::tokens::{Redemption, end_repeated, find_redeemable};
 use crate::clients::Client;
 use crate::grants::{AppSession, BearerHash, app_session_sql, sql};
@@ -44,7 +45,11 @@ pub async fn open_app_session(
     sent: Redemption<'_>,
     cookie: &CookieSecret,
 ) -> Result<bool> {
-    let Ok((grant, _)) = find_redeemable(service, domain, client, sent).await? else { return Ok(false) };
+    let grant = match find_redeemable(service, domain, client, sent).await {
+        Ok((grant, _)) => grant,
+        Err(FlowError::Refused(_)) => return Ok(false),
+        Err(FlowError::Internal(error)) => return Err(error),
+    };
     let now = service.clock.now();
     let session = AppSession::begin(&cookie.hash(), &grant, now);
     if !sql::redeem(&service.store, &grant.id, vec![session], now).await? {

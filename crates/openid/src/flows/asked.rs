@@ -1,8 +1,8 @@
 //! A request as it is read: who asks, where the answer goes, and for what.
 
-use anyhow::Result;
 use signpost_login::domains::Domain;
 
+use super::FlowError;
 use super::realm::issuer;
 use crate::authorizations::{AuthorizationRefusal, AuthorizationRequest, Parameters, ReturnAddress};
 use crate::clients::{self, Client};
@@ -44,21 +44,21 @@ pub enum ClientFault {
 /// Finds out who asks, and where the answer goes.
 ///
 /// # Errors
-/// As [`clients::sql::find`].
+/// [`ClientFault`], or a failure of the database.
 pub async fn read_asked(
     service: &OpenidService,
     realm: &Domain,
     query: &str,
-) -> Result<Result<AskedAuthorization, ClientFault>> {
+) -> Result<AskedAuthorization, FlowError<ClientFault>> {
     let given = Parameters::read(query);
     let client = match given.text("client_id").and_then(ClientId::parse) {
         Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
         None => None,
     };
-    let Some(client) = client else { return Ok(Err(ClientFault::UnknownClient)) };
-    let Some(redirect_uri) = given.text("redirect_uri") else { return Ok(Err(ClientFault::NoRedirectUri)) };
+    let client = client.ok_or(FlowError::Refused(ClientFault::UnknownClient))?;
+    let redirect_uri = given.text("redirect_uri").ok_or(FlowError::Refused(ClientFault::NoRedirectUri))?;
     if !client.has_redirect_uri(redirect_uri) {
-        return Ok(Err(ClientFault::UnknownRedirectUri(redirect_uri.to_owned())));
+        return Err(FlowError::Refused(ClientFault::UnknownRedirectUri(redirect_uri.to_owned())));
     }
     let address = ReturnAddress {
         redirect_uri: redirect_uri.to_owned(),
@@ -66,5 +66,5 @@ pub async fn read_asked(
         issuer: issuer(service, realm),
     };
     let request = AuthorizationRequest::read(&given, &client.settings);
-    Ok(Ok(AskedAuthorization { realm: realm.clone(), client, address, request, query: query.to_owned() }))
+    Ok(AskedAuthorization { realm: realm.clone(), client, address, request, query: query.to_owned() })
 }

@@ -13,6 +13,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
+use super::FlowError;
 use super::asked::AskedAuthorization;
 use super::issuing::grant_code;
 use super::logout::read_hint;
@@ -100,9 +101,12 @@ pub async fn answer_request(
         Ok(request) => request.clone(),
         Err(refusal) => return refuse(service, &asked, progress.waiting.as_ref(), *refusal).await,
     };
-    let hinted = match find_hinted(service, &asked, &request, browser).await? {
+    let hinted = match find_hinted(service, &asked, &request, browser).await {
         Ok(hinted) => hinted,
-        Err(refusal) => return refuse(service, &asked, progress.waiting.as_ref(), refusal).await,
+        Err(FlowError::Refused(refusal)) => {
+            return refuse(service, &asked, progress.waiting.as_ref(), refusal).await;
+        }
+        Err(FlowError::Internal(error)) => return Err(error.into()),
     };
     let who = match &browser.login_cookie {
         Some(cookie) => find_signed_in(service, cookie, &asked.realm).await.map_err(into_problem)?,
@@ -162,20 +166,18 @@ async fn find_hinted(
     asked: &AskedAuthorization,
     request: &AuthorizationRequest,
     browser: &VisitingBrowser,
-) -> Result<Result<Option<UserId>, AuthorizationRefusal>> {
-    let refuse = |description| Ok(Err(RefusalCode::InvalidRequest.because(description)));
+) -> Result<Option<UserId>, FlowError<AuthorizationRefusal>> {
+    const FOREIGN: &str = "id_token_hint is no ID token of this issuer";
+    const REPLACED: &str = "id_token_hint is no ID token of this issuer, or this browser posted another request since";
     if let Some(token) = &request.id_token_hint {
-        return match read_hint(service, &asked.realm, token).await? {
-            Some(hint) => Ok(Ok(Some(hint.user_id))),
-            None => refuse("id_token_hint is no ID token of this issuer"),
-        };
+        let hint = read_hint(service, &asked.realm, token).await?;
+        let hint = hint.ok_or_else(|| FlowError::Refused(RefusalCode::InvalidRequest.because(FOREIGN)))?;
+        return Ok(Some(hint.user_id));
     }
-    let Some(posted) = &request.posted_hint else { return Ok(Ok(None)) };
+    let Some(posted) = &request.posted_hint else { return Ok(None) };
     let hint = browser.hint_cookie.as_ref().and_then(|cookie| IdTokenHint::open(posted, cookie, &asked.realm.id));
-    match hint {
-        Some(hint) => Ok(Ok(Some(hint.user_id))),
-        None => refuse("id_token_hint is no ID token of this issuer, or this browser posted another request since"),
-    }
+    let hint = hint.ok_or_else(|| FlowError::Refused(RefusalCode::InvalidRequest.because(REPLACED)))?;
+    Ok(Some(hint.user_id))
 }
 
 async fn look_at(

@@ -1,11 +1,11 @@
 //! Which client a request comes from, and whether it shows that (RFC 6749, 2.3).
 
-use anyhow::Result;
 use data_encoding::BASE64;
 use secrecy::{ExposeSecret, SecretString};
 use signpost_login::domains::Domain;
 use url::form_urlencoded;
 
+use super::FlowError;
 use crate::clients::{self, Client, ClientAuthMethod, SecretPlace};
 use crate::ids::ClientId;
 use crate::service::OpenidService;
@@ -80,35 +80,41 @@ fn decode(text: &str) -> String {
     pairs.next().map(|(name, _)| name.into_owned()).unwrap_or_default()
 }
 
-/// The client of this realm that shows these credentials.
+/// Returns the client of this realm that these credentials authenticate.
 ///
 /// # Errors
-/// As [`clients::sql::find`].
+/// [`ClientRefusal`], or a failure of the database.
 pub async fn find_client(
     service: &OpenidService,
     realm: &Domain,
     credentials: &ClientCredentials,
-) -> Result<Result<Client, ClientRefusal>> {
+) -> Result<Client, FlowError<ClientRefusal>> {
     let client = match ClientId::parse(&credentials.id) {
         Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
         None => None,
     };
     let method = client.as_ref().and_then(|client| client.settings.auth_method);
     if credentials.place == SecretPlace::Both && method != Some(ClientAuthMethod::Any) {
-        return Ok(Err(ClientRefusal::Several));
+        return Err(FlowError::Refused(ClientRefusal::Several));
     }
-    let Some(client) = client else { return Ok(Err(ClientRefusal::Invalid)) };
+    let Some(client) = client else { return Err(FlowError::Refused(ClientRefusal::Invalid)) };
     if client.settings.is_public {
-        return Ok(if credentials.secrets.is_empty() { Ok(client) } else { Err(ClientRefusal::Invalid) });
+        return if credentials.secrets.is_empty() {
+            Ok(client)
+        } else {
+            Err(FlowError::Refused(ClientRefusal::Invalid))
+        };
     }
     let now = service.clock.now();
     if !credentials.secrets.iter().any(|secret| client.accepts_secret(secret.expose_secret(), now)) {
-        return Ok(Err(ClientRefusal::Invalid));
+        return Err(FlowError::Refused(ClientRefusal::Invalid));
     }
-    Ok(match method {
-        Some(method) if !credentials.place.is_allowed(Some(method)) => Err(ClientRefusal::Method(method)),
+    match method {
+        Some(method) if !credentials.place.is_allowed(Some(method)) => {
+            Err(FlowError::Refused(ClientRefusal::Method(method)))
+        }
         _ => Ok(client),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use signpost_login::domains::Domain;
 use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
 use signpost_platform::pages::cookie::CookieSecret;
 
+use super::FlowError;
 use super::realm::issuer;
 use crate::authorizations::{Parameters, append_query};
 use crate::clients::{self, Client};
@@ -78,17 +79,17 @@ pub async fn read_hint(service: &OpenidService, realm: &Domain, token: &str) -> 
 /// it cannot open is no hint, so that the person is asked.
 ///
 /// # Errors
-/// As [`clients::sql::find`].
+/// [`LogoutFault`], or a failure of the database.
 pub async fn read_logout(
     service: &OpenidService,
     realm: &Domain,
     sent: &LogoutParameters,
     cookie: Option<&CookieSecret>,
-) -> Result<Result<AskedLogout, LogoutFault>> {
+) -> Result<AskedLogout, FlowError<LogoutFault>> {
     let hint = match &sent.id_token_hint {
         Some(token) => match read_hint(service, realm, token).await? {
             Some(hint) => Some(hint),
-            None => return Ok(Err(LogoutFault::ForeignHint)),
+            None => return Err(FlowError::Refused(LogoutFault::ForeignHint)),
         },
         None => {
             sent.posted_hint.as_ref().zip(cookie).and_then(|(hint, cookie)| IdTokenHint::open(hint, cookie, &realm.id))
@@ -96,7 +97,7 @@ pub async fn read_logout(
     };
     let audience = hint.as_ref().map(|hint| &hint.client_id);
     if audience.is_some() && sent.client_id.is_some() && sent.client_id.as_ref() != audience {
-        return Ok(Err(LogoutFault::UnknownClient));
+        return Err(FlowError::Refused(LogoutFault::UnknownClient));
     }
     let named = audience.or(sent.client_id.as_ref());
     let client = match named.and_then(|id| ClientId::parse(id)) {
@@ -105,18 +106,18 @@ pub async fn read_logout(
     };
     // Of a client that was deleted since, its own token still tells whom to sign out.
     if client.is_none() && sent.client_id.is_some() {
-        return Ok(Err(LogoutFault::UnknownClient));
+        return Err(FlowError::Refused(LogoutFault::UnknownClient));
     }
     let onward = match (&sent.post_logout_redirect_uri, &client) {
         (None, _) => None,
-        (Some(_), None) => return Ok(Err(LogoutFault::UnknownClient)),
+        (Some(_), None) => return Err(FlowError::Refused(LogoutFault::UnknownClient)),
         (Some(uri), Some(client)) if client.has_post_logout_uri(uri) => {
             let state = sent.state.iter().map(|state| ("state", state.as_str()));
             Some(append_query(uri, state))
         }
-        (Some(_), Some(_)) => return Ok(Err(LogoutFault::UnknownAddress)),
+        (Some(_), Some(_)) => return Err(FlowError::Refused(LogoutFault::UnknownAddress)),
     };
-    Ok(Ok(AskedLogout { client, onward, hint }))
+    Ok(AskedLogout { client, onward, hint })
 }
 
 /// Whether the application shows that it speaks of whoever is signed in: then nobody needs to be asked.

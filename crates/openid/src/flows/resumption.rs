@@ -9,6 +9,7 @@ use signpost_login::ids::{SessionId, UserId};
 use signpost_login::sessions::PagePurpose;
 use signpost_platform::web::problem::Problem;
 
+use super::FlowError;
 use super::asked::{AskedAuthorization, read_asked};
 use super::authorize::{Progress, RequestOutcome, VisitingBrowser, answer_request, refuse};
 use super::logout::sign_out;
@@ -140,6 +141,9 @@ async fn resume(
     let now = service.clock.now();
     let waiting = waiting.filter(|waiting| waiting.waits_for(&browser.page_cookie.hash(), &realm.id, now));
     let Some(waiting) = waiting else { return Ok(None) };
-    let asked = read_asked(service, realm, &waiting.query).await?;
-    Ok(asked.ok().map(|asked| (waiting, asked)))
+    match read_asked(service, realm, &waiting.query).await {
+        Ok(asked) => Ok(Some((waiting, asked))),
+        Err(FlowError::Refused(_)) => Ok(None),
+        Err(FlowError::Internal(error)) => Err(error),
+    }
 }

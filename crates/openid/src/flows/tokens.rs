@@ -1,9 +1,10 @@
 //! Codes and refresh tokens against tokens (RFC 6749, 4.1.3 and 6).
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use signpost_login::domains::Domain;
 use signpost_store::random;
 
+use super::FlowError;
 use super::issuing::{IssuedTokens, NewTokens, draw_tokens};
 use super::standing::find_standing;
 use crate::claims::{COMMAS, OpenidScopes, has_commas};
@@ -39,25 +40,27 @@ const GONE: TokenRefusal = TokenRefusal::InvalidGrant(
     "the login behind it no longer counts: the user, the key or the permission is gone, or the user signed out",
 );
 
+/// Returns the error `invalid_grant` with this description (RFC 6749, 5.2).
+fn invalid_grant(description: &'static str) -> FlowError<TokenRefusal> {
+    FlowError::Refused(TokenRefusal::InvalidGrant(description))
+}
+
 /// Redeems a code of this client.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write), or where nothing can sign.
+/// [`TokenRefusal`], or a failure of the database or of signing.
 pub async fn redeem_code(
     service: &OpenidService,
     realm: &Domain,
     client: &Client,
     sent: Redemption<'_>,
-) -> Result<Result<IssuedTokens, TokenRefusal>> {
-    let (grant, facts) = match find_redeemable(service, realm, client, sent).await? {
-        Ok(found) => found,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+) -> Result<IssuedTokens, FlowError<TokenRefusal>> {
+    let (grant, facts) = find_redeemable(service, realm, client, sent).await?;
     let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, grant.scopes), &facts, None).await?;
     if sql::redeem(&service.store, &grant.id, rows, service.clock.now()).await? {
-        return Ok(Ok(issued));
+        return Ok(issued);
     }
-    Ok(Err(end_repeated(service, &grant).await?))
+    Err(FlowError::Refused(end_repeated(service, &grant).await?))
 }
 
 /// The grant behind a code that this client may redeem now, and what it stands on.
@@ -66,34 +69,33 @@ pub(super) async fn find_redeemable(
     realm: &Domain,
     client: &Client,
     sent: Redemption<'_>,
-) -> Result<Result<(Grant, GrantFacts), TokenRefusal>> {
-    let refuse = |reason| Ok(Err(TokenRefusal::InvalidGrant(reason)));
+) -> Result<(Grant, GrantFacts), FlowError<TokenRefusal>> {
     let grant = match Bearer::parse(BearerKind::Code, sent.code) {
         Some(code) => sql::find_by_code(&service.store, &code).await?,
         None => None,
     };
-    let is_theirs = |grant: &Grant| grant.client_id == client.id && grant.domain_id == realm.id;
-    let Some(grant) = grant.filter(is_theirs) else { return refuse("this client was issued no such code") };
+    let grant = grant.filter(|grant| grant.client_id == client.id && grant.domain_id == realm.id);
+    let Some(grant) = grant else { return Err(invalid_grant("this client was issued no such code")) };
     if grant.redeemed_at.is_some() {
-        return Ok(Err(end_repeated(service, &grant).await?));
+        return Err(FlowError::Refused(end_repeated(service, &grant).await?));
     }
     if !grant.is_code_fresh(service.clock.now()) {
-        return refuse("the code is over: it is good for 60 s");
+        return Err(invalid_grant("the code is over: it is good for 60 s"));
     }
     if grant.redirect_uri != sent.redirect_uri {
-        return refuse("redirect_uri is not that of the authorization request");
+        return Err(invalid_grant("redirect_uri is not that of the authorization request"));
     }
     match (&grant.code_challenge, sent.code_verifier) {
         (Some(challenge), Some(verifier)) if challenge.is_of(verifier) => {}
-        (Some(_), Some(_)) => return refuse("code_verifier does not belong to the code_challenge"),
-        (Some(_), None) => return refuse("code_verifier is missing"),
+        (Some(_), Some(_)) => return Err(invalid_grant("code_verifier does not belong to the code_challenge")),
+        (Some(_), None) => return Err(invalid_grant("code_verifier is missing")),
         (None, Some(_)) => {
-            return refuse("code_verifier was sent, and the authorization request had no code_challenge");
+            return Err(invalid_grant("code_verifier was sent, and the authorization request had no code_challenge"));
         }
         (None, None) => {}
     }
-    let facts = find_standing(service, realm, &grant).await?;
-    Ok(facts.map(|facts| (grant, facts)).ok_or(GONE))
+    let facts = find_standing(service, realm, &grant).await?.ok_or(FlowError::Refused(GONE))?;
+    Ok((grant, facts))
 }
 
 /// A code came twice: somebody else has it too. All that came of it ends.
@@ -106,57 +108,52 @@ pub(super) async fn end_repeated(service: &OpenidService, grant: &Grant) -> Resu
 /// Replaces a refresh token of this client.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write), or where nothing can sign.
+/// [`TokenRefusal`], or a failure of the database or of signing.
 pub async fn refresh(
     service: &OpenidService,
     realm: &Domain,
     client: &Client,
     token: &str,
     scope: Option<&str>,
-) -> Result<Result<IssuedTokens, TokenRefusal>> {
-    let unknown = || Ok(Err(TokenRefusal::InvalidGrant("this client was issued no such refresh token")));
-    let Some(bearer) = Bearer::parse(BearerKind::Refresh, token) else { return unknown() };
+) -> Result<IssuedTokens, FlowError<TokenRefusal>> {
+    const UNKNOWN: &str = "this client was issued no such refresh token";
+    let bearer = Bearer::parse(BearerKind::Refresh, token).ok_or_else(|| invalid_grant(UNKNOWN))?;
     for _ in 0..MAX_TRIES {
-        let Some(stored) = sql::find_token(&service.store, bearer.hash()).await? else { return unknown() };
-        let Some(grant) = sql::find(&service.store, &stored.grant_id).await? else { return unknown() };
+        let stored = sql::find_token(&service.store, bearer.hash()).await?.ok_or_else(|| invalid_grant(UNKNOWN))?;
+        let grant = sql::find(&service.store, &stored.grant_id).await?.ok_or_else(|| invalid_grant(UNKNOWN))?;
         if grant.client_id != client.id || grant.domain_id != realm.id {
-            return unknown();
+            return Err(invalid_grant(UNKNOWN));
         }
-        let scopes = match narrow(grant.scopes, scope) {
-            Ok(scopes) => scopes,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let Some(facts) = find_standing(service, realm, &grant).await? else { return Ok(Err(GONE)) };
+        let scopes = narrow(grant.scopes, scope).map_err(FlowError::Refused)?;
+        let facts = find_standing(service, realm, &grant).await?.ok_or(FlowError::Refused(GONE))?;
         let now = service.clock.now();
         let successor = find_successor(service, &bearer, &stored).await?;
         match judge_refresh(&stored, successor.as_ref().map(|(_, row)| row), now) {
             RefreshVerdict::Rotate => {
                 let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, None).await?;
-                let Some(next) = &issued.refresh else { return unknown() };
+                let next = issued.refresh.as_ref().ok_or_else(|| invalid_grant(UNKNOWN))?;
                 let sealed = seal_successor(&bearer, next, random());
                 if sql::replace(&service.store, bearer.hash(), &sealed, rows, now).await? {
-                    return Ok(Ok(issued));
+                    return Ok(issued);
                 }
             }
             RefreshVerdict::Repeat => {
                 let next = successor.map(|(next, _)| next);
                 let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, next).await?;
                 sql::add_tokens(&service.store, rows).await?;
-                return Ok(Ok(issued));
+                return Ok(issued);
             }
             RefreshVerdict::Revoke => {
                 sql::revoke(&service.store, &grant.id, now).await?;
                 tracing::warn!(client = %grant.client_id, "a refresh token came twice; its grant is revoked");
-                return Ok(Err(TokenRefusal::InvalidGrant(
-                    "the refresh token was used before; all tokens of this login are revoked",
-                )));
+                return Err(invalid_grant("the refresh token was used before; all tokens of this login are revoked"));
             }
             RefreshVerdict::Refuse => {
-                return Ok(Err(TokenRefusal::InvalidGrant("the refresh token is over: it was not used for 30 days")));
+                return Err(invalid_grant("the refresh token is over: it was not used for 30 days"));
             }
         }
     }
-    anyhow::bail!("a refresh token is replaced, and is not")
+    Err(anyhow!("a refresh token is replaced, and is not").into())
 }
 
 /// Returns the scopes of the access token that a refresh issues: those that it names of the granted ones, or all of them if it

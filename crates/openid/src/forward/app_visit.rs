@@ -21,7 +21,7 @@ use super::faults::ForwardFault;
 use super::original::read_app;
 use crate::clients::Client;
 use crate::flows::app_sessions::find_app_session;
-use crate::flows::find_client_realm;
+use crate::flows::{FlowError, find_client_realm};
 use crate::grants::AppSession;
 use crate::ids::ClientId;
 use crate::service::OpenidService;
@@ -72,8 +72,10 @@ impl AppVisit {
     /// # Errors
     /// The reply that says what is wrong.
     pub(super) async fn find_client(&self, id: Option<&ClientId>) -> Result<(Client, Domain), Response> {
-        let found = find_app_client(&self.service, id, &self.app).await.map_err(internal)?;
-        found.map_err(|fault| fault.reply(&self.service, PAGES))
+        find_app_client(&self.service, id, &self.app).await.map_err(|error| match error {
+            FlowError::Refused(fault) => fault.reply(&self.service, PAGES),
+            FlowError::Internal(error) => internal(error),
+        })
     }
 
     /// Who is logged in to the application, whether the operator named them or not.
@@ -100,19 +102,20 @@ pub(super) fn read_proxied(
 /// host alone: a client must have registered that host.
 ///
 /// # Errors
-/// As [`find_client_realm`].
+/// [`ForwardFault`], or a failure of the database.
 pub(super) async fn find_app_client(
     service: &OpenidService,
     id: Option<&ClientId>,
     app: &AppOrigin,
-) -> anyhow::Result<Result<(Client, Domain), ForwardFault>> {
-    let Some(id) = id else { return Ok(Err(ForwardFault::NoClient)) };
-    let Some((client, domain)) = find_client_realm(service, id).await? else {
-        return Ok(Err(ForwardFault::UnknownClient));
-    };
+) -> Result<(Client, Domain), FlowError<ForwardFault>> {
+    let id = id.ok_or(FlowError::Refused(ForwardFault::NoClient))?;
+    let found = find_client_realm(service, id).await?;
+    let (client, domain) = found.ok_or(FlowError::Refused(ForwardFault::UnknownClient))?;
     let callback = app.callback();
-    let is_own = client.has_redirect_uri(&callback);
-    Ok(if is_own { Ok((client, domain)) } else { Err(ForwardFault::ForeignHost(callback)) })
+    if !client.has_redirect_uri(&callback) {
+        return Err(FlowError::Refused(ForwardFault::ForeignHost(callback)));
+    }
+    Ok((client, domain))
 }
 
 /// A parameter that stands in a query once.

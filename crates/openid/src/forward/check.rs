@@ -16,6 +16,7 @@ use super::identity::RemoteIdentity;
 use super::local_path::LocalPath;
 use super::original::{OriginalRequest, ProxyKind};
 use crate::claims::{OpenidScope, UserClaims};
+use crate::flows::FlowError;
 use crate::flows::app_sessions::{extend_app_session, find_app_session};
 use crate::grants::AppSession;
 use crate::ids::ClientId;
@@ -28,9 +29,9 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Signpost");
 pub(super) async fn answer(service: OpenidService, language: Language, kind: &str, parts: Parts) -> Response {
     let Some(kind) = ProxyKind::parse(kind) else { return Problem::NotFound.into_response() };
     uncached(match ask(&service, language, kind, &parts).await {
-        Ok(Ok(reply)) => reply,
-        Ok(Err(fault)) => fault.reply(&service, kind.as_str()),
-        Err(error) => internal(error),
+        Ok(response) => response,
+        Err(FlowError::Refused(fault)) => fault.reply(&service, kind.as_str()),
+        Err(FlowError::Internal(error)) => internal(error),
     })
 }
 
@@ -39,12 +40,8 @@ async fn ask(
     language: Language,
     kind: ProxyKind,
     parts: &Parts,
-) -> anyhow::Result<Result<Response, ForwardFault>> {
-    let question = match read(service, kind, parts) {
-        Ok(question) => question,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    let (client, original) = &question;
+) -> Result<Response, FlowError<ForwardFault>> {
+    let (client, original) = &read(service, kind, parts).map_err(FlowError::Refused)?;
     let cookie = APP_COOKIE.read_over(original.origin.is_https(), &parts.headers);
     if let Some(cookie) = cookie
         && let Some(session) = find_app_session(service, &cookie).await?
@@ -55,10 +52,10 @@ async fn ask(
         if session.is_admitted() {
             extend_app_session(service, &cookie, &session).await;
         }
-        return Ok(Ok(judge(language, &session, original)));
+        return Ok(judge(language, &session, original));
     }
-    let found = find_app_client(service, Some(client), &original.origin).await?;
-    Ok(found.map(|_| send_to_login(language, kind, client, original)))
+    find_app_client(service, Some(client), &original.origin).await?;
+    Ok(send_to_login(language, kind, client, original))
 }
 
 /// Which client a proxy of this kind asks for, and about which request.

@@ -8,14 +8,17 @@ use url::form_urlencoded;
 
 use super::outcomes;
 use super::visit::{PostedRequest, RealmVisit, failed, query_of};
-use crate::flows::{BroughtBack, Progress, RequestOutcome, answer_request, come_back as resume, read_asked, read_hint};
+use crate::flows::{
+    BroughtBack, FlowError, Progress, RequestOutcome, answer_request, come_back as resume, read_asked, read_hint,
+};
 
 /// `GET <issuer>/authorize`
 pub(super) async fn ask(visit: RealmVisit, request: Request) -> Result<Response, Response> {
     let query = query_of(request.uri()).map_err(IntoResponse::into_response)?;
-    let asked = match read_asked(&visit.service, &visit.realm, query).await.map_err(failed)? {
+    let asked = match read_asked(&visit.service, &visit.realm, query).await {
         Ok(asked) => asked,
-        Err(fault) => {
+        Err(FlowError::Internal(error)) => return Err(failed(error)),
+        Err(FlowError::Refused(fault)) => {
             let page = HtmlPage::personal(outcomes::render_client_fault(&visit, &fault));
             return Err(page.with_status(StatusCode::BAD_REQUEST).into_response());
         }

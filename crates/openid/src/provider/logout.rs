@@ -12,7 +12,9 @@ use signpost_platform::pages::icons::Sign;
 use super::document::{application_of, headed, name};
 use super::outcomes;
 use super::visit::{PostedRequest, RealmVisit, failed, query_of, to};
-use crate::flows::{AskedLogout, LogoutFault, LogoutParameters, end_session, is_own_hint, read_hint, read_logout};
+use crate::flows::{
+    AskedLogout, FlowError, LogoutFault, LogoutParameters, end_session, is_own_hint, read_hint, read_logout,
+};
 
 /// The fields of the form, beside its token.
 const FIELDS: [&str; 3] = ["client_id", "post_logout_redirect_uri", "state"];
@@ -66,8 +68,10 @@ pub(super) async fn confirm(visit: RealmVisit, request: Request) -> Result<Respo
 
 async fn read(visit: &RealmVisit, sent: &LogoutParameters) -> Result<AskedLogout, Response> {
     let cookie = visit.browser.hint_cookie.as_ref();
-    let asked = read_logout(&visit.service, &visit.realm, sent, cookie).await.map_err(failed)?;
-    asked.map_err(|fault| refuse_fault(visit, fault))
+    read_logout(&visit.service, &visit.realm, sent, cookie).await.map_err(|error| match error {
+        FlowError::Refused(fault) => refuse_fault(visit, fault),
+        FlowError::Internal(error) => failed(error),
+    })
 }
 
 fn refuse_fault(visit: &RealmVisit, fault: LogoutFault) -> Response {

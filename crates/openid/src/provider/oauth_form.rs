@@ -17,7 +17,7 @@ use url::form_urlencoded;
 use super::oauth_reply::OauthRefusal;
 use super::visit::is_form;
 use crate::clients::{Client, ClientAuthMethod};
-use crate::flows::{ClientCredentials, ClientRefusal, find_client, find_realm, issuer};
+use crate::flows::{ClientCredentials, ClientRefusal, FlowError, find_client, find_realm, issuer};
 use crate::service::OpenidService;
 
 /// Most fields of a form: several times those that mean something.
@@ -83,7 +83,11 @@ impl OauthVisit {
         let credentials =
             ClientCredentials::read(self.authorization(), self.text("client_id"), self.text("client_secret"));
         let found = match credentials {
-            Ok(credentials) => find_client(&self.service, &self.realm, &credentials).await?,
+            Ok(credentials) => match find_client(&self.service, &self.realm, &credentials).await {
+                Ok(client) => Ok(client),
+                Err(FlowError::Refused(refusal)) => Err(refusal),
+                Err(FlowError::Internal(error)) => return Err(error.into()),
+            },
             Err(refusal) => Err(refusal),
         };
         // Anybody can name a public client: counted together, one stranger would keep out everybody who uses it.

@@ -10,7 +10,7 @@ use serde_json::json;
 use signpost_platform::web::JsonReply;
 use signpost_platform::web::problem::Problem;
 
-use crate::flows::TokenRefusal;
+use crate::flows::{FlowError, TokenRefusal};
 
 /// Why an application gets nothing (RFC 6749, 5.2; RFC 6750, 3.1).
 #[derive(Debug)]
@@ -46,11 +46,12 @@ impl From<anyhow::Error> for OauthRefusal {
     }
 }
 
-impl From<TokenRefusal> for OauthRefusal {
-    fn from(refusal: TokenRefusal) -> Self {
-        let (error, description) = match refusal {
-            TokenRefusal::InvalidGrant(description) => ("invalid_grant", description),
-            TokenRefusal::InvalidScope(description) => ("invalid_scope", description),
+impl From<FlowError<TokenRefusal>> for OauthRefusal {
+    fn from(error: FlowError<TokenRefusal>) -> Self {
+        let (error, description) = match error {
+            FlowError::Refused(TokenRefusal::InvalidGrant(description)) => ("invalid_grant", description),
+            FlowError::Refused(TokenRefusal::InvalidScope(description)) => ("invalid_scope", description),
+            FlowError::Internal(error) => return error.into(),
         };
         Self::Refused { status: StatusCode::BAD_REQUEST, error, description: description.into() }
     }

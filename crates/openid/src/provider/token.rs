@@ -47,7 +47,7 @@ pub(super) async fn issue(visit: OauthVisit) -> Result<Response, OauthRefusal> {
             });
         }
     };
-    let IssuedTokens { access, refresh, id_token, scopes } = issued?;
+    let IssuedTokens { access, refresh, id_token, scopes } = issued;
     let reply = TokenReply {
         access_token: access.reveal(),
         token_type: "Bearer",

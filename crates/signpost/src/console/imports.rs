@@ -30,7 +30,7 @@ use super::document::{ConsolePage, Screen};
 use super::reports::no_locator;
 use super::tables::{panel, table};
 use super::uploads::{APPLY_PATH, MAX_BESIDE, MAX_FILE, MAX_NAME, UPLOAD_PATH, Upload, name_source, receive_upload};
-use super::visit::{OperatorVisit, refuse};
+use super::visit::{FormError, OperatorVisit, refuse};
 
 /// How long an upload waits to be taken over.
 const UPLOAD_LASTS: SignedDuration = SignedDuration::from_mins(30);
@@ -88,10 +88,9 @@ async fn upload(visit: OperatorVisit, request: Request) -> Result<Response, Resp
     };
     let receipt = receive_upload(&visit, slot.count(request));
     let form = match slot.receive(&visit.console.clock, receipt).await {
-        Ok(received) => match received? {
-            Ok(form) => form,
-            Err(reason) => return Ok(refused(&visit, &reason).await),
-        },
+        Ok(Ok(form)) => form,
+        Ok(Err(FormError::Invalid(reason))) => return Ok(refused(&visit, &reason).await),
+        Ok(Err(FormError::Response(response))) => return Err(response),
         Err(ReceiveEnd::TooSlow) => return Ok(refused(&visit, TOO_SLOW).await),
         Err(ReceiveEnd::Displaced) => return Ok(refused(&visit, DISPLACED).await),
     };

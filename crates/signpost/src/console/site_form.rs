@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use signpost_login::domains::{
-    self, Domain, DomainEntropy, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
+    self, Domain, DomainEntropy, HandlerKind, MAX_DOMAINS, NewDomain, RegisterDomainError, RegisteredDomain,
     SHARED_LOGIN_HOST, register,
 };
 use signpost_platform::accounts::{Account, Environment};
@@ -18,7 +18,7 @@ use super::Console;
 use super::document::{ConsolePage, Screen};
 use super::proof::{MAX_LABEL, read_account_name, receive_proven};
 use super::tables::panel;
-use super::visit::{OperatorVisit, failed};
+use super::visit::{FormError, OperatorVisit, failed};
 
 /// Where the form is, and what it posts to.
 pub(super) const NEW_SITE_PATH: &str = "/console/sites/new";
@@ -80,12 +80,13 @@ async fn show(visit: OperatorVisit) -> Response {
 async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
     let form = receive_proven(&visit, request, "new site", NEW_SITE_PATH).await?;
     let typed = TypedSite::read(&form);
-    match register_site(&visit, &form, &typed).await? {
+    match register_site(&visit, &form, &typed).await {
         Ok(registered) => Ok(show_registered(&visit, &registered).await),
-        Err(reason) => {
+        Err(FormError::Invalid(reason)) => {
             let page = render_form(&visit, &typed, Some(&reason)).await;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
+        Err(FormError::Response(response)) => Err(response),
     }
 }
 
@@ -93,31 +94,28 @@ async fn register_site(
     visit: &OperatorVisit,
     form: &PostedForm,
     typed: &TypedSite,
-) -> Result<Result<RegisteredDomain, String>, Response> {
+) -> Result<RegisteredDomain, FormError> {
     let (console, login) = (&visit.console, &visit.console.login);
-    let read = || {
-        let name = read_account_name(form)?;
-        let environment = Environment::parse(&typed.environment).ok_or("Choose sandbox or live.")?;
-        Ok::<_, &'static str>((Account { name, environment }, typed.wanted()?))
-    };
-    let (account, wanted) = match read() {
-        Ok(read) => read,
-        Err(reason) => return Ok(Err(reason.to_owned())),
-    };
-    let reach = login.settings.reach(account.environment, console.serves_only_its_machine);
-    let registered = match register(&wanted, account, reach, visit.now, DomainEntropy::draw()) {
-        Ok(registered) => registered,
-        Err((field, reason)) => return Ok(Err(format!("{}: {reason}.", say_field(field)))),
-    };
-    let inserted = domains::sql::insert(&console.store, &login.settings.seal(), &registered, &visit.actor()).await;
-    Ok(match inserted.map_err(failed)? {
+    let name = read_account_name(form).map_err(FormError::invalid)?;
+    let environment =
+        Environment::parse(&typed.environment).ok_or_else(|| FormError::invalid("Choose sandbox or live."))?;
+    let wanted = typed.wanted().map_err(FormError::invalid)?;
+    let reach = login.settings.reach(environment, console.serves_only_its_machine);
+    let registered = register(&wanted, Account { name, environment }, reach, visit.now, DomainEntropy::draw())
+        .map_err(|(field, reason)| FormError::Invalid(format!("{}: {reason}.", say_field(field))))?;
+    match domains::sql::insert(&console.store, &login.settings.seal(), &registered, &visit.actor()).await {
         Ok(()) => Ok(registered),
-        Err(NotRegistered::Exists(there)) => {
-            Err(format!("The account has this site already, as {}. Nothing has changed.", there.id))
+        Err(RegisterDomainError::Exists(there)) => {
+            Err(FormError::Invalid(format!("The account has this site already, as {}. Nothing has changed.", there.id)))
         }
-        Err(NotRegistered::TooMany) => Err(format!("An account can have at most {MAX_DOMAINS} sites.")),
-        Err(NotRegistered::SharedLoginHost) => Err(format!("It was not registered: {SHARED_LOGIN_HOST}.")),
-    })
+        Err(RegisterDomainError::TooMany) => {
+            Err(FormError::Invalid(format!("An account can have at most {MAX_DOMAINS} sites.")))
+        }
+        Err(RegisterDomainError::SharedLoginHost) => {
+            Err(FormError::Invalid(format!("It was not registered: {SHARED_LOGIN_HOST}.")))
+        }
+        Err(RegisterDomainError::Internal(error)) => Err(FormError::Response(failed(error))),
+    }
 }
 
 /// A field in the words of the form.

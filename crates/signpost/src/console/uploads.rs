@@ -9,7 +9,6 @@ use std::time::Duration;
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::StatusCode;
-use axum::response::Response;
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt};
 use jiff::Timestamp;
@@ -19,7 +18,7 @@ use signpost_platform::web::receive_slots::{ReceiveSlots, SlotBounds};
 use tokio::time::timeout;
 
 use super::Console;
-use super::visit::{OperatorVisit, refuse};
+use super::visit::{FormError, OperatorVisit, refuse};
 
 /// Where a file is posted to.
 pub(super) const UPLOAD_PATH: &str = "/console/machines/import";
@@ -91,44 +90,38 @@ impl UploadShelf {
     }
 }
 
-/// The form, or why it cannot be used. Nothing is written before its token was seen.
-pub(super) async fn receive_upload(
-    visit: &OperatorVisit,
-    request: Request,
-) -> Result<Result<UploadForm, String>, Response> {
+/// Receives the form and its file. Nothing is written before the CSRF token was checked.
+///
+/// # Errors
+/// [`FormError`].
+pub(super) async fn receive_upload(visit: &OperatorVisit, request: Request) -> Result<UploadForm, FormError> {
     let multipart = Multipart::from_request(request, &()).await;
     let mut multipart = multipart.map_err(|_| refuse(&visit.console, FormRefusal::Unreadable))?;
     let mut form = UploadForm::default();
     loop {
-        let field = match within_silence(multipart.next_field(), say_cut).await {
-            Ok(Some(field)) => field,
-            Ok(None) => return Ok(Ok(form)),
-            Err(reason) => return Ok(Err(reason)),
-        };
+        let field = within_silence(multipart.next_field(), say_cut).await.map_err(FormError::Invalid)?;
+        let Some(field) = field else { return Ok(form) };
         let name = field.name().unwrap_or_default().to_owned();
         if name == "file" {
             if !visit.token("upload").is(&form.token) {
-                return Err(refuse(&visit.console, FormRefusal::Stale));
+                return Err(refuse(&visit.console, FormRefusal::Stale).into());
             }
             visit.note_use().await?;
             form.file_name = field.file_name().unwrap_or_default().to_owned();
-            match keep_field(&visit.console, field).await {
-                Ok(file) => form.file = Some(file),
-                Err(reason) => return Ok(Err(reason)),
-            }
+            form.file = Some(keep_field(&visit.console, field).await.map_err(FormError::Invalid)?);
             continue;
         }
-        let text = match within_silence(field.text(), say_cut).await {
-            Ok(text) if text.len() <= MAX_BESIDE => text.trim().chars().take(MAX_NAME).collect(),
-            Ok(_) => return Ok(Err("A field of the form is too long.".to_owned())),
-            Err(reason) => return Ok(Err(reason)),
-        };
+        let text = within_silence(field.text(), say_cut).await.map_err(FormError::Invalid)?;
+        if text.len() > MAX_BESIDE {
+            return Err(FormError::invalid("A field of the form is too long."));
+        }
+        let text = text.trim().chars().take(MAX_NAME).collect();
         match name.as_str() {
             "token" => form.token = text,
             "source" => form.source = text,
             "attribution" => form.attribution = text,
             "partial" => form.is_partial = text == "yes",
-            _ => return Err(refuse(&visit.console, FormRefusal::Unreadable)),
+            _ => return Err(refuse(&visit.console, FormRefusal::Unreadable).into()),
         }
     }
 }

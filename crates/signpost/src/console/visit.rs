@@ -253,6 +253,27 @@ pub(super) fn failed(error: anyhow::Error) -> Response {
     Problem::from(error).into_response()
 }
 
+/// An error of a form that an operator posted.
+#[derive(Debug)]
+pub(super) enum FormError {
+    /// The form is shown again with this text.
+    Invalid(String),
+    /// The response to a stale or unreadable form, or to a failure of the server.
+    Response(Response),
+}
+
+impl FormError {
+    pub(super) fn invalid(reason: &str) -> Self {
+        Self::Invalid(reason.to_owned())
+    }
+}
+
+impl From<Response> for FormError {
+    fn from(response: Response) -> Self {
+        Self::Response(response)
+    }
+}
+
 /// To a screen of the console, behind a form.
 pub(super) fn to(console: &Console, path: &str) -> Response {
     let location = HeaderValue::try_from(console.origin.link(path)).expect("a path of the console is printable");

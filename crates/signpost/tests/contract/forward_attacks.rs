@@ -25,7 +25,7 @@ async fn at_another_host<'a>(app: &App<'a>, uris: &[&str], origin: &str) -> App<
     let domain = signpost_login::domains::sql::find_in_any_account(store, &client.domain_id).await;
     let account = domain.expect("a database").expect("a domain").account;
     let patched = sql::patch(store, &account, &client.domain_id, &client.id, &patch, &Actor::Operator, now).await;
-    patched.expect("a database").expect("settings that go together");
+    patched.expect("valid settings");
     App { service: app.service, client: client.clone(), origin: origin.to_owned(), cookies: app.cookies.clone() }
 }
 

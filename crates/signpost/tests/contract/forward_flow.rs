@@ -47,7 +47,7 @@ impl<'a> App<'a> {
         let registered =
             Client::register(&id, settings, service.clock.now(), &ClientEntropy::draw()).expect("a client");
         let inserted = sql::insert(store, &domain, &registered.client, &Actor::Operator).await;
-        inserted.expect("a database").expect("room for it");
+        inserted.expect("a stored client");
         Self { service, client: registered.client, origin: origin.to_owned(), cookies: Vec::new() }
     }
 

@@ -68,7 +68,7 @@ pub(crate) async fn register_domain(store: &Store, handler: domains::HandlerKind
     let random = domains::DomainEntropy { id: [1; 16], token: [2; 20], secret };
     let registered = domains::register(&new, account, Reach::Public, now, random).expect("a domain");
     let kept = domains::sql::insert(store, &Seal::default(), &registered, &Actor::Operator).await;
-    kept.expect("a database").expect("a new name");
+    kept.expect("a new domain");
     registered.domain
 }
 

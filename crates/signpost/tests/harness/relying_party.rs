@@ -46,10 +46,7 @@ impl RelyingParty {
         change(&mut settings);
         let redirect_uri = settings.redirect_uris.as_slice()[0].as_str().to_owned();
         let registered = Client::register(&id, settings, now, &ClientEntropy::draw()).expect("settings");
-        clients::sql::insert(store, &domain, &registered.client, &Actor::Operator)
-            .await
-            .expect("a database")
-            .expect("a client");
+        clients::sql::insert(store, &domain, &registered.client, &Actor::Operator).await.expect("a client");
         let origin = format!("http://localhost:{}", service.app.listen.port());
         Self {
             http: service.visitor().http,

@@ -5,10 +5,10 @@ use clap::Args;
 use data_encoding::BASE64URL;
 use serde_json::json;
 use signpost_login::domains::{Domain, HandlerKind, Registration};
-use signpost_openid::clients::sql::{self, NotCreated};
+use signpost_openid::clients::sql::{self, CreateClientError};
 use signpost_openid::clients::{
-    AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, ClientSettings, EmailClaim, MAX_CLIENTS,
-    OAuthSecret, RedirectUri, RedirectUris, RegisteredClient,
+    AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, ClientSettings, EmailClaim, OAuthSecret,
+    RedirectUri, RedirectUris, RegisteredClient,
 };
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::Environment;
@@ -84,10 +84,10 @@ impl CreateClient {
         let warning = agree_on_everyone(self.yes, &domain, settings.allowed.as_ref())?;
         let registered = Client::register(&domain.id, settings, Clock::System.now(), &ClientEntropy::draw());
         let registered = registered.map_err(|invalid| wrong(invalid.field, invalid.reason))?;
-        match sql::insert(store, &domain, &registered.client, &Actor::Operator).await? {
+        match sql::insert(store, &domain, &registered.client, &Actor::Operator).await {
             Ok(()) => {}
-            Err(NotCreated::NoHostedDomain) => bail!("{} was removed or changed just now", domain.name),
-            Err(NotCreated::TooMany) => bail!("{} has {MAX_CLIENTS} clients, which is the most", domain.name),
+            Err(CreateClientError::NoHostedDomain) => bail!("{} was removed or changed just now", domain.name),
+            Err(error) => return Err(error.into()),
         }
         let configuration = self
             .application

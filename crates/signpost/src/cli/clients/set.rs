@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use signpost_openid::clients::sql::{self, NotChanged};
+use signpost_openid::clients::sql::{self, ChangeClientError};
 use signpost_openid::clients::{AllowList, ClientAuthMethod, ClientName, ClientPatch, EmailClaim};
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::audit::Actor;
@@ -81,10 +81,11 @@ impl SetClient {
         };
         let now = Clock::System.now();
         let gone = || format!("{} was deleted just now", client.id);
-        match sql::patch(store, &domain.account, &domain.id, &client.id, &change, &Actor::Operator, now).await? {
+        match sql::patch(store, &domain.account, &domain.id, &client.id, &change, &Actor::Operator, now).await {
             Ok(()) => {}
-            Err(NotChanged::NotFound) => bail!(gone()),
-            Err(NotChanged::Invalid(invalid)) => return Err(wrong(invalid.field, invalid.reason).into()),
+            Err(ChangeClientError::NotFound) => bail!(gone()),
+            Err(ChangeClientError::Invalid(invalid)) => return Err(wrong(invalid.field, invalid.reason).into()),
+            Err(ChangeClientError::Internal(error)) => return Err(error),
         }
         show(session, store, self.which.find(store).await?).await?;
         if let Some(words) = warning.filter(|_| !session.json) {

@@ -1,12 +1,11 @@
 //! `signpost domains add`
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use signpost_login::api::domains::{CreatedDomain, DomainView};
-use signpost_login::domains::patch_sql::{NotPatched, patch};
+use signpost_login::domains::patch_sql::{PatchDomainError, patch};
 use signpost_login::domains::{
-    self, Domain, DomainEntropy, DomainPatch, HandlerKind, MAX_DOMAINS, NewDomain, NotRegistered, RegisteredDomain,
-    SHARED_LOGIN_HOST, register,
+    self, Domain, DomainEntropy, DomainPatch, HandlerKind, NewDomain, RegisterDomainError, RegisteredDomain, register,
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::{Account, Environment};
@@ -51,16 +50,14 @@ impl Add {
         let store = session.store()?;
         let seal = session.config.login.seal();
         sealed::admit_command(&store, &session.config, now).await?;
-        match domains::sql::insert(&store, &seal, &registered, &Actor::Operator).await? {
+        match domains::sql::insert(&store, &seal, &registered, &Actor::Operator).await {
             Ok(()) => {
                 let address = public_address::find(&store).await?;
                 session.print(&CreatedDomain::new(&registered), || {
                     made(&registered, address.as_deref().unwrap_or_default())
                 })
             }
-            Err(NotRegistered::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
-            Err(NotRegistered::TooMany) => bail!("an account can have at most {MAX_DOMAINS} domains"),
-            Err(NotRegistered::Exists(there)) => {
+            Err(RegisterDomainError::Exists(there)) => {
                 let changed = self.sees_to(&store, &registered.domain, &there).await?;
                 let there = domains::sql::find(&store, &there.account, &there.id)
                     .await?
@@ -73,6 +70,7 @@ impl Add {
                     )
                 })
             }
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -97,10 +95,10 @@ impl Add {
         if change.is_applied_to(there) {
             return Ok(false);
         }
-        match patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await? {
+        match patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await {
             Ok(()) => Ok(true),
-            Err(NotPatched::NotFound) => Ok(false),
-            Err(NotPatched::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
+            Err(PatchDomainError::NotFound) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
 }

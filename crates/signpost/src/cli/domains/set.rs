@@ -3,9 +3,9 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use signpost_login::api::domains::DomainView;
-use signpost_login::domains::patch_sql::{NotPatched, patch};
+use signpost_login::domains::patch_sql::{PatchDomainError, patch};
 use signpost_login::domains::{
-    self, DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, SHARED_LOGIN_HOST, parse_webhook_url,
+    self, DisplayName, DomainPatch, HandlerKind, LoginMethods, Registration, parse_webhook_url,
 };
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
@@ -53,10 +53,10 @@ impl SetDomain {
         let change = self.change(reach)?;
         if !change.is_applied_to(&domain) {
             let now = Clock::System.now();
-            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, now).await? {
+            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, now).await {
                 Ok(()) => {}
-                Err(NotPatched::NotFound) => bail!("{} was removed just now", domain.id),
-                Err(NotPatched::SharedLoginHost) => bail!(SHARED_LOGIN_HOST),
+                Err(PatchDomainError::NotFound) => bail!("{} was removed just now", domain.id),
+                Err(error) => return Err(error.into()),
             }
         }
         let Some(domain) = domains::sql::find_in_any_account(store, &domain.id).await? else {

@@ -6,10 +6,8 @@ use serde_json::json;
 use signpost_login::api::users::UserView;
 use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
 use signpost_login::flows::credential_end::remove_credential;
-use signpost_login::users::credential_sql::{NotAdded, add_credential, rename_credential};
-use signpost_login::users::{
-    Credential, CredentialKey, CredentialKind, CredentialName, MAX_CREDENTIALS, NewCredential,
-};
+use signpost_login::users::credential_sql::{AddCredentialError, add_credential, rename_credential};
+use signpost_login::users::{Credential, CredentialKey, CredentialKind, CredentialName, NewCredential};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
@@ -131,11 +129,11 @@ async fn add(session: &Session, store: &Store, who: OneUser, key: &str, name: Op
         name.as_str().clone_into(&mut credential.name);
     }
     let id = credential.id.clone();
-    match add_credential(store, credential, &Actor::Operator, now).await? {
+    match add_credential(store, credential, &Actor::Operator, now).await {
         Ok(()) => session.print(&json!({ "id": id }), || format!("added {id}")),
-        Err(NotAdded::NoUser) => bail!("{} was deleted just now", found.user.id),
-        Err(NotAdded::Exists) => bail!("somebody at {} has this key already", found.domain.name),
-        Err(NotAdded::TooMany) => bail!("{} has {MAX_CREDENTIALS} credentials, which is the most", found.user.id),
+        Err(AddCredentialError::NoUser) => bail!("{} was deleted just now", found.user.id),
+        Err(AddCredentialError::Exists) => bail!("somebody at {} has this key already", found.domain.name),
+        Err(error) => Err(error.into()),
     }
 }
 
