@@ -6,7 +6,6 @@ use std::fs;
 use crate::house::{manifest, none, packages, root, rust_files};
 
 const MOST_LINES: usize = 400;
-const MOST_FUNCTION_LINES: usize = 60;
 /// Names that say nothing about what is inside.
 const FOGGY: &[&str] = &["utils", "util", "common", "helpers", "helper", "manager", "misc", "types"];
 
@@ -27,36 +26,6 @@ fn files_are_short() {
         "files over 400 lines: split them by what they are about",
         &sources().into_iter().filter_map(long).collect::<Vec<_>>(),
     );
-}
-
-#[test]
-fn functions_are_short() {
-    let mut long = Vec::new();
-    for (name, text) in sources() {
-        let lines: Vec<_> = text.lines().collect();
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| is_function(line)) {
-            let indent = &line[..line.len() - line.trim_start().len()];
-            // Formatted code ends a signature with a brace or, without a body, with a semicolon, and closes a function
-            // at its own depth.
-            let rest = &lines[at..];
-            let signature = rest.iter().position(|line| line.ends_with(['{', ';', '}'])).unwrap_or(0);
-            if !rest[signature].ends_with('{') {
-                continue;
-            }
-            let end = format!("{indent}}}");
-            let length = rest.iter().position(|line| *line == end).map_or(1, |last| last + 1);
-            if length > MOST_FUNCTION_LINES {
-                long.push(format!("{name}:{}: {length} lines", at + 1));
-            }
-        }
-    }
-    none("functions over 60 lines: name their parts", &long);
-}
-
-fn is_function(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let before_name = ["pub", "pub(crate)", "pub(super)", "const", "async"];
-    words.find(|word| !before_name.contains(word)) == Some("fn")
 }
 
 #[test]
