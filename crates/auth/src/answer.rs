@@ -32,6 +32,14 @@ pub struct Answer {
     pub confirm_code: Option<String>,
 }
 
+/// An [`Answer`] whose time was checked and whose signature is valid. Only the handlers of
+/// [`receiver`](crate::receiver) create one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedAnswer {
+    answer: Answer,
+    key: PublicKey,
+}
+
 /// What a wallet says it runs on: its own words, unchecked. What it did not say is left out when printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
@@ -121,6 +129,29 @@ impl Answer {
         let key = PublicKey::parse(&self.public_key)?;
         let signature = Signature::parse(&self.signature)?;
         if verify(&key, &signature, self.challenge.as_bytes()) { Ok(key) } else { Err(NotVerified::Mismatch) }
+    }
+}
+
+impl VerifiedAnswer {
+    /// Verifies the signature of an answer that is fresh.
+    ///
+    /// # Errors
+    /// As [`Answer::verify`].
+    pub(crate) fn new(answer: Answer) -> Result<Self, NotVerified> {
+        let key = answer.verify()?;
+        Ok(Self { answer, key })
+    }
+
+    /// The answer as the wallet sent it, with the exact text that was signed.
+    #[must_use]
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// The key that signed.
+    #[must_use]
+    pub fn key(&self) -> &PublicKey {
+        &self.key
     }
 }
 

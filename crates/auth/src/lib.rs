@@ -27,7 +27,7 @@ mod wallet;
 mod webauthn;
 mod webhook;
 
-pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, is_fresh};
+pub use answer::{Answer, DeviceInfo, InvalidAnswer, NotVerified, VerifiedAnswer, is_fresh};
 #[cfg(feature = "qr")]
 pub use code::QrCode;
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use data_encoding::BASE64URL_NOPAD;
 use signpost_auth::client::{Metadata, NewSession, Signpost, SignpostError};
 use signpost_auth::receiver::{CodeBinding, HandlerRefusal, Host, LoggedIn, ShownCode, Site, SiteOrigin};
-use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, NotVerified, PublicKey, QrData};
+use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, NotVerified, PublicKey, QrData, VerifiedAnswer};
 
 /// How many codes, logins and events are remembered: beyond it the oldest of each is forgotten.
 const MAX_ENTRIES: usize = 10_000;
@@ -139,13 +139,13 @@ impl Host for Memory {
         Ok(self.state().users.get_mut(&key.canonical()).cloned())
     }
 
-    async fn log_in(&self, sid: String, user: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        self.mark(&sid, &user, answer).await
+    async fn log_in(&self, sid: String, user: PublicKey, answer: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
+        self.mark(&sid, &user, answer.answer()).await
     }
 
     /// Two codes that one wallet answers at once are one user: whoever comes second finds what it wanted.
-    async fn register(&self, sid: String, key: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
-        self.mark(&sid, &key, answer).await
+    async fn register(&self, sid: String, answer: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
+        self.mark(&sid, answer.key(), answer.answer()).await
     }
 }
 

@@ -2,9 +2,8 @@ use serde_json::json;
 
 use super::host::{Host, LoggedIn};
 use super::response::{HandlerRefusal, HandlerResponse};
-use crate::answer::{Answer, is_fresh};
+use crate::answer::{Answer, VerifiedAnswer, is_fresh};
 use crate::challenge::{Challenge, Mode};
-use crate::keys::PublicKey;
 
 /// Answers a wallet that logs in: 200 `{status: "authenticated", message}` or `{error}`.
 ///
@@ -29,24 +28,24 @@ pub async fn handle_link<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerRes
 }
 
 async fn log_in<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
-    let CheckedAnswer { session, challenge, key, answer } = check_answer(host, Mode::Login, body, now).await?;
-    let user = host.find_user(&session, &key).await?.ok_or(HandlerRefusal::UserUnknown)?;
+    let CheckedAnswer { session, challenge, answer } = check_answer(host, Mode::Login, body, now).await?;
+    let user = host.find_user(&session, answer.key()).await?.ok_or(HandlerRefusal::UserUnknown)?;
     let logged = host.log_in(session, user, &answer).await?;
     Ok(success("authenticated", &format!("logged in to {}", challenge.domain), logged))
 }
 
 async fn sign_up<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
-    let CheckedAnswer { session, challenge, key, answer } = check_answer(host, Mode::Register, body, now).await?;
-    if host.find_user(&session, &key).await?.is_some() {
+    let CheckedAnswer { session, challenge, answer } = check_answer(host, Mode::Register, body, now).await?;
+    if host.find_user(&session, answer.key()).await?.is_some() {
         return Err(HandlerRefusal::UserExists);
     }
-    let logged = host.register(session, key, &answer).await?;
+    let logged = host.register(session, &answer).await?;
     Ok(success("registered", &format!("registered with {}", challenge.domain), logged))
 }
 
 async fn link<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
-    let CheckedAnswer { session, challenge, key, answer } = check_answer(host, Mode::Link, body, now).await?;
-    host.link(session, key, &answer).await?;
+    let CheckedAnswer { session, challenge, answer } = check_answer(host, Mode::Link, body, now).await?;
+    host.link(session, &answer).await?;
     Ok(success("linked", &format!("linked to an account at {}", challenge.domain), LoggedIn::default()))
 }
 
@@ -61,8 +60,7 @@ fn success(status: &str, message: &str, LoggedIn { redirect }: LoggedIn) -> Hand
 struct CheckedAnswer<S> {
     session: S,
     challenge: Challenge,
-    key: PublicKey,
-    answer: Answer,
+    answer: VerifiedAnswer,
 }
 
 /// Steps 1 to 4 of both handlers, in the specification's order.
@@ -80,6 +78,5 @@ async fn check_answer<H: Host>(
     let challenge = host.read_challenge(&answer.challenge).filter(|challenge| challenge.mode == mode);
     let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
     let session = host.find_session(&challenge, now).await?.ok_or(HandlerRefusal::NotHeld)?;
-    let key = answer.verify()?;
-    Ok(CheckedAnswer { session, challenge, key, answer })
+    Ok(CheckedAnswer { session, challenge, answer: VerifiedAnswer::new(answer)? })
 }

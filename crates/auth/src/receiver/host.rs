@@ -1,6 +1,6 @@
 use super::browser::CodeBinding;
 use super::response::HandlerRefusal;
-use crate::answer::Answer;
+use crate::answer::VerifiedAnswer;
 use crate::challenge::Challenge;
 use crate::event::Event;
 #[cfg(doc)]
@@ -43,7 +43,7 @@ pub trait Host: Send + Sync {
         &self,
         session: Self::Session,
         user: Self::User,
-        answer: &Answer,
+        answer: &VerifiedAnswer,
     ) -> impl Future<Output = Result<LoggedIn, HandlerRefusal>> + Send;
 
     /// Creates the user and marks the session authenticated, both or neither: [`HandlerRefusal::UserExists`] and
@@ -51,18 +51,12 @@ pub trait Host: Send + Sync {
     fn register(
         &self,
         session: Self::Session,
-        key: PublicKey,
-        answer: &Answer,
+        answer: &VerifiedAnswer,
     ) -> impl Future<Output = Result<LoggedIn, HandlerRefusal>> + Send;
 
     /// Adds the key to the account that the session is for. The service's own handlers do; the specification knows no such
     /// answer, so that a host which says nothing here takes none.
-    fn link(
-        &self,
-        _: Self::Session,
-        _: PublicKey,
-        _: &Answer,
-    ) -> impl Future<Output = Result<(), HandlerRefusal>> + Send {
+    fn link(&self, _: Self::Session, _: &VerifiedAnswer) -> impl Future<Output = Result<(), HandlerRefusal>> + Send {
         std::future::ready(Err(HandlerRefusal::NotHeld))
     }
 }

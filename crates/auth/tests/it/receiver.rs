@@ -7,7 +7,7 @@ use signpost_auth::receiver::{
     Browser, CodeBinding, EventHeaders, EventRules, HandlerRefusal, HandlerResponse, Host, LoggedIn, PollRules, Post,
     ShownCode, Site, SiteOrigin, classify, handle_event, handle_login, handle_poll, handle_register,
 };
-use signpost_auth::{Answer, Challenge, Event, PublicKey, WebhookSecret};
+use signpost_auth::{Challenge, Event, PublicKey, VerifiedAnswer, WebhookSecret};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -99,11 +99,11 @@ impl Host for Held {
         Ok(self.users.contains(&key.canonical()).then_some(()))
     }
 
-    async fn log_in(&self, (): (), (): (), _: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+    async fn log_in(&self, (): (), (): (), _: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
         Ok(LoggedIn::default())
     }
 
-    async fn register(&self, (): (), _: PublicKey, _: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+    async fn register(&self, (): (), _: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
         Ok(LoggedIn::default())
     }
 }

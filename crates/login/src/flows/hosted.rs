@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use signpost_auth::receiver::{
     HandlerRefusal, HandlerResponse, Host, LoggedIn, handle_link, handle_login, handle_register,
 };
-use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through};
+use signpost_auth::{Answer, Challenge, Mode, PublicKey, Through, VerifiedAnswer};
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
 
@@ -16,7 +16,7 @@ use crate::flows::asker::Asker;
 use crate::flows::lookup::find_domain_of;
 use crate::flows::page_answers;
 use crate::flows::refusals::{count_answer, log_failure, to_refusal};
-use crate::flows::submit::accept_answer;
+use crate::flows::submit::accept_verified_answer;
 use crate::service::LoginService;
 use crate::sessions::{self, Session, SessionStatus};
 use crate::users::{Credential, sql};
@@ -108,7 +108,7 @@ impl Wallets<'_> {
     async fn accept(
         &self,
         session: Session,
-        answer: &Answer,
+        answer: &VerifiedAnswer,
         holder: Option<Credential>,
     ) -> Result<LoggedIn, HandlerRefusal> {
         if session.page.is_some() {
@@ -116,7 +116,7 @@ impl Wallets<'_> {
                 .await
                 .map(|()| LoggedIn::default());
         }
-        let accepted = accept_answer(self.service, session, self.asker.method(), answer, holder)
+        let accepted = accept_verified_answer(self.service, session, self.asker.method(), answer, holder)
             .await
             .map_err(|error| to_refusal(&error))?;
         Ok(LoggedIn { redirect: accepted.redirect.map(String::from) })
@@ -153,15 +153,20 @@ impl Host for Wallets<'_> {
         Ok(user.map(Some))
     }
 
-    async fn log_in(&self, session: Session, user: Self::User, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+    async fn log_in(
+        &self,
+        session: Session,
+        user: Self::User,
+        answer: &VerifiedAnswer,
+    ) -> Result<LoggedIn, HandlerRefusal> {
         self.accept(session, answer, user).await
     }
 
-    async fn register(&self, session: Session, _: PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
+    async fn register(&self, session: Session, answer: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
         self.accept(session, answer, None).await
     }
 
-    async fn link(&self, session: Session, _: PublicKey, answer: &Answer) -> Result<(), HandlerRefusal> {
+    async fn link(&self, session: Session, answer: &VerifiedAnswer) -> Result<(), HandlerRefusal> {
         self.accept(session, answer, None).await.map(|_| ())
     }
 }

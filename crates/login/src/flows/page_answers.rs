@@ -1,7 +1,7 @@
 //! What a wallet's answer leads to on a page, and what the page is told of one that was refused.
 
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse};
-use signpost_auth::{Answer, Challenge, Mode, PublicKey};
+use signpost_auth::{Answer, Challenge, Mode, VerifiedAnswer};
 use signpost_platform::accounts::Environment;
 use signpost_store::random;
 
@@ -56,16 +56,17 @@ pub(crate) async fn accept_by_known_domain(
     stored.map_err(|error| to_refusal(&error))
 }
 
-/// Takes the answer of a wallet that has the page's code: its proof, its number, and then its key. In the browser that
-/// owns the page no number is needed: its person looks at the page that they answer for.
+/// Accepts the verified answer of a wallet to the code of a page: first its text, then the confirmation number, then its key.
+/// In the browser that owns the page no number is needed, because the user sees the page.
 pub(crate) async fn accept_scan(
     service: &LoginService,
     session: Session,
     asker: &Asker,
-    answer: &Answer,
+    verified: &VerifiedAnswer,
 ) -> Result<(), HandlerRefusal> {
     let domain = check_method(service, &session, asker.method()).await?;
-    let key = match session.verify(answer, service.clock.now()) {
+    let answer = verified.answer();
+    let key = match session.match_answer(verified, service.clock.now()) {
         Ok(key) => key.by(asker.method()),
         Err(refusal) => {
             if refusal == AnswerRefusal::Host {
@@ -78,9 +79,9 @@ pub(crate) async fn accept_scan(
     if takes_try {
         check_confirm_code(service, &session, answer).await.map_err(|error| to_refusal(&error))?;
     }
-    let public_key = PublicKey::parse(&answer.public_key).map_err(|error| HandlerRefusal::NotVerified(error.into()))?;
+    let credential_key = verified.key().clone().into();
     let known =
-        users::sql::find_by_key(&service.store, &session.domain_id, &public_key.into()).await.map_err(log_failure)?;
+        users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(log_failure)?;
     let answerer = if asker.owns(&session) { Answerer::Owner } else { Answerer::Anybody };
     let id = session.id.clone();
     let accepted = accept_proof(service, session, &domain, key, known.is_some(), answerer).await;

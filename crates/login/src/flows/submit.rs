@@ -1,6 +1,6 @@
 //! Accepts a wallet's answer: checks it and keeps what follows from it in one write.
 
-use signpost_auth::{Answer, Mode};
+use signpost_auth::{Answer, Mode, VerifiedAnswer};
 use signpost_platform::accounts::Account;
 use signpost_store::{WriteOutcome, random};
 use url::Url;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::flows::admission::{admit, check_holder, find_holder, write_login};
 use crate::flows::lookup::{find_domain_of, find_known_domain, lost_race, refused};
 use crate::service::LoginService;
-use crate::sessions::{Accepted, AnswerRefusal, Login, Session, SessionState, sql};
+use crate::sessions::{Accepted, AnswerRefusal, Login, ProvenKey, Session, SessionState, sql};
 use crate::users::Credential;
 
 /// An answer that was accepted.
@@ -22,30 +22,56 @@ pub(crate) struct AcceptedAnswer {
     pub(crate) redirect: Option<Url>,
 }
 
-/// Checks an answer and keeps what follows from it. `method` is how its person logs in, `holder` who has its key, of a
-/// hosted domain.
+/// Verifies an answer that the integrator received, and stores the login. `holder` is the credential with its key, for hosted
+/// domains.
 ///
 /// # Errors
 /// The first rule that the answer breaks, or that another answer came first.
 pub(crate) async fn accept_answer(
     service: &LoginService,
     asked: Session,
-    method: LoginMethod,
     answer: &Answer,
     holder: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
-    // What a page accepts is for the page's own rules to decide, and no try of its number is used up elsewhere.
+    // The rules of a page decide about its answers, and no attempt at its number is used up elsewhere.
     if asked.page.is_some() {
         return Err(Error::ChallengeNotFound);
     }
-    let now = service.clock.now();
-    let refused = |refusal| refused(refusal, &asked, service);
-    let key = asked.verify(answer, now).map_err(refused)?.by(method);
+    let key = asked.verify(answer, service.clock.now());
+    let key = key.map_err(|refusal| refused(refusal, &asked, service))?;
+    store_accepted(service, asked, key, answer, holder).await
+}
+
+/// Accepts an answer that the service received itself and has verified, and stores the login. `method` is how the user logs
+/// in, `holder` the credential with this key.
+///
+/// # Errors
+/// The first rule that the answer breaks, or that another answer came first.
+pub(crate) async fn accept_verified_answer(
+    service: &LoginService,
+    asked: Session,
+    method: LoginMethod,
+    answer: &VerifiedAnswer,
+    holder: Option<Credential>,
+) -> Result<AcceptedAnswer, Error> {
+    let key = asked.match_answer(answer, service.clock.now());
+    let key = key.map_err(|refusal| refused(refusal, &asked, service))?.by(method);
+    store_accepted(service, asked, key, answer.answer(), holder).await
+}
+
+async fn store_accepted(
+    service: &LoginService,
+    asked: Session,
+    key: ProvenKey,
+    answer: &Answer,
+    holder: Option<Credential>,
+) -> Result<AcceptedAnswer, Error> {
     if asked.confirm_code.is_some() {
         check_confirm_code(service, &asked, answer).await?;
     }
     check_holder(&asked, holder.as_ref())?;
-    match asked.clone().accept(key, now, random()).map_err(refused)? {
+    let accepted = asked.clone().accept(key, service.clock.now(), random());
+    match accepted.map_err(|refusal| refused(refusal, &asked, service))? {
         Accepted::Login(login) => {
             let login = keep_login(service, &asked, *login, holder).await?;
             Ok(AcceptedAnswer { session: announce(service, login), redirect: None })

@@ -19,12 +19,13 @@ pub enum Accepted {
 }
 
 impl Session {
-    /// Accepts a key that was proven to answer this session's challenge, or says why not.
+    /// Accepts a key that was proven to answer this session.
     ///
     /// # Errors
-    /// Where the key answered another challenge, or the session is over or answered already.
+    /// [`AnswerRefusal::UnknownChallenge`] if the key answered another session, environment or challenge, and an error if the
+    /// session has expired or was answered already.
     pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
-        let evidence = key.into_evidence(&self.challenge).ok_or(AnswerRefusal::UnknownChallenge)?;
+        let evidence = key.into_evidence(&self).ok_or(AnswerRefusal::UnknownChallenge)?;
         self.check_open(now)?;
         Ok(match self.options.flow {
             Flow::CrossDevice => Accepted::Login(Box::new(self.log_in(&evidence, now, random))),

@@ -164,7 +164,7 @@ impl Session {
             method: LoginMethod::Passkey,
             passkey: Some(Box::new(passkey)),
         };
-        ProvenKey::new(self.challenge.clone(), evidence)
+        ProvenKey::new(self, evidence)
     }
 }
 

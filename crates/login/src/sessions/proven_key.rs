@@ -8,16 +8,22 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use signpost_auth::{
-    Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, PasskeyHandle, PasskeyId, PublicKey, is_fresh,
+    Answer, AuthCallback, Challenge, DeviceInfo, K1, NotVerified, PasskeyHandle, PasskeyId, PublicKey, VerifiedAnswer,
+    is_fresh,
 };
+use signpost_platform::accounts::Environment;
 
 use super::{AnswerRefusal, Session, SessionState};
 use crate::domains::LoginMethod;
+use crate::ids::SessionId;
 use crate::users::Petname;
 
-/// A key whose owner answered a challenge. Nothing but a check makes one, so that what nobody checked logs nobody in.
+/// A key whose owner answered the challenge of a session. Only a check creates one, and [`Session::accept`] compares all of it
+/// with the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProvenKey {
+    environment: Environment,
+    session_id: SessionId,
     challenge: Challenge,
     evidence: KeyEvidence,
 }
@@ -61,8 +67,14 @@ pub struct PasskeyEvidence {
 }
 
 impl ProvenKey {
-    pub(super) fn new(challenge: Challenge, evidence: KeyEvidence) -> Self {
-        Self { challenge, evidence }
+    /// The caller has checked the evidence.
+    pub(super) fn new(session: &Session, evidence: KeyEvidence) -> Self {
+        Self {
+            environment: session.account.environment,
+            session_id: session.id.clone(),
+            challenge: session.challenge.clone(),
+            evidence,
+        }
     }
 
     /// What shows it.
@@ -78,15 +90,18 @@ impl ProvenKey {
         self
     }
 
-    /// What shows it, where it answered this challenge.
-    pub(super) fn into_evidence(self, challenge: &Challenge) -> Option<KeyEvidence> {
-        (self.challenge == *challenge).then_some(self.evidence)
+    /// Returns the evidence if the key answered this session and its current challenge.
+    pub(super) fn into_evidence(self, session: &Session) -> Option<KeyEvidence> {
+        let answers_session = self.environment == session.account.environment
+            && self.session_id == session.id
+            && self.challenge == session.challenge;
+        answers_session.then_some(self.evidence)
     }
 }
 
 impl Session {
-    /// Checks a wallet's answer, or says why it does not count. The number is not looked at: [`Session::is_confirmed_by`]
-    /// does, once a try was taken for it.
+    /// Verifies an answer from a wallet, its time and its signature included. The confirmation number is not checked:
+    /// [`Session::is_confirmed_by`] does that when an attempt has been recorded.
     ///
     /// # Errors
     /// The first rule that the answer breaks.
@@ -100,7 +115,27 @@ impl Session {
         if !is_for_us {
             return Err(AnswerRefusal::Host);
         }
-        let evidence = KeyEvidence {
+        Ok(ProvenKey::new(self, KeyEvidence::of_answer(answer)))
+    }
+
+    /// Checks that a verified answer signed the text of this session, which is open. Neither time nor signature is checked
+    /// again.
+    ///
+    /// # Errors
+    /// The first rule that the answer breaks.
+    pub fn match_answer(&self, verified: &VerifiedAnswer, now: Timestamp) -> Result<ProvenKey, AnswerRefusal> {
+        let is_for_us = self.is_named_by(&verified.answer().challenge)?;
+        self.check_open(now)?;
+        if !is_for_us {
+            return Err(AnswerRefusal::Host);
+        }
+        Ok(ProvenKey::new(self, KeyEvidence::of_answer(verified.answer())))
+    }
+}
+
+impl KeyEvidence {
+    fn of_answer(answer: &Answer) -> Self {
+        Self {
             public_key: answer.public_key.clone(),
             signature: answer.signature.clone(),
             signed_message: answer.challenge.clone(),
@@ -108,8 +143,7 @@ impl Session {
             device_info: answer.device_info.clone(),
             method: LoginMethod::Scan,
             passkey: None,
-        };
-        Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
+        }
     }
 }
 
@@ -135,7 +169,7 @@ impl Session {
             method: LoginMethod::Lightning,
             passkey: None,
         };
-        Ok(ProvenKey { challenge: self.challenge.clone(), evidence })
+        Ok(ProvenKey::new(self, evidence))
     }
 
     /// Whether this is the answer once more that the session has, of a Lightning wallet, and waits with for its browser.

@@ -8,7 +8,6 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{Fields, PathId, Payload};
 
 use super::replies::{SessionView, Viewer};
-use crate::domains::LoginMethod;
 use crate::error::Error;
 use crate::flows::admission::find_holder;
 use crate::flows::lookup::find_session;
@@ -29,8 +28,7 @@ pub(crate) async fn authenticate(
     let answer =
         Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;
     let holder = find_holder(&service, &session, &answer.public_key).await?;
-    let AcceptedAnswer { session, redirect } =
-        accept_answer(&service, session, LoginMethod::Scan, &answer, holder).await?;
+    let AcceptedAnswer { session, redirect } = accept_answer(&service, session, &answer, holder).await?;
     let status = session.status(service.clock.now());
     Ok(Json(SessionView::new(&session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }
