@@ -42,6 +42,6 @@ pub use random::random;
 pub use row::{Row, Value};
 pub use rows::Stored;
 pub use schema::{Column, Kind, Schema, StoredTable};
-pub use step::{Step, Unavailable, WriteOutcome, must, step};
+pub use step::{Step, Unavailable, WriteError, WriteOutcome, must, step};
 pub use store::{Store, StoreLatency};
 pub use watched::WatchedVersion;

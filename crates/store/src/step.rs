@@ -31,6 +31,27 @@ pub enum WriteOutcome {
     Refused(usize),
 }
 
+/// An error of [`Store::commit`](crate::Store::commit).
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A step that must change a row changed none: the row does not exist, or another write came first. Nothing was written.
+    #[error("the row does not exist, or another write came first")]
+    Conflict,
+    /// The database is unavailable, or a statement failed. Nothing was written.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
+}
+
+impl WriteError {
+    /// Returns this error for a conflict, and the failure of the database otherwise.
+    pub fn on_conflict<E: From<anyhow::Error>>(self, conflict: E) -> E {
+        match self {
+            Self::Conflict => conflict,
+            Self::Internal(error) => error.into(),
+        }
+    }
+}
+
 /// The database cannot serve this request now: the disk is full, the file is locked, too much waits.
 #[derive(Debug, thiserror::Error)]
 #[error("the database is unavailable: {0}")]

@@ -15,7 +15,7 @@ use crate::migrate::Migrated;
 use crate::readiness::LastWrite;
 use crate::row::{Row, Value};
 use crate::schema::Schema;
-use crate::step::{Step, WriteOutcome, params, step};
+use crate::step::{Step, WriteError, WriteOutcome, params, step};
 use crate::watched::WatchedVersion;
 use crate::{backup, postgres, sqlite};
 
@@ -166,6 +166,17 @@ impl Store {
         };
         self.writes.ended(&written, Instant::now());
         written
+    }
+
+    /// Performs all steps or none. Returns when they are on disk.
+    ///
+    /// # Errors
+    /// [`WriteError::Conflict`] if a required step changed no row, or a failure of the database.
+    pub async fn commit(&self, steps: impl Into<Vec<Step>>) -> Result<(), WriteError> {
+        match self.write(steps).await? {
+            WriteOutcome::Committed(_) => Ok(()),
+            WriteOutcome::Refused(_) => Err(WriteError::Conflict),
+        }
     }
 
     /// The rows of one query, whose text the databases do not share.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
-use signpost_store::{Row, Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Row, Step, Store, Stored, WriteError, must, params, sql, step};
 
 use super::feed::{Feed, Validators};
 use crate::catalogue::Extent;
@@ -95,10 +95,10 @@ pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: T
     }
 }
 
-/// Forgets a feed, one that cannot be read too; the machines that it brought stay. False where there is none.
+/// Deletes a feed, also one that cannot be read. Its ATMs stay.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn delete(store: &Store, name: &str) -> Result<bool> {
-    Ok(store.write([must(DROP, params![name])]).await?.is_committed())
+/// [`WriteError::Conflict`] if there is no such feed.
+pub async fn delete(store: &Store, name: &str) -> Result<(), WriteError> {
+    store.commit([must(DROP, params![name])]).await
 }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use signpost_locator::AtmId;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, random, sql, step};
+use signpost_store::{Row, Step, Store, Stored, WriteError, WriteOutcome, must, params, random, sql, step};
 
 use super::admission::{OtherReports, PassedReports, is_long};
 use super::salt::{ADDRESS_KEPT, HashedAddress, ReportSalt, day_of};
@@ -258,17 +258,17 @@ pub async fn count_new(store: &Store) -> Result<u32> {
     Ok(u32::try_from(row.int(0)?)?)
 }
 
-/// Decides on a report. False where none with this id is in a state to be decided on.
+/// Moderates a report.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if the state of the report does not allow this.
 pub async fn moderate(
     store: &Store,
     report: &MachineReport,
     what: Moderation,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let (change, action) = match what {
         Moderation::Accept => (must(DECIDE, params![&report.id, "accepted", now]), Action::ReportAccepted),
         Moderation::Reject => (must(DECIDE, params![&report.id, "rejected", now]), Action::ReportRejected),
@@ -277,14 +277,14 @@ pub async fn moderate(
     };
     let told = serde_json::json!({ "atm_id": report.atm_id, "seen": report.seen });
     let entry = insert_entry(by, None, action, report.id.as_str(), &told, now);
-    Ok(store.write([must(ADVANCE, params![]), change, entry]).await?.is_committed())
+    store.commit([must(ADVANCE, params![]), change, entry]).await
 }
 
-/// Refuses the reports of a reporter from now on, and rejects those that wait or are shown. False where that is so already.
+/// Bans a reporter, and rejects the reports of this reporter that are pending or shown.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn ban(store: &Store, reporter: &str, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the reporter is banned already.
+pub async fn ban(store: &Store, reporter: &str, now: Timestamp) -> Result<(), WriteError> {
     let new = BannedReporter { reporter: reporter.to_owned(), banned_at: now };
     let steps = [
         must(ADVANCE, params![]),
@@ -292,17 +292,17 @@ pub async fn ban(store: &Store, reporter: &str, now: Timestamp) -> Result<bool> 
         step(REJECT_ALL_OF, params![reporter, now]),
         ban_entry(Action::ReporterBanned, reporter, now),
     ];
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
-/// Takes reports of a reporter again. False where none of that name is banned.
+/// Lifts the ban of a reporter.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn lift_ban(store: &Store, reporter: &str, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the reporter is not banned.
+pub async fn lift_ban(store: &Store, reporter: &str, now: Timestamp) -> Result<(), WriteError> {
     let entry = ban_entry(Action::ReporterUnbanned, reporter, now);
     let steps = [must(ADVANCE, params![]), must(LIFT_BAN, params![reporter]), entry];
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
 fn ban_entry(action: Action, reporter: &str, now: Timestamp) -> Step {

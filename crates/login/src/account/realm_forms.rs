@@ -3,6 +3,7 @@
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use signpost_store::WriteError;
 
 use super::keys_page::{BadName, draw_keys};
 use super::outcomes;
@@ -12,6 +13,7 @@ use crate::error::Error;
 use crate::flows::sign_in::sign_out_steps;
 use crate::sessions::link_sql;
 use crate::users::{Credential, CredentialName, credential_sql};
+use signpost_platform::web::problem::Problem;
 
 /// `POST /account/{domain}/rename`: `credential`, `name`.
 pub(super) async fn rename(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
@@ -27,8 +29,11 @@ pub(super) async fn rename(visit: AccountVisit, id: &str, request: Request) -> R
     };
     let (store, by) = (&visit.service.store, own.actor());
     let renamed = credential_sql::rename_credential(store, credential, &name, &by, visit.now).await;
-    let deed = if renamed.map_err(failed)? { Deed::Renamed } else { Deed::Gone };
-    Ok(visit.to_realm(&own.domain, Some(deed)))
+    match renamed {
+        Ok(()) => Ok(visit.to_realm(&own.domain, Some(Deed::Renamed))),
+        Err(WriteError::Conflict) => Ok(visit.to_realm(&own.domain, Some(Deed::Gone))),
+        Err(WriteError::Internal(error)) => Err(failed(error)),
+    }
 }
 
 /// `POST /account/{domain}/sign-out`: in this browser. No proof is asked for: it takes nothing from anybody.
@@ -46,7 +51,7 @@ pub(super) async fn sign_out_everywhere(visit: AccountVisit, id: &str, request: 
     // A page that adds a key may be open where the user is out now.
     let (by, links) = (own.actor(), link_sql::cancel_links_of(&own.domain.id, user, visit.now));
     let out = browser_sessions::sql::sign_out_everywhere(store, &own.domain.id, user, links, &by, visit.now).await;
-    out.map_err(failed)?;
+    out.map_err(|error| Error::from(error.on_conflict(Problem::NotFound)).into_response())?;
     tracing::info!(domain = %own.domain.name, %user, "signed out in all browsers");
     Ok(visit.page(outcomes::render_signed_out(&visit, &own)).into_response())
 }

@@ -4,6 +4,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
+use signpost_store::WriteError;
 
 use super::ACCOUNT_SCRIPT;
 use super::document::{headed, name};
@@ -30,9 +31,11 @@ pub(super) async fn remove(visit: AccountVisit, id: &str, request: Request) -> R
         return Ok(visit.page(ask(&visit, &own, credential)).into_response());
     }
     let removed = remove_credential(&visit.service.store, credential, &own.actor(), visit.now).await;
-    if !removed.map_err(failed)? {
-        // Somebody was first, or it is the last one: the page shows which.
-        return Ok(visit.to_realm(&own.domain, Some(Deed::Nothing)));
+    match removed {
+        Ok(()) => {}
+        // It was removed in another browser, or is the last one: the page shows which.
+        Err(WriteError::Conflict) => return Ok(visit.to_realm(&own.domain, Some(Deed::Nothing))),
+        Err(WriteError::Internal(error)) => return Err(failed(error)),
     }
     let was_own = credential.public_key == own.who.proof.public_key;
     let document = outcomes::render_removed(&visit, &own, was_own, &signal(&visit, credential));

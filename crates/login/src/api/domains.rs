@@ -127,12 +127,11 @@ pub(crate) async fn delete(
     _: Nothing,
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
-    if delete_domain(&service.store, &account, &id, &key.actor(), service.clock.now()).await? {
-        service.domains.invalidate_all();
-        service.sessions.invalidate_all();
-        return Ok(StatusCode::NO_CONTENT);
-    }
-    Err(Error::DomainNotFound)
+    let deleted = delete_domain(&service.store, &account, &id, &key.actor(), service.clock.now()).await;
+    deleted.map_err(|error| error.on_conflict(Error::DomainNotFound))?;
+    service.domains.invalidate_all();
+    service.sessions.invalidate_all();
+    Ok(StatusCode::NO_CONTENT)
 }
 
 pub(crate) async fn verify(
@@ -152,9 +151,8 @@ pub(crate) async fn verify(
         return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
     }
     let now = service.clock.now();
-    if !sql::set_verified(&service.store, &account, &domain.id, &key.actor(), now).await? {
-        return Err(Error::DomainNotFound);
-    }
+    let verified = sql::set_verified(&service.store, &account, &domain.id, &key.actor(), now).await;
+    verified.map_err(|error| error.on_conflict(Error::DomainNotFound))?;
     Ok(Json(VerifiedDomain::new(&domain, now)))
 }
 

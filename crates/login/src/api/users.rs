@@ -9,6 +9,7 @@ use serde_json::Value;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId, PathPair, PathTriple};
+use signpost_store::WriteError;
 
 use crate::domains::Domain;
 use crate::error::Error;
@@ -60,8 +61,9 @@ pub(crate) async fn delete(
     let domain = find_domain(&service, &account, &id).await?;
     let (user, key) = find_user(&service, &domain, &user).await?;
     let now = service.clock.now();
-    let deleted = remove_user(&service.store, (&domain.id, &user), key.as_ref(), &by.actor(), now).await?;
-    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(Problem::NotFound.into()) }
+    let removed = remove_user(&service.store, (&domain.id, &user), key.as_ref(), &by.actor(), now).await;
+    removed.map_err(|error| error.on_conflict(Error::from(Problem::NotFound)))?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /domains/{id}/users/{user}`
@@ -87,9 +89,8 @@ pub(crate) async fn patch(
     let domain = find_domain(&service, &account, &id).await?;
     let (user, _) = find_user(&service, &domain, &user).await?;
     let change = parse_patch(fields)?;
-    if !sql::patch(&service.store, &domain.id, &user, change, &by.actor(), service.clock.now()).await? {
-        return Err(Problem::NotFound.into());
-    }
+    let patched = sql::patch(&service.store, &domain.id, &user, change, &by.actor(), service.clock.now()).await;
+    patched.map_err(|error| error.on_conflict(Error::from(Problem::NotFound)))?;
     let (user, credentials) = sql::find(&service.store, &domain.id, &user).await?.ok_or(Problem::NotFound)?;
     Ok(Json(UserView::new(user, credentials)))
 }
@@ -121,12 +122,15 @@ pub(crate) async fn delete_credential(
         Ok(own.into_iter().find(is_meant).ok_or(Problem::NotFound)?)
     };
     let credential = find().await?;
-    if remove_credential(&service.store, &credential, &by.actor(), service.clock.now()).await? {
-        return Ok(StatusCode::NO_CONTENT);
+    match remove_credential(&service.store, &credential, &by.actor(), service.clock.now()).await {
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
+        Err(WriteError::Conflict) => {
+            // Not found, if another request removed it first.
+            find().await?;
+            Err(Error::LastCredential)
+        }
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    // It is still there, or somebody else was first.
-    find().await?;
-    Err(Error::LastCredential)
 }
 
 /// Who is meant by an id, or by a key, which is then told too.

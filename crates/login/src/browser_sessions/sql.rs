@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, Stored, must, params, sql, step, texts};
+use signpost_store::{Step, Store, Stored, WriteError, must, params, sql, step, texts};
 
 use super::{BrowserSession, CookieHash, MAX_LOGINS, MAX_REALMS};
 use crate::domains::LoginMethod;
@@ -158,10 +158,10 @@ pub fn sign_out_step(cookie: &CookieHash, environment: Environment, domain: &Dom
     step(END_HERE, params![cookie.as_str(), environment, domain])
 }
 
-/// Signs a user of a domain out in all browsers, and with it does what `with` says. False where the domain is gone.
+/// Signs a user of a domain out in all browsers, in one write with the step `with`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if the domain does not exist.
 pub async fn sign_out_everywhere(
     store: &Store,
     domain: &DomainId,
@@ -169,12 +169,12 @@ pub async fn sign_out_everywhere(
     with: Step,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
     // The user first, as a login does: of the two that are at once, the second finds what the first left.
     let note = step(NOTE_SIGN_OUT, params![domain, user, now]);
     let end = step(END_EVERYWHERE, params![domain, user]);
-    Ok(store.write([note, end, with, entry]).await?.is_committed())
+    store.commit([note, end, with, entry]).await
 }
 
 /// Signs everybody out of a domain that goes.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, SERVER_ACCOUNT};
-use signpost_store::{Store, must, params, sql};
+use signpost_store::{Store, WriteError, must, params, sql};
 
 use super::sql::{OTHERS_WITH_LIGHTNING, find};
 use super::{DisplayName, DomainPatch, HandlerKind, Registration, SHARED_LOGIN_HOST};
@@ -71,9 +71,12 @@ pub async fn patch(
         i64::from(display_name.is_some()),
         display_name.as_ref().and_then(Option::as_ref).map(DisplayName::as_str),
     ];
-    if store.write([must(PATCH, params), entry]).await?.is_committed() {
-        return Ok(());
+    match store.commit([must(PATCH, params), entry]).await {
+        Ok(()) => Ok(()),
+        Err(WriteError::Conflict) if find(store, account, id).await?.is_some() => {
+            Err(PatchDomainError::SharedLoginHost)
+        }
+        Err(WriteError::Conflict) => Err(PatchDomainError::NotFound),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    let exists = find(store, account, id).await?.is_some();
-    Err(if exists { PatchDomainError::SharedLoginHost } else { PatchDomainError::NotFound })
 }

@@ -8,7 +8,9 @@ use signpost_auth::{DomainName, WebhookSecret};
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment, SERVER_ACCOUNT};
-use signpost_store::{ReadColumns, Row, Step, Store, Stored, columns, must, params, random, rows, sql, step, texts};
+use signpost_store::{
+    ReadColumns, Row, Step, Store, Stored, WriteError, columns, must, params, random, rows, sql, step, texts,
+};
 
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::encryption_key::{self, check_guard};
@@ -244,21 +246,26 @@ pub async fn find_usable(store: &Store, account: &Account, name: &DomainName, on
     Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
 }
 
-/// Remembers that a domain was proved.
+/// Marks a domain as verified.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn set_verified(store: &Store, account: &Account, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the account has no such domain.
+pub async fn set_verified(
+    store: &Store,
+    account: &Account,
+    id: &DomainId,
+    by: &Actor,
+    now: Timestamp,
+) -> Result<(), WriteError> {
     let params = params![now, &account.name, account.environment, id];
     let entry = insert_entry(by, Some(account), Action::DomainVerified, id.as_str(), &json!({}), now);
-    Ok(store.write([must(VERIFY, params), entry]).await?.is_committed())
+    store.commit([must(VERIFY, params), entry]).await
 }
 
-/// Deletes a domain, and in the same write what `with` says. Events that are queued still go out. False where there is
-/// no such domain.
+/// Deletes a domain, in one write with the steps of `with`. Queued events are still delivered.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if the account has no such domain.
 pub async fn delete(
     store: &Store,
     account: &Account,
@@ -266,13 +273,13 @@ pub async fn delete(
     by: &Actor,
     now: Timestamp,
     with: Vec<Step>,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let steps = [
         insert_domain_entry(by, Action::DomainDeleted, id, &json!({}), now),
         must(BURY, params![now, &account.name, account.environment, id]),
         must(DELETE, params![id]),
     ];
-    Ok(store.write(steps.into_iter().chain(with).collect::<Vec<_>>()).await?.is_committed())
+    store.commit(steps.into_iter().chain(with).collect::<Vec<_>>()).await
 }
 
 /// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
@@ -328,13 +335,13 @@ pub async fn rotate_secret(
     check_guard(&written, seal)
 }
 
-/// Lets the next secret sign. False where there is none.
+/// Makes the next webhook secret the only one.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn activate_secret(store: &Store, id: &DomainId, by: &Actor, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the domain has no next secret.
+pub async fn activate_secret(store: &Store, id: &DomainId, by: &Actor, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::SecretActivated, id, &json!({}), now);
-    Ok(store.write([must(ACTIVATE, params![id]), entry]).await?.is_committed())
+    store.commit([must(ACTIVATE, params![id]), entry]).await
 }
 
 pub(super) fn read_domain(row: Row) -> Result<Domain> {

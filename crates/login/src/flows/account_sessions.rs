@@ -1,7 +1,7 @@
 //! Sessions that the login host opens for itself: to log in at an account page, to add a key there, and to answer a client.
 //! Of a login at an account page nobody else is told; that a key was added, the domain's integrator is told.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
@@ -73,9 +73,8 @@ pub async fn open_account_session(
     }
     let entropy = SessionEntropy::draw();
     let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy).owned_by(page);
-    if !sql::insert(&service.store, session.clone(), None, guard).await? {
-        return Err(Error::DomainNotRegistered(name()));
-    }
+    let inserted = sql::insert(&service.store, session.clone(), None, guard).await;
+    inserted.map_err(|error| error.on_conflict(Error::DomainNotRegistered(name())))?;
     service.metrics.session(domain.account.environment, "created");
     Ok(session)
 }
@@ -104,7 +103,8 @@ pub async fn open_by_hand(
     let page_url = session.page_url(public_address).context("a session without a page")?;
     let page_url = format!("{page_url}#{}", secret.reveal());
     let open_before = session.expires_at + REFRESH_WINDOW;
-    anyhow::ensure!(sql::insert(store, session, None, None).await?, "{} was deleted just now", domain.name);
+    let inserted = sql::insert(store, session, None, None).await;
+    inserted.map_err(|error| error.on_conflict(anyhow!("{} was deleted just now", domain.name)))?;
     Ok(LinkPage { page_url, open_before })
 }
 

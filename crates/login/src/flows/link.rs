@@ -1,7 +1,7 @@
 //! Links: what the integrator must have done before one is opened, and what the owner of its page says of the key that
 //! answered.
 
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use crate::domains::Domain;
 use crate::error::Error;
@@ -38,10 +38,11 @@ pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &User
 pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Session, Error> {
     let now = service.clock.now();
     session.check_pending(now).map_err(|refusal| refused(refusal, &session, service))?;
-    if !link_sql::confirm(&service.store, &session, now).await? {
-        return Err(lost_race(service, &session).await);
+    match link_sql::confirm(&service.store, &session, now).await {
+        Ok(()) => service.session_changed(&session.id),
+        Err(WriteError::Conflict) => return Err(lost_race(service, &session).await),
+        Err(WriteError::Internal(error)) => return Err(error.into()),
     }
-    service.session_changed(&session.id);
     read_again(service, &session).await
 }
 
@@ -52,10 +53,11 @@ pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Se
 pub async fn decline_link(service: &LoginService, session: Session) -> Result<Session, Error> {
     let declined = session.clone().decline_answer(service.settings.session_ttl, service.clock.now(), random());
     let declined = declined.map_err(|refusal| refused(refusal, &session, service))?;
-    if !link_sql::decline(&service.store, &declined, &session.challenge).await? {
-        return Err(lost_race(service, &session).await);
+    match link_sql::decline(&service.store, &declined, &session.challenge).await {
+        Ok(()) => service.session_changed(&session.id),
+        Err(WriteError::Conflict) => return Err(lost_race(service, &session).await),
+        Err(WriteError::Internal(error)) => return Err(error.into()),
     }
-    service.session_changed(&session.id);
     read_again(service, &session).await
 }
 

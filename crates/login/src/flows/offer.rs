@@ -1,5 +1,7 @@
 //! The offer of a passkey after a login by wallet, which a person takes or declines once.
 
+use signpost_store::WriteError;
+
 use crate::error::Error;
 use crate::service::LoginService;
 use crate::sessions::{PasskeyOffer, Session, page_sql};
@@ -9,22 +11,22 @@ use crate::sessions::{PasskeyOffer, Session, page_sql};
 /// # Errors
 /// As [`page_sql::settle_offer`].
 pub(crate) async fn decline_passkey(service: &LoginService, session: &Session) -> Result<(), Error> {
-    settle_offer(service, session, PasskeyOffer::Declined).await?;
-    Ok(())
+    match settle_offer(service, session, PasskeyOffer::Declined).await {
+        Ok(()) | Err(WriteError::Conflict) => Ok(()),
+        Err(WriteError::Internal(error)) => Err(error.into()),
+    }
 }
 
-/// Keeps what became of an open offer. False where there is none any more.
+/// Stores the outcome of an open offer.
 ///
 /// # Errors
-/// As [`page_sql::settle_offer`].
+/// [`WriteError::Conflict`] if no offer is open any more.
 pub(crate) async fn settle_offer(
     service: &LoginService,
     session: &Session,
     outcome: PasskeyOffer,
-) -> Result<bool, Error> {
-    let is_settled = page_sql::settle_offer(&service.store, &session.id, outcome).await?;
-    if is_settled {
-        service.session_changed(&session.id);
-    }
-    Ok(is_settled)
+) -> Result<(), WriteError> {
+    page_sql::settle_offer(&service.store, &session.id, outcome).await?;
+    service.session_changed(&session.id);
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
 use signpost_platform::web::problem::Problem;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use crate::domains::Domain;
 use crate::error::Error;
@@ -46,8 +46,10 @@ pub async fn claim_page(service: &LoginService, session: Session, cookie: &Cooki
         return Ok(session);
     }
     let owner = PageOwner::new(cookie, &session.id);
-    if page_sql::claim(&service.store, &session.id, &owner).await? {
-        service.session_changed(&session.id);
+    match page_sql::claim(&service.store, &session.id, &owner).await {
+        Ok(()) => service.session_changed(&session.id),
+        Err(WriteError::Conflict) => {}
+        Err(WriteError::Internal(error)) => return Err(error.into()),
     }
     read_again(service, &session).await
 }
@@ -66,11 +68,14 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
         }
         let renewed = session.clone().renew(renewal, service.settings.session_ttl, now, random());
         let renewed = renewed.map_err(|refusal| refused(refusal, &session, service))?;
-        if sql::refresh(&service.store, &renewed, &session.challenge).await? {
-            service.session_changed(&renewed.id);
-            return Ok(renewed);
+        match sql::refresh(&service.store, &renewed, &session.challenge).await {
+            Ok(()) => {
+                service.session_changed(&renewed.id);
+                return Ok(renewed);
+            }
+            Err(WriteError::Conflict) => session = read_again(service, &session).await?,
+            Err(WriteError::Internal(error)) => return Err(error.into()),
         }
-        session = read_again(service, &session).await?;
     }
     Err(Problem::Unavailable("too many concurrent renewals of this session".to_owned()).into())
 }
@@ -109,9 +114,16 @@ pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -
 pub async fn cancel_page(service: &LoginService, session: Session) -> Result<Session, Error> {
     let now = service.clock.now();
     let is_over = matches!(session.state, SessionState::Authenticated { .. } | SessionState::Cancelled { .. });
-    if !is_over && sql::cancel(&service.store, &session.id, now).await? {
-        service.metrics.session(session.account.environment, "cancelled");
-        service.session_changed(&session.id);
+    if is_over {
+        return read_again(service, &session).await;
+    }
+    match sql::cancel(&service.store, &session.id, now).await {
+        Ok(()) => {
+            service.metrics.session(session.account.environment, "cancelled");
+            service.session_changed(&session.id);
+        }
+        Err(WriteError::Conflict) => {}
+        Err(WriteError::Internal(error)) => return Err(error.into()),
     }
     read_again(service, &session).await
 }

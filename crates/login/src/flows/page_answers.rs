@@ -3,7 +3,7 @@
 use signpost_auth::receiver::{HandlerRefusal, HandlerResponse};
 use signpost_auth::{Answer, Challenge, Mode, VerifiedAnswer};
 use signpost_platform::accounts::Environment;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use crate::domains::{Domain, KnownDomain, LoginMethod};
 use crate::error::Error;
@@ -163,11 +163,14 @@ async fn answer(
     } else {
         *session
     };
-    let is_stored = page_sql::store_answer(&service.store, &session, *as_of).await?;
-    if is_stored {
-        service.session_changed(&session.id);
+    match page_sql::store_answer(&service.store, &session, *as_of).await {
+        Ok(()) => {
+            service.session_changed(&session.id);
+            Ok(true)
+        }
+        Err(WriteError::Conflict) => Ok(false),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    Ok(is_stored)
 }
 
 /// Whether the page offers a passkey for the next time: after an answer by wallet, to somebody who has none and never said
@@ -203,10 +206,11 @@ pub(crate) async fn switch(
     let random = SwitchEntropy { nonce: random(), number: random() };
     let switched = asked.clone().switch(mode, url, notice.map(|reason| reason.at(now)), ttl, now, random);
     let switched = switched.map_err(|refusal| refused(refusal, &asked, service))?;
-    if !sql::refresh(&service.store, &switched, &asked.challenge).await? {
-        return Err(lost_race(service, &asked).await);
+    match sql::refresh(&service.store, &switched, &asked.challenge).await {
+        Ok(()) => service.session_changed(&switched.id),
+        Err(WriteError::Conflict) => return Err(lost_race(service, &asked).await),
+        Err(WriteError::Internal(error)) => return Err(error.into()),
     }
-    service.session_changed(&switched.id);
     Ok(switched)
 }
 

@@ -246,8 +246,8 @@ async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey)
         handle,
         petname: passkey.petname.clone(),
     };
-    let is_kept = settle_offer(service, &session, PasskeyOffer::Made(Box::new(made))).await?;
-    is_kept.then_some(()).ok_or(PasskeyDenial::NotAsked)
+    let settled = settle_offer(service, &session, PasskeyOffer::Made(Box::new(made))).await;
+    settled.map_err(|error| error.on_conflict(PasskeyDenial::NotAsked))
 }
 
 /// Refuses a passkey. The page does not say why, because its user can do nothing else about one reason than about another; the

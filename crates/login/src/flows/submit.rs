@@ -2,7 +2,7 @@
 
 use signpost_auth::{Answer, Mode, VerifiedAnswer};
 use signpost_platform::accounts::Account;
-use signpost_store::{WriteOutcome, random};
+use signpost_store::{WriteError, WriteOutcome, random};
 use url::Url;
 
 use crate::domains::{Domain, LoginMethod};
@@ -77,10 +77,11 @@ async fn store_accepted(
             Ok(AcceptedAnswer { session: announce(service, login), redirect: None })
         }
         Accepted::Answered(session, code) => {
-            if !sql::store_answer(&service.store, &session).await? {
-                return Err(lost_race(service, &asked).await);
+            match sql::store_answer(&service.store, &session).await {
+                Ok(()) => service.session_changed(&session.id),
+                Err(WriteError::Conflict) => return Err(lost_race(service, &asked).await),
+                Err(WriteError::Internal(error)) => return Err(error.into()),
             }
-            service.session_changed(&session.id);
             Ok(AcceptedAnswer { redirect: code.redirect(&session), session: *session })
         }
         Accepted::AnsweredOnPage(_) => Err(Error::ChallengeNotFound),
@@ -145,11 +146,15 @@ pub(crate) async fn complete_login(
 
 /// Calls off a session whose code is worth nothing any more, so that no page sends its browser back with it once more.
 async fn end(service: &LoginService, session: &Session) -> Result<(), Error> {
-    if sql::cancel(&service.store, &session.id, service.clock.now()).await? {
-        service.metrics.session(session.account.environment, "cancelled");
-        service.session_changed(&session.id);
+    match sql::cancel(&service.store, &session.id, service.clock.now()).await {
+        Ok(()) => {
+            service.metrics.session(session.account.environment, "cancelled");
+            service.session_changed(&session.id);
+            Ok(())
+        }
+        Err(WriteError::Conflict) => Ok(()),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    Ok(())
 }
 
 /// Whether the session may still create an account: its domain may have closed registration since the answer came.
@@ -201,18 +206,19 @@ pub(crate) async fn check_confirm_code(
     answer: &Answer,
 ) -> Result<(), Error> {
     let is_right = session.is_confirmed_by(answer);
-    let has_try = if is_right {
-        sql::use_confirm_try(&service.store, session).await?
+    let counted = if is_right {
+        sql::use_confirm_try(&service.store, session).await
     } else {
-        sql::lose_confirm_try(&service.store, session, service.clock.now()).await?
+        sql::lose_confirm_try(&service.store, session, service.clock.now()).await
     };
-    match (has_try, is_right) {
-        (true, true) => Ok(()),
-        (true, false) => {
+    match counted {
+        Ok(()) if is_right => Ok(()),
+        Ok(()) => {
             service.session_changed(&session.id);
             Err(refused(AnswerRefusal::ConfirmCode, session, service))
         }
-        (false, _) => Err(lost_race(service, session).await),
+        Err(WriteError::Conflict) => Err(lost_race(service, session).await),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 

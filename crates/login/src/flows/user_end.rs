@@ -3,24 +3,24 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use signpost_platform::accounts::audit::Actor;
-use signpost_store::Store;
+use signpost_store::{Store, WriteError};
 
 use crate::ids::{DomainId, UserId};
 use crate::sessions::link_sql::{cancel_unconfirmed_links, cancel_unconfirmed_links_of};
 use crate::users::{CredentialKey, removal_sql};
 
-/// Removes a domain's user with all credentials, and cancels the user's pending links; `key` is the one that the user was
-/// named by. Returns false if there is no such user.
+/// Removes a user of a domain with all credentials, and cancels the pending links of the user. `key` is the key by which
+/// the request named the user.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if there is no such user.
 pub async fn remove_user(
     store: &Store,
     (domain, user): (&DomainId, &UserId),
     key: Option<&CredentialKey>,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let links = cancel_unconfirmed_links_of(domain, user, now);
     removal_sql::delete(store, (domain, user), key, links, by, now).await
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::interval::every;
-use signpost_store::{ReadColumns, Store, columns, must, params, sql};
+use signpost_store::{ReadColumns, Store, WriteError, columns, must, params, sql};
 
 use crate::domains::audit::insert_domain_entry;
 use crate::domains::{self, Domain};
@@ -94,12 +94,16 @@ async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     if proved.is_ok() {
         return record_found(&service.store, id, now).await;
     }
-    if record_lost(&service.store, id, now).await? {
-        let account = &domain.account.name;
-        tracing::warn!(domain = %name, account, "domain proof missing again: the domain is no longer verified");
-    } else {
-        record_missed(&service.store, id, now).await?;
-        tracing::warn!(domain = %name, account = domain.account.name, "domain proof missing");
+    let account = &domain.account.name;
+    match record_lost(&service.store, id, now).await {
+        Ok(()) => {
+            tracing::warn!(domain = %name, account, "domain proof missing again: the domain is no longer verified");
+        }
+        Err(WriteError::Conflict) => {
+            record_missed(&service.store, id, now).await?;
+            tracing::warn!(domain = %name, account, "domain proof missing");
+        }
+        Err(WriteError::Internal(error)) => return Err(error),
     }
     Ok(())
 }
@@ -121,10 +125,10 @@ async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Takes the proof away, and with it the pending sessions. False where some misses are left.
-async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<bool> {
+/// Marks the domain as not verified and cancels its pending sessions. A conflict if it may miss its proof more often.
+async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
     let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];
     let steps = [must(LOST, params), entry, cancel_sessions_of(id, now)];
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }

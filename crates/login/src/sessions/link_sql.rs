@@ -1,9 +1,9 @@
 //! Links in the database.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
-use signpost_store::{Step, Store, must, params, step};
+use signpost_store::{Step, Store, WriteError, must, params, step};
 
 use super::{LINK_LASTS, Session};
 use crate::ids::{DomainId, SessionId, UserId};
@@ -61,24 +61,23 @@ pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_UNCONFIRMED, params![now, domain, oldest_link(now)])
 }
 
-/// Remembers that the owner of a page says that the key which answered its link is theirs. False where that was said or
-/// denied before, or the session is over.
+/// Records that the owner of a page confirmed the key that answered a link.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the link was confirmed or declined before, or the session has expired.
+pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<(), WriteError> {
     let params = params![now, &session.id, session.challenge.to_string()];
-    Ok(store.write([must(CONFIRM, params)]).await?.is_committed())
+    store.commit([must(CONFIRM, params)]).await
 }
 
-/// Keeps a link whose answer to the challenge `old` was dropped. False as for [`confirm`].
+/// Stores a link whose answer to the challenge `old` was declined.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+/// [`WriteError::Conflict`] if the link was confirmed or declined before, or the session has expired.
+pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Result<(), WriteError> {
     let Session { id, challenge, expires_at, page: Some(page), .. } = session else {
-        bail!("{} is on no page", session.id)
+        return Err(anyhow!("{} is on no page", session.id).into());
     };
     let params = params![challenge.to_string(), *expires_at, old.to_string(), page.until, id];
-    Ok(store.write([must(DECLINE, params)]).await?.is_committed())
+    store.commit([must(DECLINE, params)]).await
 }

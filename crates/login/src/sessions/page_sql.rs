@@ -1,14 +1,14 @@
 //! Sessions on pages in the database.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use jiff::Timestamp;
 use signpost_auth::{Challenge, PublicKey};
 use signpost_platform::accounts::Environment;
 use signpost_platform::pages::cookie::CookieHash;
 use signpost_store::column::Via;
 use signpost_store::{
-    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WatchedVersion, WriteColumns, must, params,
-    sql,
+    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WatchedVersion, WriteColumns, WriteError,
+    must, params, sql,
 };
 
 use super::{Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState};
@@ -66,23 +66,22 @@ pub struct NamedPage {
     pub is_known: bool,
 }
 
-/// Makes the browser with this cookie the owner of a page. False where another came first.
+/// Makes the browser with this cookie the owner of a page.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn claim(store: &Store, id: &SessionId, owner: &PageOwner) -> Result<bool> {
+/// [`WriteError::Conflict`] if the page has an owner.
+pub async fn claim(store: &Store, id: &SessionId, owner: &PageOwner) -> Result<(), WriteError> {
     let PageOwner { cookie, code } = owner.clone();
-    Ok(store.write([must(CLAIM, params![cookie, code, id])]).await?.is_committed())
+    store.commit([must(CLAIM, params![cookie, code, id])]).await
 }
 
-/// Replaces the challenge `old` by the session's, and with it what a page changes. False where an answer or another code
-/// came first.
+/// Replaces the challenge `old` by that of the session, and with it the other properties of a page.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+/// [`WriteError::Conflict`] if the session was answered, or has another challenge.
+pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<(), WriteError> {
     let Session { id, challenge, expires_at, confirm_code, hosted_url, page: Some(page), .. } = session else {
-        bail!("{} is on no page", session.id)
+        return Err(anyhow!("{} is on no page", session.id).into());
     };
     let params = params![
         challenge.to_string(),
@@ -94,47 +93,48 @@ pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<
         hosted_url.clone(),
         id,
     ];
-    Ok(store.write([must(RENEW, params)]).await?.is_committed())
+    store.commit([must(RENEW, params)]).await
 }
 
-/// Keeps the answer of a session on a page. False where another, or another code, came first, or the watched tables may
-/// have changed since `as_of`.
+/// Stores the answer of a session on a page.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn store_answer(store: &Store, session: &Session, as_of: Option<WatchedVersion>) -> Result<bool> {
-    let SessionState::AnsweredOnPage { evidence } = &session.state else { bail!("{} has no answer", session.id) };
+/// [`WriteError::Conflict`] if the session was answered, has another challenge, or the watched tables may have changed
+/// since `as_of`.
+pub async fn store_answer(store: &Store, session: &Session, as_of: Option<WatchedVersion>) -> Result<(), WriteError> {
+    let SessionState::AnsweredOnPage { evidence } = &session.state else {
+        return Err(anyhow!("{} has no answer", session.id).into());
+    };
     let params = params![
-        serde_json::to_string(evidence)?,
+        Json(evidence),
         session.expires_at,
         &session.id,
         session.challenge.to_string(),
         session.link().and_then(|link| link.confirmed_at),
         to_stored(session.offer()),
     ];
-    Ok(store.write([must(ANSWER, params).as_of(as_of)]).await?.is_committed())
+    store.commit([must(ANSWER, params).as_of(as_of)]).await
 }
 
-/// Keeps what became of an open offer of a passkey. False where it is settled, or the session is over.
+/// Stores the outcome of an open offer of a passkey.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) -> Result<bool> {
+/// [`WriteError::Conflict`] if the offer is settled, or the session has ended.
+pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) -> Result<(), WriteError> {
     let params = params![Json(outcome), id, Json(PasskeyOffer::Open)];
-    Ok(store.write([must(SETTLE_OFFER, params)]).await?.is_committed())
+    store.commit([must(SETTLE_OFFER, params)]).await
 }
 
-/// Remembers why an answer to this challenge was refused. False where that is of no interest any more, or less than what
-/// the page says already.
+/// Records why an answer to this challenge was refused.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<bool> {
+/// [`WriteError::Conflict`] if the session does not wait for an answer to it, or the page shows a more important notice.
+pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<(), WriteError> {
     let sql = match notice.reason {
         NoticeReason::Replaced | NoticeReason::Clock { .. } => NOTE_BESIDE,
         _ => NOTE,
     };
-    Ok(store.write([must(sql, params![Json(notice), id, challenge.to_string()])]).await?.is_committed())
+    store.commit([must(sql, params![Json(notice), id, challenge.to_string()])]).await
 }
 
 /// The session whose challenge this was before the current one.

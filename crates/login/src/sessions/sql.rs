@@ -1,12 +1,12 @@
 //! Sessions in the database.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
 use signpost_auth::Challenge;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
-    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WatchedVersion, WriteOutcome, must, params, sql,
-    step, texts,
+    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WatchedVersion, WriteError, WriteOutcome, must,
+    params, sql, step, texts,
 };
 
 use crate::events;
@@ -103,20 +103,19 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Inserts a new session together with the steps of `with`, all or nothing. Returns false if its domain is gone or may have
-/// changed since `as_of`, or if one of the steps is refused.
+/// Inserts a new session, in one write with the steps of `with`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if its domain was deleted or may have changed since `as_of`, or one of the steps is refused.
 pub async fn insert(
     store: &Store,
     session: Session,
     as_of: Option<WatchedVersion>,
     with: impl IntoIterator<Item = Step>,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let insert = must(INSERT, session.params()).alike(INSERT_MANY, 0).as_of(as_of);
     let steps: Vec<Step> = with.into_iter().chain([insert]).collect();
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
 /// An account's session.
@@ -199,42 +198,40 @@ pub async fn count_pending_of_newest(store: &Store, now: Timestamp, newest: u32)
     row.context("COUNT is one row")?.int(0)
 }
 
-/// Replaces the challenge `old` by the session's. False where an answer or another refresh came first.
+/// Replaces the challenge `old` by that of the session.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<bool> {
+/// [`WriteError::Conflict`] if the session was answered, or has another challenge.
+pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<(), WriteError> {
     if session.page.is_some() {
         return page_sql::renew(store, session, old).await;
     }
     let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
-    Ok(store.write([must(REFRESH, params)]).await?.is_committed())
+    store.commit([must(REFRESH, params)]).await
 }
 
-/// Uses up one of the tries that number match allows, for an answer with the right number, before it is accepted: of
-/// answers that come at once no more are looked at than may be. False where there was none to use, or the session does not
-/// wait for an answer any more.
+/// Counts an attempt with the right confirmation number, before the answer is accepted, so that concurrent answers cannot
+/// exceed the number of attempts.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<bool> {
-    Ok(store.write([take_try(session)]).await?.is_committed())
+/// [`WriteError::Conflict`] if no attempt is left, or the session does not wait for an answer.
+pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), WriteError> {
+    store.commit([take_try(session)]).await
 }
 
-/// Uses up a try for a wrong number, says so on the page where there is one, and calls the session off with the last of
-/// them: all of it or nothing, for a session without tries that still waits would wait in vain. False as for
-/// [`use_confirm_try`].
+/// Counts an attempt with a wrong confirmation number and notes it on the page. The last one cancels the session in the
+/// same write, because no answer could be accepted any more.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn lose_confirm_try(store: &Store, session: &Session, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if no attempt is left, or the session does not wait for an answer.
+pub async fn lose_confirm_try(store: &Store, session: &Session, now: Timestamp) -> Result<(), WriteError> {
     let note = |tries_left| {
         let notice = NoticeReason::ConfirmCode { tries_left }.at(now);
         step(NOTE_TRIED, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left])
     };
     let cancel = step(CANCEL_TRIED, params![now, &session.id, MAX_CONFIRM_TRIES]);
     let steps = [take_try(session)].into_iter().chain((0..MAX_CONFIRM_TRIES).map(note)).chain([cancel]);
-    Ok(store.write(steps.collect::<Vec<_>>()).await?.is_committed())
+    store.commit(steps.collect::<Vec<_>>()).await
 }
 
 fn take_try(session: &Session) -> Step {
@@ -250,12 +247,12 @@ pub async fn give_back_confirm_try(store: &Store, id: &SessionId) -> Result<()> 
     Ok(())
 }
 
-/// Calls a session off. False where it was answered or called off meanwhile.
+/// Cancels a session.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<bool> {
-    Ok(store.write([must(CANCEL, params![now, id])]).await?.is_committed())
+/// [`WriteError::Conflict`] if it was answered or cancelled before.
+pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<(), WriteError> {
+    store.commit([must(CANCEL, params![now, id])]).await
 }
 
 /// Keeps a login and queues its event, where it has one that goes to `url`, and with it what `with` says, all or nothing.
@@ -307,16 +304,17 @@ async fn log_in(
     store.write(steps).await
 }
 
-/// Keeps the answer of a session on one device. False where another came first.
+/// Stores the answer of a same-device session.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn store_answer(store: &Store, session: &Session) -> Result<bool> {
-    let SessionState::Answered { evidence, code } = &session.state else { bail!("{} has no answer", session.id) };
-    let evidence = serde_json::to_string(evidence)?;
-    let (id, challenge) = (&session.id, session.challenge.to_string());
-    let params = params![evidence, code.as_str(), session.expires_at, id, challenge];
-    Ok(store.write([must(ANSWER, params)]).await?.is_committed())
+/// [`WriteError::Conflict`] if another answer came first.
+pub async fn store_answer(store: &Store, session: &Session) -> Result<(), WriteError> {
+    let SessionState::Answered { evidence, code } = &session.state else {
+        return Err(anyhow!("{} has no answer", session.id).into());
+    };
+    let challenge = session.challenge.to_string();
+    let params = params![Json(evidence), code.as_str(), session.expires_at, &session.id, challenge];
+    store.commit([must(ANSWER, params)]).await
 }
 
 /// Only what a write of ours makes is a state, for whoever read any other combination as the nearest one would open an

@@ -7,7 +7,7 @@ use serde_json::json;
 use signpost_auth::{DomainName, PasskeyHandle, PasskeyId};
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Parsed, Step, Store, Stored, Value, Values, must, params, sql, step};
+use signpost_store::{Parsed, Step, Store, Stored, Value, Values, WriteError, must, params, sql, step};
 
 use super::sql::{add_steps, find, read_credential, read_credential_columns};
 use super::{Credential, CredentialKey, CredentialName, CredentialRow};
@@ -139,22 +139,22 @@ pub(crate) fn decline_step(domain: &DomainId, user: &UserId, now: Timestamp) -> 
     step(DECLINE, params![domain, user, now])
 }
 
-/// Gives a credential another name. False where it is gone.
+/// Renames a credential.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if it does not exist.
 pub async fn rename_credential(
     store: &Store,
     credential: &Credential,
     name: &CredentialName,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let Credential { domain_id, id, user_id, .. } = credential;
     let details = json!({ "user_id": user_id, "credential_id": id });
     let entry = insert_domain_entry(by, Action::CredentialRenamed, domain_id, &details, now);
     let rename = must(RENAME, params![domain_id, user_id, id, name.as_str()]);
-    Ok(store.write([rename, entry]).await?.is_committed())
+    store.commit([rename, entry]).await
 }
 
 /// Adds a credential to a user.
@@ -173,10 +173,11 @@ pub async fn add_credential(
     });
     let entry = insert_domain_entry(by, Action::CredentialAdded, domain_id, &details, now);
     let steps = add_steps(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
-    if store.write(steps).await?.is_committed() {
-        return Ok(());
+    match store.commit(steps).await {
+        Ok(()) => Ok(()),
+        Err(WriteError::Conflict) => Err(explain_not_added(store, &credential).await?),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    Err(explain_not_added(store, &credential).await?)
 }
 
 /// Returns why a credential was not added a moment ago.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, must, params, step};
+use signpost_store::{Step, Store, WriteError, must, params, step};
 
 use super::{Credential, CredentialKey};
 use crate::domains::audit::insert_domain_entry;
@@ -27,17 +27,17 @@ const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = 
 
 const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 
-/// Deletes a credential together with what ends with it. Returns false if it is the user's only one, or is gone.
+/// Deletes a credential, in one write with the step `with`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if it is the only credential of the user, or does not exist.
 pub(crate) async fn delete_credential(
     store: &Store,
     credential: &Credential,
     with: Step,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let Credential { domain_id, id, user_id, kind, public_key, .. } = credential;
     let details = json!({
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
@@ -45,14 +45,14 @@ pub(crate) async fn delete_credential(
     let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
     let take = must(TAKE_AS_IS, params![domain_id, user_id]);
     let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
-    Ok(store.write([take, delete, with, entry]).await?.is_committed())
+    store.commit([take, delete, with, entry]).await
 }
 
-/// Deletes a domain's user with all credentials, together with what ends with the user; `key` is the one that the user was
-/// named by. Returns false if there is no such user.
+/// Deletes a user of a domain with all credentials, in one write with the step `with`. `key` is the key by which the
+/// request named the user.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if there is no such user.
 pub(crate) async fn delete(
     store: &Store,
     (domain, user): (&DomainId, &UserId),
@@ -60,7 +60,7 @@ pub(crate) async fn delete(
     with: Step,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let mut details = json!({ "user_id": user });
     if let Some(key) = key {
         details["public_key"] = key.canonical().into();
@@ -68,7 +68,7 @@ pub(crate) async fn delete(
     let entry = insert_domain_entry(by, Action::UserDeleted, domain, &details, now);
     let delete = must(DELETE, params![domain, user]);
     let delete_credentials = step(DELETE_CREDENTIALS, params![domain, user]);
-    Ok(store.write([delete, delete_credentials, with, entry]).await?.is_committed())
+    store.commit([delete, delete_credentials, with, entry]).await
 }
 
 /// Deletes all users of a domain, together with what ends with them.

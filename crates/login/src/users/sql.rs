@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PasskeyHandle;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, must, params, sql, step};
+use signpost_store::{Json, Row, Step, Store, Stored, Value, Values, WriteError, must, params, sql, step};
 
 use super::{
     Credential, CredentialKey, CredentialRow, Entrant, GivenPetname, HostedUser, MAX_CREDENTIALS, NewUser, UserPatch,
@@ -239,10 +239,10 @@ async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last
     store.read(CREDENTIALS, params![domain, first, last]).await?.into_iter().map(read_credential).collect()
 }
 
-/// Says of a user what operator or integrator know. False where there is none.
+/// Changes the name or the groups of a user.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if there is no such user.
 pub async fn patch(
     store: &Store,
     domain: &DomainId,
@@ -250,7 +250,7 @@ pub async fn patch(
     change: UserPatch,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let mut details = change.to_details();
     details.insert("user_id".to_owned(), json!(user));
     let entry = insert_domain_entry(by, Action::UserChanged, domain, &details.into(), now);
@@ -258,7 +258,7 @@ pub async fn patch(
     let (sets_name, sets_groups) = (i64::from(name.is_some()), i64::from(groups.is_some()));
     let (name, groups) = (name.flatten(), groups.flatten().map(Json));
     let params = params![domain, user, sets_name, name, sets_groups, groups];
-    Ok(store.write([must(PATCH, params), entry]).await?.is_committed())
+    store.commit([must(PATCH, params), entry]).await
 }
 
 /// Reads the columns of a credential among others.

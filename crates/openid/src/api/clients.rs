@@ -118,9 +118,8 @@ pub(crate) async fn rotate(
     }
     let (secret, now) = (OAuthSecret::from_bytes(&random()), service.clock.now());
     let overlap = (!at_once).then_some(PREVIOUS_SECRET_LIFETIME);
-    if !sql::rotate_secret(&service.store, &account, &client, &secret, overlap, &key.actor(), now).await? {
-        return Err(OpenidError::ClientNotFound);
-    }
+    let rotated = sql::rotate_secret(&service.store, &account, &client, &secret, overlap, &key.actor(), now).await;
+    rotated.map_err(|error| error.on_conflict(OpenidError::ClientNotFound))?;
     let client = find_client(&service, &domain, client.id.as_str()).await?;
     let client = ClientView::new(client, issuer(&service, &domain), now);
     Ok(Json(ClientWithSecret { client, client_secret: Some(secret.reveal().to_owned()) }))
@@ -137,10 +136,9 @@ pub(crate) async fn delete(
     let domain = find_domain(&service, &account, &id).await?;
     let client = ClientId::parse(&client).ok_or(OpenidError::ClientNotFound)?;
     let now = service.clock.now();
-    if sql::delete(&service.store, &account, &domain.id, &client, &key.actor(), now).await? {
-        return Ok(StatusCode::NO_CONTENT);
-    }
-    Err(OpenidError::ClientNotFound)
+    let deleted = sql::delete(&service.store, &account, &domain.id, &client, &key.actor(), now).await;
+    deleted.map_err(|error| error.on_conflict(OpenidError::ClientNotFound))?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn find_domain(service: &OpenidService, account: &Account, id: &str) -> Result<Domain, OpenidError> {

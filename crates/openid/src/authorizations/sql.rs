@@ -3,7 +3,7 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use signpost_login::ids::SessionId;
-use signpost_store::{Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Step, Store, Stored, WriteError, must, params, sql, step};
 
 use super::{MAX_WAIT, WaitingAuthorization};
 use crate::ids::AuthorizationId;
@@ -48,12 +48,12 @@ pub fn end_step(id: &AuthorizationId) -> Step {
     must(END, params![id])
 }
 
-/// Ends the wait. False where it had ended.
+/// Ends a pending authorization.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn end(store: &Store, id: &AuthorizationId) -> Result<bool> {
-    Ok(store.write([end_step(id)]).await?.is_committed())
+/// [`WriteError::Conflict`] if it has ended before.
+pub async fn end(store: &Store, id: &AuthorizationId) -> Result<(), WriteError> {
+    store.commit([end_step(id)]).await
 }
 
 /// Deletes a thousand of those that nobody waits for any more.

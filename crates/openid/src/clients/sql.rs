@@ -8,7 +8,7 @@ use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Json, Step, Store, Stored, Value, WriteOutcome, must, params, sql, step};
+use signpost_store::{Json, Step, Store, Stored, Value, WriteError, WriteOutcome, must, params, sql, step};
 
 use super::{Client, ClientPatch, ClientSettings, InvalidClient, MAX_CLIENTS, OAuthSecret};
 use crate::ids::ClientId;
@@ -163,18 +163,20 @@ pub async fn patch(
         let changed = change.apply(&settings).map_err(ChangeClientError::Invalid)?;
         let entry = insert_entry(by, Some(account), Action::ClientChanged, id.as_str(), &change.to_details(), now);
         let set = must(SET_SETTINGS, params![id, domain, Value::from(Json(changed)), stored]);
-        if store.write([set, entry]).await?.is_committed() {
-            return Ok(());
+        match store.commit([set, entry]).await {
+            Ok(()) => return Ok(()),
+            // Another change was committed first; this one is applied to its result.
+            Err(WriteError::Conflict) => {}
+            Err(WriteError::Internal(error)) => return Err(error.into()),
         }
     }
     Err(anyhow!("the settings of {id} change all the time").into())
 }
 
-/// Replaces the secret of a client; the one before is accepted for `overlap` more, or not at all. False where there is no
-/// such client, or none that has a secret.
+/// Replaces the secret of a client. The previous one is accepted for `overlap` longer, or not at all.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if there is no such client, or it has no secret.
 pub async fn rotate_secret(
     store: &Store,
     account: &Account,
@@ -183,12 +185,12 @@ pub async fn rotate_secret(
     overlap: Option<SignedDuration>,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let until = overlap.map(|overlap| now + overlap);
     let rotate = must(ROTATE, params![&client.id, &client.domain_id, secret.hash(), until]);
     let details = json!({ "previous_until": until });
     let entry = insert_entry(by, Some(account), Action::ClientRotated, client.id.as_str(), &details, now);
-    Ok(store.write([rotate, entry]).await?.is_committed())
+    store.commit([rotate, entry]).await
 }
 
 /// Deletes clients whose domain is gone, a bounded number of them; the outcome has a row for each.
@@ -196,10 +198,10 @@ pub(crate) fn sweep_step() -> Step {
     step(SWEEP, params![])
 }
 
-/// Deletes a client. What it was granted ends with it. False where there is no such client.
+/// Deletes a client together with its grants.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if there is no such client.
 pub async fn delete(
     store: &Store,
     account: &Account,
@@ -207,7 +209,7 @@ pub async fn delete(
     id: &ClientId,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let entry = insert_entry(by, Some(account), Action::ClientDeleted, id.as_str(), &json!({}), now);
-    Ok(store.write([must(DELETE, params![id, domain]), entry]).await?.is_committed())
+    store.commit([must(DELETE, params![id, domain]), entry]).await
 }

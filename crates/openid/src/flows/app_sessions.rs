@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use signpost_login::domains::Domain;
 use signpost_platform::pages::cookie::CookieSecret;
+use signpost_store::WriteError;
 
 use super::FlowError;
 use super::tokens::{Redemption, end_repeated, find_redeemable};
@@ -52,12 +53,17 @@ pub async fn open_app_session(
     };
     let now = service.clock.now();
     let session = AppSession::begin(&cookie.hash(), &grant, now);
-    if !sql::redeem(&service.store, &grant.id, vec![session], now).await? {
-        end_repeated(service, &grant).await?;
-        return Ok(false);
+    match sql::redeem(&service.store, &grant.id, vec![session], now).await {
+        Ok(()) => {
+            tracing::info!(client = %client.id, user = %grant.user_id, "login to an application behind a proxy");
+            Ok(true)
+        }
+        Err(WriteError::Conflict) => {
+            end_repeated(service, &grant).await?;
+            Ok(false)
+        }
+        Err(WriteError::Internal(error)) => Err(error),
     }
-    tracing::info!(client = %client.id, user = %grant.user_id, "login to an application behind a proxy");
-    Ok(true)
 }
 
 /// Notes that the session of the browser with this cookie was used, where that moves its end by enough. That it cannot be

@@ -11,7 +11,7 @@ use signpost_login::sessions::{AskingApplication, Requester, Session};
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::web::problem::Problem;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use super::FlowError;
 use super::asked::AskedAuthorization;
@@ -152,10 +152,12 @@ pub(super) async fn refuse(
     waiting: Option<&WaitingAuthorization>,
     refusal: AuthorizationRefusal,
 ) -> Result<RequestOutcome, Problem> {
-    if let Some(waiting) = waiting
-        && !sql::end(&service.store, &waiting.id).await?
-    {
-        return Ok(RequestOutcome::Over);
+    if let Some(waiting) = waiting {
+        match sql::end(&service.store, &waiting.id).await {
+            Ok(()) => {}
+            Err(WriteError::Conflict) => return Ok(RequestOutcome::Over),
+            Err(WriteError::Internal(error)) => return Err(error.into()),
+        }
     }
     Ok(RequestOutcome::Answered(asked.address.with_refusal(refusal)))
 }
@@ -241,7 +243,10 @@ async fn open_login(
         }
     };
     if let Some(before) = before {
-        sql::end(&service.store, &before.id).await?;
+        match sql::end(&service.store, &before.id).await {
+            Ok(()) | Err(WriteError::Conflict) => {}
+            Err(WriteError::Internal(error)) => return Err(error.into()),
+        }
     }
     let waiting = wait(service, &asked, browser);
     let waiting = WaitingAuthorization { session_id: Some(session.id.clone()), ..waiting };

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use signpost_login::domains::Domain;
 use signpost_login::flows::sign_in::SignedInUser;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use super::asked::AskedAuthorization;
 use super::realm::issuer;
@@ -64,11 +64,14 @@ pub(super) async fn grant_code(
     let end = waiting.map(|waiting| authorizations::sql::end_step(&waiting.id));
     let with = end.into_iter().chain(consent.map(sql::agree_step)).collect();
     let (client, domain) = (&asked.client.id, &asked.realm.name);
-    let is_granted = sql::insert(&service.store, grant, with).await?;
-    if is_granted {
-        tracing::info!(%client, %domain, "code issued");
+    match sql::insert(&service.store, grant, with).await {
+        Ok(()) => {
+            tracing::info!(%client, %domain, "code issued");
+            Ok(Some(code))
+        }
+        Err(WriteError::Conflict) => Ok(None),
+        Err(WriteError::Internal(error)) => Err(error),
     }
-    Ok(is_granted.then_some(code))
 }
 
 /// Tokens that nobody has yet: they count once their rows are written.

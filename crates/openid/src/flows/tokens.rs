@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use signpost_login::domains::Domain;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use super::FlowError;
 use super::issuing::{IssuedTokens, NewTokens, draw_tokens};
@@ -57,10 +57,11 @@ pub async fn redeem_code(
 ) -> Result<IssuedTokens, FlowError<TokenRefusal>> {
     let (grant, facts) = find_redeemable(service, realm, client, sent).await?;
     let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, grant.scopes), &facts, None).await?;
-    if sql::redeem(&service.store, &grant.id, rows, service.clock.now()).await? {
-        return Ok(issued);
+    match sql::redeem(&service.store, &grant.id, rows, service.clock.now()).await {
+        Ok(()) => Ok(issued),
+        Err(WriteError::Conflict) => Err(FlowError::Refused(end_repeated(service, &grant).await?)),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    Err(FlowError::Refused(end_repeated(service, &grant).await?))
 }
 
 /// The grant behind a code that this client may redeem now, and what it stands on.
@@ -133,8 +134,11 @@ pub async fn refresh(
                 let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, None).await?;
                 let next = issued.refresh.as_ref().ok_or_else(|| invalid_grant(UNKNOWN))?;
                 let sealed = seal_successor(&bearer, next, random());
-                if sql::replace(&service.store, bearer.hash(), &sealed, rows, now).await? {
-                    return Ok(issued);
+                match sql::replace(&service.store, bearer.hash(), &sealed, rows, now).await {
+                    Ok(()) => return Ok(issued),
+                    // Another refresh with this token was committed first: it is judged again.
+                    Err(WriteError::Conflict) => {}
+                    Err(WriteError::Internal(error)) => return Err(error.into()),
                 }
             }
             RefreshVerdict::Repeat => {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
-use signpost_store::{Step, Store, Stored, WriteOutcome, must, params, sql, step};
+use signpost_store::{Step, Store, Stored, WriteError, WriteOutcome, must, params, sql, step};
 
 use super::{Bearer, BearerHash, CODE_LASTS, Consent, Grant, StoredToken};
 use crate::claims::OpenidScopes;
@@ -78,16 +78,15 @@ const SWEEP_CONSENTS: &str = "
         LIMIT 1000
     ) RETURNING user_id";
 
-/// Keeps a grant together with what `with` says, all or nothing. False where a step of that was refused, or its user signed
-/// out meanwhile.
+/// Inserts a grant, in one write with the steps of `with`.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn insert(store: &Store, grant: Grant, with: Vec<Step>) -> Result<bool> {
+/// [`WriteError::Conflict`] if one of the steps is refused, or the user has signed out.
+pub async fn insert(store: &Store, grant: Grant, with: Vec<Step>) -> Result<(), WriteError> {
     let mut steps = with;
     steps.push(must(TAKE_BROWSER, params![&grant.browser_session_id, &grant.user_id]));
     steps.push(step(Grant::INSERT, grant.params()));
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
 /// The grant with this id.
@@ -114,27 +113,31 @@ pub async fn find_token(store: &Store, hash: BearerHash) -> Result<Option<Stored
     store.read_by_index(TOKEN, params![hash]).await?.map(StoredToken::from_row).transpose()
 }
 
-/// Redeems a code for these tokens. False where somebody did before, or it is over.
+/// Redeems an authorization code for these tokens.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn redeem(store: &Store, grant: &GrantId, tokens: Vec<StoredToken>, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if it was redeemed before, or has expired.
+pub async fn redeem(
+    store: &Store,
+    grant: &GrantId,
+    tokens: Vec<StoredToken>,
+    now: Timestamp,
+) -> Result<(), WriteError> {
     let first = must(REDEEM, params![now, grant, now - CODE_LASTS]);
     write_tokens(store, first, tokens).await
 }
 
-/// Replaces a refresh token, whose row has the next one in this way from now on. False where somebody did before, or it is
-/// over.
+/// Replaces a refresh token. `sealed` is the encrypted next token, stored with the old one.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if it was replaced before, or has expired.
 pub async fn replace(
     store: &Store,
     token: BearerHash,
     sealed: &str,
     next: Vec<StoredToken>,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     write_tokens(store, must(REPLACE, params![now, sealed, token]), next).await
 }
 
@@ -148,10 +151,10 @@ pub async fn add_tokens(store: &Store, tokens: Vec<StoredToken>) -> Result<()> {
     Ok(())
 }
 
-async fn write_tokens(store: &Store, first: Step, tokens: Vec<StoredToken>) -> Result<bool> {
+async fn write_tokens(store: &Store, first: Step, tokens: Vec<StoredToken>) -> Result<(), WriteError> {
     let tokens = tokens.into_iter().map(|token| step(StoredToken::INSERT, token.params()));
     let steps: Vec<_> = [first].into_iter().chain(tokens).collect();
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
 /// Ends all that came of a grant.

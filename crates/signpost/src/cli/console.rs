@@ -1,6 +1,6 @@
 //! `signpost console`
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use clap::Subcommand;
 use serde_json::json;
 use signpost_login::domains::{self, own};
@@ -79,13 +79,9 @@ async fn find_petname(store: &Store, user: &UserId) -> Result<String> {
 }
 
 async fn remove(session: &Session, store: &Store, id: &str) -> Result<()> {
-    let user = UserId::parse(id);
-    let removed = match &user {
-        Some(user) => operators::remove(store, user, &Actor::Operator, Clock::System.now()).await?,
-        None => false,
-    };
-    if !removed {
-        bail!("no operator has the ID {id}; 'signpost console operators' shows all");
-    }
+    let unknown = || anyhow!("no operator has the ID {id}; 'signpost console operators' shows all");
+    let user = UserId::parse(id).ok_or_else(unknown)?;
+    let removed = operators::remove(store, &user, &Actor::Operator, Clock::System.now()).await;
+    removed.map_err(|error| error.on_conflict(unknown()))?;
     session.print(&json!({ "removed": id }), || format!("{id} is no operator any more"))
 }

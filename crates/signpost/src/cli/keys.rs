@@ -1,6 +1,6 @@
 //! `signpost keys`
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use clap::{Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
@@ -144,9 +144,10 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
     let old = old.with_context(|| format!("no key has the ID {id}; 'signpost keys list' shows all"))?;
     let new = NewKey::in_place_of(&old, random(), random());
     let until = now + SignedDuration::from_hours(grace.into());
-    if !keys::sql::rotate(&store, &Actor::Operator, &old, &new, until, now).await? {
-        bail!("{id} is expired or revoked; create a new key with 'signpost keys create'");
-    }
+    let rotated = keys::sql::rotate(&store, &Actor::Operator, &old, &new, until, now).await;
+    rotated.map_err(|error| {
+        error.on_conflict(anyhow!("{id} is expired or revoked; create a new key with 'signpost keys create'"))
+    })?;
     let shown = new.key.expose_secret();
     let StoredKey { environment, name, account, .. } = &old;
     let document = json!({
@@ -157,14 +158,10 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
 }
 
 async fn revoke(session: &Session, id: &str) -> Result<()> {
-    let now = Clock::System.now();
-    let revoked = match KeyId::parse(id) {
-        Some(id) => keys::sql::revoke(&session.store()?, &Actor::Operator, &id, now).await?,
-        None => false,
-    };
-    if !revoked {
-        bail!("no active key has the ID {id}; 'signpost keys list' shows all");
-    }
+    let unknown = || anyhow!("no active key has the ID {id}; 'signpost keys list' shows all");
+    let key = KeyId::parse(id).ok_or_else(unknown)?;
+    let revoked = keys::sql::revoke(&session.store()?, &Actor::Operator, &key, Clock::System.now()).await;
+    revoked.map_err(|error| error.on_conflict(unknown()))?;
     session.print(&json!({ "id": id, "revoked": true }), || format!("revoked {id}; it stops working within 5 seconds"))
 }
 

@@ -1,6 +1,6 @@
 //! `signpost reports`: the moderator's side of what people report of machines.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use signpost_atm::catalogue::{self, CatalogueEntry, Snapshot};
@@ -10,7 +10,7 @@ use signpost_atm::reports::{HoldReason, MachineReport, ReportId, ReportState};
 use signpost_locator::AtmId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
-use signpost_store::Store;
+use signpost_store::{Store, WriteError};
 
 use crate::cli::{Session, table};
 
@@ -217,9 +217,9 @@ fn tell_source(entry: &CatalogueEntry) -> Option<String> {
 
 async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) -> Result<()> {
     let report = find(store, id).await?;
-    if !sql::moderate(store, &report, what, &Actor::Operator, Clock::System.now()).await? {
-        bail!("the report is {}: {}", report.state.as_str(), allowed(what));
-    }
+    let moderated = sql::moderate(store, &report, what, &Actor::Operator, Clock::System.now()).await;
+    moderated
+        .map_err(|error| error.on_conflict(anyhow!("the report is {}: {}", report.state.as_str(), allowed(what))))?;
     let report = find(store, id).await?;
     session.print(&report, || {
         format!("the report is {}; a running server shows it within a second", report.state.as_str())
@@ -250,8 +250,10 @@ async fn reject_waiting(session: &Session, store: &Store, held: Option<HoldReaso
 async fn reject_all(session: &Session, store: &Store, reports: &[MachineReport]) -> Result<()> {
     let mut left = Vec::new();
     for report in reports {
-        if !sql::moderate(store, report, Moderation::Reject, &Actor::Operator, Clock::System.now()).await? {
-            left.push(&report.id);
+        match sql::moderate(store, report, Moderation::Reject, &Actor::Operator, Clock::System.now()).await {
+            Ok(()) => {}
+            Err(WriteError::Conflict) => left.push(&report.id),
+            Err(WriteError::Internal(error)) => return Err(error),
         }
     }
     let rejected = reports.len() - left.len();
@@ -284,15 +286,14 @@ async fn ban(session: &Session, store: &Store, reporter: &str, lift: bool) -> Re
         bail!("a reporter is a user ID (usr_…) or a key ID (key_…), as 'signpost reports show' shows it");
     }
     if lift {
-        if !sql::lift_ban(store, reporter, now).await? {
-            bail!("{reporter} is not banned; 'signpost reports bans' shows who is");
-        }
+        sql::lift_ban(store, reporter, now).await.map_err(|error| {
+            error.on_conflict(anyhow!("{reporter} is not banned; 'signpost reports bans' shows who is"))
+        })?;
         return session
             .print(&json!({ "reporter": reporter, "banned": false }), || format!("{reporter} may report again"));
     }
-    if !sql::ban(store, reporter, now).await? {
-        bail!("{reporter} is banned already");
-    }
+    let banned = sql::ban(store, reporter, now).await;
+    banned.map_err(|error| error.on_conflict(anyhow!("{reporter} is banned already")))?;
     session.print(&json!({ "reporter": reporter, "banned": true }), || format!("{reporter} is banned"))
 }
 

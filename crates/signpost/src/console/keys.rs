@@ -16,7 +16,7 @@ use signpost_platform::accounts::{Account, Environment, KeyId, Scope};
 use signpost_platform::pages::form::PostedForm;
 use signpost_platform::pages::icons::Sign;
 use signpost_platform::web::problem::Problem;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use super::Console;
 use super::dates::moment;
@@ -202,10 +202,13 @@ async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
     let old = sql::find(store, &key).await.map_err(failed)?;
     let old = old.ok_or_else(|| Problem::NotFound.into_response())?;
     let new = NewKey::in_place_of(&old, random(), random());
-    if !sql::rotate(store, &visit.actor(), &old, &new, now + GRACE, now).await.map_err(failed)? {
-        return explain_conflict(&visit, "This key was replaced or revoked already. No new one was made.").await;
+    match sql::rotate(store, &visit.actor(), &old, &new, now + GRACE, now).await {
+        Ok(()) => show_key(&visit, &new, "This key replaces the old one, which works for 24 hours more.").await,
+        Err(WriteError::Conflict) => {
+            explain_conflict(&visit, "This key was replaced or revoked already. No new one was made.").await
+        }
+        Err(WriteError::Internal(error)) => Err(failed(error)),
     }
-    show_key(&visit, &new, "This key replaces the old one, which works for 24 hours more.").await
 }
 
 /// `POST /console/keys/{id}/revoke`: asks first; the button of the question revokes.
@@ -225,10 +228,11 @@ async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
         };
         return Ok(question.ask(&visit).await);
     }
-    if !sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await.map_err(failed)? {
-        return explain_conflict(&visit, "This key was revoked already.").await;
+    match sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await {
+        Ok(()) => Ok(to(&visit.console, PATH)),
+        Err(WriteError::Conflict) => explain_conflict(&visit, "This key was revoked already.").await,
+        Err(WriteError::Internal(error)) => Err(failed(error)),
     }
-    Ok(to(&visit.console, PATH))
 }
 
 /// The keys, and above them why nothing was done: somebody was first, or there is no room.
@@ -277,8 +281,9 @@ async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: 
         };
         return Ok(question.ask(&visit).await);
     }
-    if !operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await.map_err(failed)? {
-        return explain_conflict(&visit, "They were removed already.").await;
+    match operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await {
+        Ok(()) => Ok(to(&visit.console, PATH)),
+        Err(WriteError::Conflict) => explain_conflict(&visit, "They were removed already.").await,
+        Err(WriteError::Internal(error)) => Err(failed(error)),
     }
-    Ok(to(&visit.console, PATH))
 }

@@ -10,7 +10,7 @@ use signpost_login::ids::UserId;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
-use signpost_store::{Step, Store, Stored, must, params, random, rows, sql, step};
+use signpost_store::{Step, Store, Stored, WriteError, must, params, random, rows, sql, step};
 
 /// How long a link works.
 pub const LINK_LASTS: Duration = Duration::from_mins(30);
@@ -114,13 +114,18 @@ pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Opti
     Ok(Some(token))
 }
 
-/// Gives a link to the browser that opens it first. False where it is over, or another browser has it.
+/// Binds a set-up link to the browser that opens it first.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn open_link(store: &Store, token: &CookieSecret, browser: &CookieSecret, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the link has expired, or another browser has opened it.
+pub async fn open_link(
+    store: &Store,
+    token: &CookieSecret,
+    browser: &CookieSecret,
+    now: Timestamp,
+) -> Result<(), WriteError> {
     let params = params![token.hash().as_str(), browser.hash().as_str(), now];
-    Ok(store.write([must(OPEN_LINK, params)]).await?.is_committed())
+    store.commit([must(OPEN_LINK, params)]).await
 }
 
 /// Whether a browser has a link that still works.
@@ -131,13 +136,17 @@ pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> 
     Ok(store.read_one(IS_OPEN, params![browser.hash().as_str(), now]).await?.is_some())
 }
 
-/// Makes a user an operator by the link that their browser opened. Returns false if the link does not work any more, also
-/// because its creator is no operator any more, or if the user is an operator already: the link stays usable
-/// then.
+/// Makes a user an operator by the set-up link that their browser opened.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn add_by_link(store: &Store, browser: &CookieSecret, user: &UserId, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if the link is not valid, also because its creator is no longer an operator, or if the user is
+/// an operator already, in which case the link stays valid.
+pub async fn add_by_link(
+    store: &Store,
+    browser: &CookieSecret,
+    user: &UserId,
+    now: Timestamp,
+) -> Result<(), WriteError> {
     let actor = Actor::Console(user.to_string());
     let entry = insert_entry(&actor, None, Action::OperatorAdded, user.as_str(), &json!({}), now);
     let steps = [
@@ -145,17 +154,17 @@ pub async fn add_by_link(store: &Store, browser: &CookieSecret, user: &UserId, n
         must(USE_LINK, params![browser.hash().as_str(), now]),
         entry,
     ];
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
-/// Removes an operator together with the links that they created. Returns false if no operator has this ID.
+/// Removes an operator together with the links that they created.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if no operator has this ID.
+pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_entry(by, None, Action::OperatorRemoved, user.as_str(), &json!({}), now);
     let links = step(DELETE_LINKS_OF, params![Actor::Console(user.to_string()).to_string()]);
-    Ok(store.write([must(REMOVE, params![user]), links, entry]).await?.is_committed())
+    store.commit([must(REMOVE, params![user]), links, entry]).await
 }
 
 /// Returns the step that refuses a write unless the user is an operator: for writes that follow long after the request was

@@ -12,6 +12,7 @@ use signpost_atm::reports::sql::{self, Moderation};
 use signpost_atm::reports::{HoldReason, HowSeen, MachineReport, ReportId, ReportState, Weight};
 use signpost_platform::pages::icons::Sign;
 use signpost_platform::web::problem::Problem;
+use signpost_store::WriteError;
 
 use super::Console;
 use super::dates::moment;
@@ -72,7 +73,11 @@ async fn decide(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
         None => None,
     };
     let report = found.ok_or_else(|| Problem::NotFound.into_response())?;
-    if !sql::moderate(store, &report, what, &visit.actor(), visit.now).await.map_err(failed)? {
+    let moderated = sql::moderate(store, &report, what, &visit.actor(), visit.now).await;
+    if let Err(WriteError::Internal(error)) = moderated {
+        return Err(failed(error));
+    }
+    if moderated.is_err() {
         let now = sql::find(store, &report.id).await.map_err(failed)?.unwrap_or(report);
         let body = html! {
             div.notice.warn role="alert" {

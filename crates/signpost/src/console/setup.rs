@@ -12,7 +12,7 @@ use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
 use signpost_platform::pages::form::PostedForm;
 use signpost_platform::pages::icons::Sign;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use super::Console;
 use super::door::{draw_door, headed, login_button};
@@ -46,15 +46,17 @@ pub(super) async fn open(visitor: DoorVisitor, request: Request) -> Result<Respo
     let typed = form.text("link").unwrap_or_default().trim();
     let token = CookieSecret::parse(typed.rsplit('#').next().unwrap_or_default());
     let browser = CookieSecret::from_bytes(random());
-    let is_open = match &token {
-        Some(token) => open_link(&console.store, token, &browser, now).await.map_err(failed)?,
-        None => false,
+    let opened = match &token {
+        Some(token) => open_link(&console.store, token, &browser, now).await,
+        None => Err(WriteError::Conflict),
     };
-    if !is_open {
-        let page = visitor.page(render_question(&visitor, true)).with_status(StatusCode::FORBIDDEN);
-        return Ok(page.into_response());
+    match opened {
+        Ok(()) => {
+            Ok(with_cookie(to(console, "/console/setup"), SETUP_COOKIE.set(&console.origin, &browser, LINK_LASTS)))
+        }
+        Err(WriteError::Conflict) => Ok(refuse_link(&visitor)),
+        Err(WriteError::Internal(error)) => Err(failed(error)),
     }
-    Ok(with_cookie(to(console, "/console/setup"), SETUP_COOKIE.set(&console.origin, &browser, LINK_LASTS)))
 }
 
 /// `POST /console/setup/confirm`: whoever is signed in becomes an operator.
@@ -66,12 +68,19 @@ pub(super) async fn confirm(
     let browser = SETUP_COOKIE.read(&console.origin, request.headers());
     visitor.receive(request, "setup").await?;
     let (Some(browser), Some(who)) = (browser, &visitor.who) else { return Ok(to(&console, "/console/setup")) };
-    if !add_by_link(&console.store, &browser, &who.user.id, visitor.now).await.map_err(failed)? {
-        let page = visitor.page(render_question(&visitor, true)).with_status(StatusCode::FORBIDDEN);
-        return Ok(page.into_response());
+    match add_by_link(&console.store, &browser, &who.user.id, visitor.now).await {
+        Ok(()) => {
+            tracing::info!(user = %who.user.id, "an operator was added");
+            Ok(with_cookie(to(&console, "/console"), SETUP_COOKIE.clear(&console.origin)))
+        }
+        Err(WriteError::Conflict) => Ok(refuse_link(&visitor)),
+        Err(WriteError::Internal(error)) => Err(failed(error)),
     }
-    tracing::info!(user = %who.user.id, "an operator was added");
-    Ok(with_cookie(to(&console, "/console"), SETUP_COOKIE.clear(&console.origin)))
+}
+
+/// Returns the page that asks for the link, with the error that this link does not work.
+fn refuse_link(visitor: &DoorVisitor) -> Response {
+    visitor.page(render_question(visitor, true)).with_status(StatusCode::FORBIDDEN).into_response()
 }
 
 /// `POST /console/sign-out`: of the server's own domain, in this browser.

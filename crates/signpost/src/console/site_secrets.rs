@@ -13,7 +13,7 @@ use signpost_login::ids::DomainId;
 use signpost_platform::accounts::SERVER_ACCOUNT;
 use signpost_platform::pages::icons::Sign;
 use signpost_platform::web::problem::Problem;
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use super::Console;
 use super::document::{ConsolePage, Screen};
@@ -114,15 +114,18 @@ async fn activate(visit: OperatorVisit, Path(id): Path<String>, request: Request
         return Ok(question.ask(&visit).await);
     }
     let (store, by) = (&visit.console.store, visit.actor());
-    if !domains::sql::activate_secret(store, &domain.id, &by, visit.now).await.map_err(failed)? {
-        let body = html! {
-            div.notice.warn role="alert" { (Sign::Info.draw(20)) p { "There is no next secret any more: it signs alone already. Nothing has changed." } }
-            p { a.btn href=(visit.console.origin.link(&back)) { "Back to the site" } }
-        };
-        let page = ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body).respond().await;
-        return Ok((StatusCode::CONFLICT, page).into_response());
+    match domains::sql::activate_secret(store, &domain.id, &by, visit.now).await {
+        Ok(()) => Ok(to(&visit.console, &format!("{back}?said=activated"))),
+        Err(WriteError::Conflict) => {
+            let body = html! {
+                div.notice.warn role="alert" { (Sign::Info.draw(20)) p { "There is no next secret any more: it signs alone already. Nothing has changed." } }
+                p { a.btn href=(visit.console.origin.link(&back)) { "Back to the site" } }
+            };
+            let page = ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body).respond().await;
+            Ok((StatusCode::CONFLICT, page).into_response())
+        }
+        Err(WriteError::Internal(error)) => Err(failed(error)),
     }
-    Ok(to(&visit.console, &format!("{back}?said=activated")))
 }
 
 /// The site with this id, whosever it is.

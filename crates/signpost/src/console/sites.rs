@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
 use signpost_platform::pages::icons::Sign;
+use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
 use super::Console;
@@ -274,7 +275,8 @@ async fn check_proof(visit: OperatorVisit, Path(id): Path<String>, request: Requ
     let is_proven = login.prover.find_proof(&domain.name, &domain.verification_token, reach).await.is_ok();
     let (store, by) = (&visit.console.store, visit.actor());
     if is_proven {
-        domains::sql::set_verified(store, &domain.account, &domain.id, &by, visit.now).await.map_err(failed)?;
+        let verified = domains::sql::set_verified(store, &domain.account, &domain.id, &by, visit.now).await;
+        verified.map_err(|error| error.on_conflict(Problem::NotFound).into_response())?;
     } else {
         let entry =
             insert_entry(&by, Some(&domain.account), Action::ProofMissing, domain.id.as_str(), &json!({}), visit.now);

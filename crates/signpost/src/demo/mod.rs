@@ -17,7 +17,7 @@ use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
 use signpost_platform::origin::PublicOrigin;
-use signpost_store::{Store, random};
+use signpost_store::{Store, WriteError, random};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -137,7 +137,10 @@ async fn new_key(store: &Store) -> Result<SecretString> {
     let now = Clock::System.now();
     let earlier = keys::sql::list(store).await?;
     for key in earlier.iter().filter(|key| key.account == ACCOUNT && key.name == KEY_NAME && key.revoked_at.is_none()) {
-        keys::sql::revoke(store, &Actor::Operator, &key.id, now).await?;
+        match keys::sql::revoke(store, &Actor::Operator, &key.id, now).await {
+            Ok(()) | Err(WriteError::Conflict) => {}
+            Err(WriteError::Internal(error)) => return Err(error),
+        }
     }
     let account = Account { name: ACCOUNT.to_owned(), environment: Environment::Sandbox };
     let key = NewKey::new(account.environment, random(), random());

@@ -1,13 +1,13 @@
 //! What is encrypted with the operator's key: the secrets of domains, and the keys that sign ID tokens.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_login::domains;
 use signpost_login::domains::encryption_key::{self, KeyAdmission, KeyRefused};
 use signpost_login::domains::seal::{KeyFingerprint, Seal};
 use signpost_openid::signing_keys;
-use signpost_store::{Store, must, params};
+use signpost_store::{Store, WriteError, must, params};
 
 use super::servers::{self, RunningServers};
 use crate::config::Config;
@@ -84,7 +84,9 @@ pub(crate) async fn admit_server(store: &Store, seal: &Seal, running: RunningSer
     match find_admission(store, seal).await {
         Ok(KeyAdmission::Allowed) => Ok(()),
         Ok(KeyAdmission::MayRecord) => record_next(store, seal, RunningServers::None, now).await,
-        Err(error) if error.is::<KeyRefused>() && replace_unused(store, seal, running.seen_after(now)).await? => Ok(()),
+        Err(error) if error.is::<KeyRefused>() => {
+            replace_unused(store, seal, running.seen_after(now)).await.map_err(|failure| failure.on_conflict(error))
+        }
         Err(error) => Err(error),
     }
 }
@@ -121,10 +123,14 @@ async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: T
     let (key, old) = fingerprints(seal);
     let is_known = running != RunningServers::One || servers::has_any(store).await?;
     let record = must(RECORD_NEXT, params![key, old, running.seen_after(now)]);
-    if is_known && store.write([record]).await?.is_committed() {
-        return Ok(());
+    if is_known {
+        match store.commit([record]).await {
+            Ok(()) => return Ok(()),
+            // Another process may have recorded a key meanwhile.
+            Err(WriteError::Conflict) => {}
+            Err(WriteError::Internal(error)) => return Err(error),
+        }
     }
-    // Another process may have recorded a key meanwhile.
     match encryption_key::find(store).await?.admit(seal)? {
         KeyAdmission::Allowed => Ok(()),
         KeyAdmission::MayRecord if is_known => bail!(OTHER_KEY_RUNS),
@@ -135,10 +141,10 @@ async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: T
     }
 }
 
-/// Returns whether the recorded key was replaced, because no secret is encrypted with it.
-async fn replace_unused(store: &Store, seal: &Seal, seen_after: i64) -> Result<bool> {
+/// Replaces the recorded key if no secret is encrypted with it.
+async fn replace_unused(store: &Store, seal: &Seal, seen_after: i64) -> Result<(), WriteError> {
     let (key, old) = fingerprints(seal);
-    Ok(store.write([must(REPLACE_UNUSED, params![key, old, seen_after])]).await?.is_committed())
+    store.commit([must(REPLACE_UNUSED, params![key, old, seen_after])]).await
 }
 
 /// Returns the fingerprints of a process's key and of its old key, empty without one.
@@ -181,10 +187,8 @@ pub(crate) async fn count_plain_text(store: &Store) -> Result<PlainTextSecrets> 
 }
 
 async fn replace_recorded(store: &Store, key: &str, seen_after: i64) -> Result<()> {
-    if store.write([must(RECORD, params![key, seen_after])]).await?.is_committed() {
-        return Ok(());
-    }
-    bail!(OTHER_KEY_RUNS)
+    let recorded = store.commit([must(RECORD, params![key, seen_after])]).await;
+    recorded.map_err(|error| error.on_conflict(anyhow!(OTHER_KEY_RUNS)))
 }
 
 /// Encrypts all that is not encrypted with the operator's key. The key is recorded first: from then on no process without
@@ -213,11 +217,12 @@ pub(crate) async fn seal_all(
         domains: domains::reseal::seal_all(store, seal, now).await?,
         signing_keys: signing_keys::reseal::seal_all(store, seal, now).await?,
     };
-    if !store.write([must(END_ROTATION, params![key, seen_after])]).await?.is_committed() {
-        bail!(
+    let ended = store.commit([must(END_ROTATION, params![key, seen_after])]).await;
+    ended.map_err(|error| {
+        error.on_conflict(anyhow!(
             "a server with another encryption key was started meanwhile: restart it with this one, and run this again"
-        );
-    }
+        ))
+    })?;
     Ok(sealed)
 }
 

@@ -269,7 +269,7 @@ async fn an_operator_is_out_after_an_hour_of_nothing_after_twelve_hours_and_when
     assert_eq!(logs_in(&service, &mut again, &asked, "/console").await.status, 200);
     let all = operators::list(&service.app.store).await.expect("a database");
     let (store, now) = (&service.app.store, service.clock.now());
-    assert!(operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("a database"));
+    operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("an operator");
     again.goes_to("/console").await.is(403, "no-operator");
 }
 

@@ -163,7 +163,7 @@ async fn a_file_that_was_on_its_way_when_its_operator_was_removed_is_not_compare
     })
     .await;
     let all = operators::list(store).await.expect("a database");
-    assert!(operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("a database"));
+    operators::remove(store, &all[0].user_id, &Actor::Operator, now).await.expect("an operator");
     line.write_all(ends.as_bytes()).await.expect("it is taken");
     let mut reply = String::new();
     line.read_to_string(&mut reply).await.expect("a reply");

@@ -8,7 +8,7 @@ use serde_json::json;
 use signpost::server::schema::SCHEMA;
 use signpost_store::Store;
 
-use crate::harness::{Program, Service, embedded_database};
+use crate::harness::{Program, Service, copy_file, embedded_database};
 
 const APPLICATION_ID: i64 = 0x7367_6e70;
 /// A user who owns nothing, for tests that run as root: no mode keeps root from writing.
@@ -36,7 +36,7 @@ async fn no_command_opens_other_files_than_those_of_the_running_server() {
         for is_replaced in [false, true] {
             fs::rename(&file, &aside).expect("a file");
             if is_replaced {
-                fs::copy(&aside, &file).expect("a copy");
+                copy_file(&aside, &file);
             }
             let before = fs::metadata(&file).map(|file| (file.ino(), file.mtime_nsec())).ok();
             for arguments in [
@@ -232,7 +232,7 @@ async fn a_backup_without_the_last_commits_is_refused() {
     fs::create_dir(&data).expect("a folder");
     for end in ["", "-wal"] {
         let name = format!("signpost.sqlite{end}");
-        fs::copy(live.join(&name), data.join(&name)).expect("a copy");
+        copy_file(&live.join(&name), &data.join(&name));
     }
     service.stop().await;
     close(&data);

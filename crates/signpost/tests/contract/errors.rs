@@ -116,7 +116,7 @@ async fn of_reports(service: &Service) -> Vec<Reply> {
         visitor.post("/atms/1/reports", &json!({ "seen": "gone", "pow": "x" })).await,
         operator.post("/atms/1/reports", &gone).await,
     ];
-    assert!(signpost_atm::reports::sql::ban(store, key.id.as_str(), now).await.expect("a database"));
+    signpost_atm::reports::sql::ban(store, key.id.as_str(), now).await.expect("a reporter");
     met.push(operator.post("/atms/1/reports", &gone).await);
     met
 }
@@ -158,11 +158,9 @@ async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     ];
     let proved = DomainId::parse(text(&domain, "id")).expect("an id");
     let account = Account { name: "rival".to_owned(), environment: Environment::Sandbox };
-    assert!(
-        domains::sql::set_verified(&service.app.store, &account, &proved, &Actor::Operator, service.clock.now())
-            .await
-            .expect("a database")
-    );
+    domains::sql::set_verified(&service.app.store, &account, &proved, &Actor::Operator, service.clock.now())
+        .await
+        .expect("a domain");
     met.push(integrator.post("/sessions", &body).await);
     let live = service.integrator_of("acme", Environment::Live).await;
     let hosted = live.registers_at("hosted.test", "https://hosted.test/").await;

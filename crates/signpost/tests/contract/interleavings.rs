@@ -14,6 +14,8 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;
 use signpost_store::{Store, random};
 
+use crate::harness::is_written;
+
 const ACTORS: usize = 3;
 const TTL: Duration = Duration::from_mins(5);
 
@@ -112,7 +114,7 @@ impl World {
             Deed::Refresh(actor) => {
                 let old = self.seen[actor].clone();
                 let Ok(new) = old.clone().refresh(TTL, self.now, random()) else { return };
-                let took = sessions::sql::refresh(&self.store, &new, &old.challenge).await.expect("a database");
+                let took = is_written(sessions::sql::refresh(&self.store, &new, &old.challenge).await);
                 assert_eq!(took, self.is_up_to_date(actor), "a refresh by what was seen of {:?}", self.truth);
                 if took {
                     self.truth = truth(&new);

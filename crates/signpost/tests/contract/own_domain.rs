@@ -3,7 +3,10 @@
 use serde_json::json;
 use signpost_auth::Mode;
 use signpost_login::domains::{Domain, HandlerKind, own, sql};
-use signpost_login::sessions::{self, Accepted, Flow, NewSession, Session, SessionEntropy, SessionOptions};
+use signpost_login::ids::SessionId;
+use signpost_login::sessions::{
+    self, Accepted, AnswerRefusal, Flow, NewSession, Session, SessionEntropy, SessionOptions,
+};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::accounts::keys::{self, NewKey};
 use signpost_platform::accounts::{Account, Environment};
@@ -78,9 +81,15 @@ async fn its_logins_are_told_to_nobody() {
     };
     let ttl = std::time::Duration::from_mins(5);
     let session = Session::open(&domain, new, ttl, now, SessionEntropy { id: [1; 16], nonce: [2; 16] });
-    assert!(sessions::sql::insert(&service.app.store, session.clone(), None, None).await.expect("a database"));
+    sessions::sql::insert(&service.app.store, session.clone(), None, None).await.expect("a session");
     let answer = phone.wallet.answer(&session.challenge, now.as_second(), None);
     let key = session.verify(&answer, now).expect("a good answer");
+    // Not in another session, though it has the same challenge.
+    let other = Session { id: SessionId::new(now, [9; 16]), ..session.clone() };
+    assert!(matches!(other.accept(key.clone(), now, [3; 16]), Err(AnswerRefusal::UnknownChallenge)));
+    let mut other = session.clone();
+    other.account.environment = Environment::Sandbox;
+    assert!(matches!(other.accept(key.clone(), now, [3; 16]), Err(AnswerRefusal::UnknownChallenge)));
     let Ok(Accepted::Login(login)) = session.clone().accept(key, now, [3; 16]) else { panic!("no login") };
     let written = sessions::sql::authenticate(&service.app.store, &login, None, None, Vec::new()).await;
     assert!(written.expect("a database").is_committed());

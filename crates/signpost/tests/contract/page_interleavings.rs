@@ -15,6 +15,7 @@ use signpost_login::sessions::{
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::{Store, random};
 
+use crate::harness::is_written;
 use crate::interleavings::register_domain;
 
 const ACTORS: usize = 3;
@@ -97,7 +98,7 @@ impl World {
         let cookie = CookieSecret::from_bytes([5; 32]);
         let code = Session::page_code_for(&cookie, &session.id);
         let owner = PageOwner { cookie: cookie.hash(), code: code.hash() };
-        assert!(page_sql::claim(&store, &session.id, &owner).await.expect("a database"));
+        page_sql::claim(&store, &session.id, &owner).await.expect("a page without an owner");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let (truth, code) = (truth(&session), code.reveal().to_owned());
         let mut world =
@@ -144,7 +145,7 @@ impl World {
 
     async fn shows(&mut self, actor: usize, new: Result<Session, AnswerRefusal>) {
         let Ok(new) = new else { return };
-        let took = sessions::sql::refresh(&self.store, &new, &self.seen[actor].challenge).await.expect("a database");
+        let took = is_written(sessions::sql::refresh(&self.store, &new, &self.seen[actor].challenge).await);
         assert_eq!(took, self.is_up_to_date(actor), "a new code by what was seen of {:?}", self.truth);
         if took {
             self.truth = truth(&new);
@@ -160,7 +161,7 @@ impl World {
         let Ok(Accepted::AnsweredOnPage(new)) = old.clone().accept(key, self.now, random()) else {
             panic!("what was verified just now is accepted")
         };
-        let took = page_sql::store_answer(&self.store, &new, None).await.expect("a database");
+        let took = is_written(page_sql::store_answer(&self.store, &new, None).await);
         assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
         if took {
             self.truth = truth(&new);
@@ -192,7 +193,7 @@ impl World {
 
     async fn cancels(&mut self) {
         let id = self.seen[0].id.clone();
-        let took = sessions::sql::cancel(&self.store, &id, self.now).await.expect("a database");
+        let took = is_written(sessions::sql::cancel(&self.store, &id, self.now).await);
         let is_open = matches!(self.truth.stands, Stands::Waiting | Stands::Answered);
         assert_eq!(took, is_open, "{:?}", self.truth);
         if took {

@@ -137,7 +137,7 @@ async fn who_logs_in_at_the_servers_own_domain_comes_back_and_counts_more_after_
     let reporters: Vec<_> = reports.iter().map(|report| report.reporter.clone().expect("a person")).collect();
     assert!(reporters[0] == reporters[1] && reporters[0].starts_with("usr_"), "{reporters:?}");
     // Whom the moderator bans is told so, and what they said counts for nothing.
-    assert!(sql::ban(&service.app.store, &reporters[0], service.app.clock.now()).await.expect("a database"));
+    sql::ban(&service.app.store, &reporters[0], service.app.clock.now()).await.expect("a reporter");
     let again = later.goes_to("/atm/3/report").await;
     let (action, token) = again.form("report");
     let request = later.request(Method::POST, &action).header(ORIGIN, later.origin.clone());

@@ -16,9 +16,12 @@ mod reply;
 mod service;
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use signpost_store::WriteError;
 
 pub(crate) use browser::{Browser, ShownPage, page_path};
 pub(crate) use database::{beside_server, database, embedded_database};
@@ -46,6 +49,23 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
         assert!(Instant::now() < deadline, "{what} did not happen within {PATIENCE:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Returns whether a write was committed, `false` for a conflict.
+pub(crate) fn is_written(result: Result<(), WriteError>) -> bool {
+    match result {
+        Ok(()) => true,
+        Err(WriteError::Conflict) => false,
+        Err(WriteError::Internal(error)) => panic!("a database: {error:#}"),
+    }
+}
+
+/// Copies a file of a server that runs in this process. Another process does it, because the locks of a process on a file end
+/// when it closes any descriptor of that file (POSIX): without the lock on `-shm`, the next program that opens the database
+/// truncates that file, which the server has mapped into memory.
+pub(crate) fn copy_file(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg(from).arg(to).status().expect("a program cp");
+    assert!(status.success(), "{} is not copied", from.display());
 }
 
 /// The names of an object's members.

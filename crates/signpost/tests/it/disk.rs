@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::harness::{Service, until};
+use crate::harness::{Service, copy_file, until};
 
 const MAKE: &str = "CREATE TABLE pairs (left_one BIGINT PRIMARY KEY, right_one BIGINT)";
 const PUT: &str = "INSERT INTO pairs (left_one, right_one) VALUES ($1, $2)";
@@ -87,7 +87,7 @@ async fn a_server_whose_file_was_moved_is_not_ready() {
     fs::rename(&file, &aside).unwrap();
     let (status, told) = readiness(&service).await;
     assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was moved or deleted"])));
-    fs::copy(&aside, &file).unwrap();
+    copy_file(&aside, &file);
     let (status, told) = readiness(&service).await;
     assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was replaced by another"])));
     fs::rename(&aside, &file).unwrap();
@@ -99,7 +99,7 @@ async fn a_server_whose_file_was_moved_is_not_ready() {
         let (status, told) = readiness(&service).await;
         let reason = format!("the {end} file of the database was moved or deleted");
         assert_eq!((status, &told["reasons"]), (503, &json!([reason])));
-        fs::copy(&aside, &companion).unwrap();
+        copy_file(&aside, &companion);
         let (status, told) = readiness(&service).await;
         let reason = format!("the {end} file of the database was replaced by another");
         assert_eq!((status, &told["reasons"]), (503, &json!([reason])));

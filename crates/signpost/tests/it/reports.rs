@@ -13,7 +13,7 @@ use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_store::random;
 
 use crate::assistant::{server_in, server_with};
-use crate::harness::{Reply, Service, until};
+use crate::harness::{Reply, Service, is_written, until};
 
 /// Behind a proxy of the same machine, so that a test can come from many addresses.
 const BEHIND_A_PROXY: [(&str, &str); 2] = [("trusted_proxies", "127.0.0.1"), ("rate_limit_reports", "5/h")];
@@ -294,7 +294,7 @@ async fn the_operators_key_decides_and_opens_no_other_machine() {
     let id = ReportId::parse(word["id"].as_str().unwrap()).unwrap();
     let moderate = async |what| {
         let report = sql::find(store, &id).await.unwrap().unwrap();
-        sql::moderate(store, &report, what, &Actor::Operator, now).await.unwrap()
+        is_written(sql::moderate(store, &report, what, &Actor::Operator, now).await)
     };
     assert!(moderate(Moderation::Reject).await);
     service.becomes(atm, "it is open", |known| known["status"] == "open").await;

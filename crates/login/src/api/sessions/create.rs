@@ -13,7 +13,7 @@ use signpost_auth::{DomainName, Mode};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{ApiKey, Fields};
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 use url::Url;
 
 use crate::api::sessions::replies::CreatedSession;
@@ -93,8 +93,11 @@ impl Creation<'_> {
         let reply = serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?)
             .context("a session is JSON")?;
         with.extend(idempotency_key.map(|key| key.store(account, &reply, now)));
-        let is_created = sql::insert(&service.store, session, *as_of, with).await?;
-        Ok(is_created.then(|| to_response(&reply, Some(&secret)).into_response()))
+        match sql::insert(&service.store, session, *as_of, with).await {
+            Ok(()) => Ok(Some(to_response(&reply, Some(&secret)).into_response())),
+            Err(WriteError::Conflict) => Ok(None),
+            Err(WriteError::Internal(error)) => Err(error.into()),
+        }
     }
 }
 

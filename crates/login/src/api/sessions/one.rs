@@ -9,7 +9,7 @@ use signpost_auth::QrCode;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::{Nothing, PathId};
-use signpost_store::random;
+use signpost_store::{WriteError, random};
 
 use crate::api::sessions::qr_image;
 use crate::api::sessions::replies::RefreshedSession;
@@ -37,9 +37,13 @@ pub(crate) async fn refresh(
         let session = old.clone().refresh(service.settings.session_ttl, service.clock.now(), random());
         let session = session.map_err(|refusal| refused(refusal, &old, &service))?;
         let refreshed = RefreshedSession::new(&session)?;
-        if sql::refresh(&service.store, &session, &old.challenge).await? {
-            service.session_changed(&session.id);
-            return Ok(Json(refreshed));
+        match sql::refresh(&service.store, &session, &old.challenge).await {
+            Ok(()) => {
+                service.session_changed(&session.id);
+                return Ok(Json(refreshed));
+            }
+            Err(WriteError::Conflict) => {}
+            Err(WriteError::Internal(error)) => return Err(error.into()),
         }
     }
     Err(Problem::Unavailable("too many concurrent refreshes of this session".to_owned()).into())
@@ -83,10 +87,13 @@ pub(crate) async fn cancel(
     let session = find_session(&service, &account, &id).await?;
     let now = service.clock.now();
     let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &service))?;
-    if sql::cancel(&service.store, &cancelled.id, now).await? {
-        service.metrics.session(account.environment, "cancelled");
-        service.session_changed(&cancelled.id);
-        return Ok(StatusCode::NO_CONTENT);
+    match sql::cancel(&service.store, &cancelled.id, now).await {
+        Ok(()) => {
+            service.metrics.session(account.environment, "cancelled");
+            service.session_changed(&cancelled.id);
+            Ok(StatusCode::NO_CONTENT)
+        }
+        Err(WriteError::Conflict) => Err(lost_race(&service, &session).await),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
-    Err(lost_race(&service, &session).await)
 }

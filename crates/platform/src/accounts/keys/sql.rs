@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_store::{Store, Stored, must, params, sql, step, texts};
+use signpost_store::{Store, Stored, WriteError, must, params, sql, step, texts};
 
 use super::{KeyGrant, KeyHash, NewKey, StoredKey};
 use crate::accounts::audit::sql::insert_key_entry;
@@ -52,10 +52,10 @@ pub async fn insert(
     Ok(())
 }
 
-/// Keeps a key that takes the place of another, which opens until `until`. False where the old one opens no more.
+/// Inserts an API key that replaces another one, which is valid until `until`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// [`WriteError::Conflict`] if the old key is not valid.
 pub async fn rotate(
     store: &Store,
     by: &Actor,
@@ -63,7 +63,7 @@ pub async fn rotate(
     new: &NewKey,
     until: Timestamp,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let made = json!({ "replaced_by": new.id, "until": until });
     let account = Account { name: old.account.clone(), environment: old.environment };
     let steps = [
@@ -71,7 +71,7 @@ pub async fn rotate(
         must(StoredKey::INSERT, StoredKey::new(account, old.name.clone(), new, now).params()),
         insert_key_entry(by, Action::KeyRotated, &old.id, &made, now),
     ];
-    Ok(store.write(steps).await?.is_committed())
+    store.commit(steps).await
 }
 
 /// Remembers that keys were used.
@@ -133,13 +133,13 @@ pub async fn find_grant(
     Ok(row.map(StoredKey::from_row).transpose()?.map(StoredKey::into_grant))
 }
 
-/// Ends a key. False where no key that still opens has this id.
+/// Revokes an API key.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn revoke(store: &Store, by: &Actor, id: &KeyId, now: Timestamp) -> Result<bool> {
+/// [`WriteError::Conflict`] if no valid key has this ID.
+pub async fn revoke(store: &Store, by: &Actor, id: &KeyId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_key_entry(by, Action::KeyRevoked, id, &json!({}), now);
-    Ok(store.write([must(REVOKE, params![now, id]), entry]).await?.is_committed())
+    store.commit([must(REVOKE, params![now, id]), entry]).await
 }
 
 texts! {

@@ -75,9 +75,7 @@ impl Feeds {
             }
             Self::List => list(session, store).await,
             Self::Remove { name } => {
-                if !feeds::sql::delete(store, &name).await? {
-                    return Err(unknown(&name));
-                }
+                feeds::sql::delete(store, &name).await.map_err(|error| error.on_conflict(unknown(&name)))?;
                 session.print(&json!({ "name": name, "removed": true }), || {
                     format!("removed the feed {name}; its ATMs stay")
                 })

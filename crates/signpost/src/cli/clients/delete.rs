@@ -1,6 +1,6 @@
 //! `signpost clients delete`
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use serde_json::json;
 use signpost_openid::clients::sql;
@@ -29,9 +29,8 @@ impl DeleteClient {
             domain.name, domain.account.environment
         );
         confirm_loss(self.yes, &lost, &format!("Delete {name}?"))?;
-        if !sql::delete(store, &domain.account, &domain.id, id, &Actor::Operator, now).await? {
-            bail!("{id} was deleted just now");
-        }
+        let deleted = sql::delete(store, &domain.account, &domain.id, id, &Actor::Operator, now).await;
+        deleted.map_err(|error| error.on_conflict(anyhow!("{id} was deleted just now")))?;
         session.print(&json!({ "deleted": id, "name": name }), || format!("deleted {name} ({id})"))
     }
 }

@@ -1,6 +1,6 @@
 //! `signpost clients rotate`
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 use signpost_openid::clients::{OAuthSecret, PREVIOUS_SECRET_LIFETIME, sql};
@@ -29,9 +29,9 @@ impl RotateClient {
         let issuer = find_issuer(store, &domain).await?;
         let (secret, now) = (OAuthSecret::from_bytes(&random()), Clock::System.now());
         let overlap = (!self.now).then_some(PREVIOUS_SECRET_LIFETIME);
-        if !sql::rotate_secret(store, &domain.account, &client, &secret, overlap, &Actor::Operator, now).await? {
-            bail!("{} was deleted just now", client.id);
-        }
+        let rotated =
+            sql::rotate_secret(store, &domain.account, &client, &secret, overlap, &Actor::Operator, now).await;
+        rotated.map_err(|error| error.on_conflict(anyhow!("{} was deleted just now", client.id)))?;
         let until = overlap.map(|overlap| now + overlap);
         let mut told = json!({ "client_id": client.id, "client_secret": secret.reveal(), "issuer": issuer });
         if let Some(until) = until {

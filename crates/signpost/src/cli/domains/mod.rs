@@ -5,7 +5,7 @@ mod remove;
 mod set;
 mod verify;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
@@ -132,10 +132,11 @@ impl Secret {
             let now = Clock::System.now();
             sealed::admit_command(store, &session.config, now).await?;
             domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, now).await?;
-        } else if self.activate
-            && !domains::sql::activate_secret(store, &id, &Actor::Operator, Clock::System.now()).await?
-        {
-            bail!("{id} has no next secret; create one with --rotate first");
+        } else if self.activate {
+            let activated = domains::sql::activate_secret(store, &id, &Actor::Operator, Clock::System.now()).await;
+            activated.map_err(|error| {
+                error.on_conflict(anyhow!("{id} has no next secret; create one with --rotate first"))
+            })?;
         }
         secret(session, store, &id).await
     }

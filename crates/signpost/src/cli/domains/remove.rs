@@ -1,6 +1,6 @@
 //! `signpost domains remove`
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use serde_json::json;
 use signpost_login::flows::domain_end::delete_domain;
@@ -34,9 +34,8 @@ impl RemoveDomain {
             domain.account.name
         );
         confirm_loss(self.yes, &lost, &format!("Remove {name}?"))?;
-        if !delete_domain(store, &domain.account, id, &Actor::Operator, now).await? {
-            bail!("{id} was removed just now");
-        }
+        let deleted = delete_domain(store, &domain.account, id, &Actor::Operator, now).await;
+        deleted.map_err(|error| error.on_conflict(anyhow!("{id} was removed just now")))?;
         let told = json!({ "removed": id, "domain": name, "users": users, "pending_sessions": pending });
         session.print(&told, || {
             format!(

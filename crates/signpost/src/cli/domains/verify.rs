@@ -1,6 +1,6 @@
 //! `signpost domains verify`
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
@@ -52,9 +52,8 @@ async fn set_verified(store: &Store, domain: &Domain) -> Result<Timestamp> {
         return Ok(at);
     }
     let now = Clock::System.now();
-    if !domains::sql::set_verified(store, &domain.account, &domain.id, &Actor::Operator, now).await? {
-        bail!("{} was removed just now", domain.id);
-    }
+    let verified = domains::sql::set_verified(store, &domain.account, &domain.id, &Actor::Operator, now).await;
+    verified.map_err(|error| error.on_conflict(anyhow!("{} was removed just now", domain.id)))?;
     Ok(now)
 }
 

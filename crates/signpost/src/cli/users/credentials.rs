@@ -1,6 +1,6 @@
 //! `signpost users credentials`
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Subcommand;
 use serde_json::json;
 use signpost_login::api::users::UserView;
@@ -79,22 +79,23 @@ impl Credentials {
                 let name = parse_name(&name)?;
                 let found = who.find(store).await?;
                 let credential = found.credential(&credential)?;
-                if !rename_credential(store, credential, &name, &Actor::Operator, Clock::System.now()).await? {
-                    bail!("{} was removed just now", credential.id);
-                }
+                let now = Clock::System.now();
+                let renamed = rename_credential(store, credential, &name, &Actor::Operator, now).await;
+                renamed.map_err(|error| error.on_conflict(anyhow!("{} was removed just now", credential.id)))?;
                 let told = json!({ "id": credential.id, "name": name });
                 session.print(&told, || format!("{} is named {}", credential.id, name.as_str()))
             }
             Self::Remove { who, credential } => {
                 let found = who.find(store).await?;
                 let credential = found.credential(&credential)?;
-                if !remove_credential(store, credential, &Actor::Operator, Clock::System.now()).await? {
-                    bail!(
+                let removed = remove_credential(store, credential, &Actor::Operator, Clock::System.now()).await;
+                removed.map_err(|error| {
+                    error.on_conflict(anyhow!(
                         "{} is the only credential of {}, who could not log in without it; add another one first",
                         credential.id,
                         found.user.id
-                    );
-                }
+                    ))
+                })?;
                 session.print(&json!({ "removed": credential.id }), || format!("removed {}", credential.id))
             }
             Self::Link { who } => link(session, store, who.find(store).await?).await,

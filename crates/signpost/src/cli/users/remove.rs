@@ -1,6 +1,6 @@
 //! `signpost users remove`
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use serde_json::json;
 use signpost_login::flows::user_end::remove_user;
@@ -34,9 +34,8 @@ impl RemoveUser {
         );
         confirm_loss(yes, &lost, &format!("Remove {petname}?"))?;
         let now = Clock::System.now();
-        if !remove_user(store, (&domain.id, id), key.as_ref(), &Actor::Operator, now).await? {
-            bail!("{id} was removed just now");
-        }
+        let removed = remove_user(store, (&domain.id, id), key.as_ref(), &Actor::Operator, now).await;
+        removed.map_err(|error| error.on_conflict(anyhow!("{id} was removed just now")))?;
         let told = json!({ "removed": id, "petname": petname, "credentials": count });
         session.print(&told, || format!("removed {petname} ({id}) with all credentials ({count})"))
     }

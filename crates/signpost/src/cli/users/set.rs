@@ -1,6 +1,6 @@
 //! `signpost users set`
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use signpost_login::users::{UserGroups, UserName, UserPatch, sql};
 use signpost_platform::accounts::audit::Actor;
@@ -44,9 +44,8 @@ impl SetUser {
         };
         let found = who.find(store).await?;
         let (domain, user) = (&found.domain.id, &found.user.id);
-        if !sql::patch(store, domain, user, change, &Actor::Operator, Clock::System.now()).await? {
-            bail!("{user} was removed just now");
-        }
+        let patched = sql::patch(store, domain, user, change, &Actor::Operator, Clock::System.now()).await;
+        patched.map_err(|error| error.on_conflict(anyhow!("{user} was removed just now")))?;
         show(session, found.again(store).await?)
     }
 }
