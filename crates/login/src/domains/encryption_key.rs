@@ -4,8 +4,10 @@
 //! so that a process without the key, or with another, stores nothing that the servers cannot read or that is in plain
 //! text.
 
+use std::iter;
+
 use anyhow::{Context, Result};
-use signpost_store::{Step, Store, Unavailable, WriteOutcome, must, params};
+use signpost_store::{Step, Store, Unavailable, WriteError, WriteOutcome, must, params};
 
 use crate::domains::seal::Seal;
 
@@ -84,26 +86,29 @@ pub async fn find(store: &Store) -> Result<RecordedKeys> {
     Ok(RecordedKeys { current: text(0)?, previous: text(1)? })
 }
 
-/// Returns the step that each write of a secret begins with: it refuses the write if this process may not write secrets.
-#[must_use]
-pub fn guard(seal: &Seal) -> Step {
-    match seal.fingerprint() {
-        Some(key) => must(ALLOWS_KEY, params![key.as_str()]),
-        None => must(ALLOWS_PLAIN_TEXT, params![]),
-    }
-}
-
-/// Returns whether a write was committed that began with [`guard`].
+/// Performs a write of secrets if this process may write secrets, which the same transaction checks.
 ///
 /// # Errors
-/// [`Unavailable`] if the guard refused it.
-pub fn check_guard(outcome: &WriteOutcome, seal: &Seal) -> Result<bool> {
-    let WriteOutcome::Refused(position) = outcome else { return Ok(true) };
-    if *position > 0 {
-        return Ok(false);
+/// [`Unavailable`] if this process may not write secrets or the database is unavailable; [`WriteError::Conflict`] if a
+/// required step changed no row.
+pub async fn commit_secrets(
+    store: &Store,
+    seal: &Seal,
+    steps: impl IntoIterator<Item = Step>,
+) -> Result<(), WriteError> {
+    let guard = match seal.fingerprint() {
+        Some(key) => must(ALLOWS_KEY, params![key.as_str()]),
+        None => must(ALLOWS_PLAIN_TEXT, params![]),
+    };
+    let steps: Vec<_> = iter::once(guard).chain(steps).collect();
+    match store.write(steps).await? {
+        WriteOutcome::Committed(_) => Ok(()),
+        WriteOutcome::Refused(0) => {
+            let refused = if seal.is_enabled() { KeyRefused::Different } else { KeyRefused::Missing };
+            Err(anyhow::Error::from(Unavailable(refused.to_string())).into())
+        }
+        WriteOutcome::Refused(_) => Err(WriteError::Conflict),
     }
-    let refused = if seal.is_enabled() { KeyRefused::Different } else { KeyRefused::Missing };
-    Err(Unavailable(refused.to_string()).into())
 }
 
 #[cfg(test)]

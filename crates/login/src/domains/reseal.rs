@@ -9,7 +9,7 @@ use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_store::{ReadColumns, Store, params, random, sql, step};
 
-use crate::domains::encryption_key::{self, check_guard};
+use crate::domains::encryption_key::commit_secrets;
 use crate::domains::seal::Seal;
 use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
 use crate::ids::DomainId;
@@ -91,7 +91,7 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
 }
 
 async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Timestamp) -> Result<usize> {
-    let (mut steps, mut sealed) = (vec![encryption_key::guard(seal)], 0);
+    let (mut steps, mut sealed) = (Vec::new(), 0);
     for SealedDomain { id, secrets } in page {
         let (current, next) = (&secrets.webhook_secret, secrets.next_webhook_secret.as_deref());
         let is_stale = |kept: &str| seal.is_stale(kept, id.as_str());
@@ -111,7 +111,7 @@ async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Times
     if sealed > 0 {
         let details = json!({ "domains": sealed });
         steps.push(insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &details, now));
-        check_guard(&store.write(steps).await?, seal)?;
+        commit_secrets(store, seal, steps).await?;
     }
     Ok(sealed)
 }

@@ -13,7 +13,7 @@ use signpost_store::{
 };
 
 use crate::domains::audit::insert_domain_entry;
-use crate::domains::encryption_key::{self, check_guard};
+use crate::domains::encryption_key::commit_secrets;
 use crate::domains::seal::Seal;
 use crate::domains::{
     DisplayName, Domain, HandlerKind, MAX_DOMAINS, ProofToken, RegisteredDomain, Registration, SHARED_LOGIN_HOST,
@@ -177,9 +177,10 @@ pub async fn insert(
     let secrets = SealedSecrets { webhook_secret, next_webhook_secret: None };
     let row = DomainRow { domain: domain.clone(), apex: apex(name).to_owned(), secrets };
     let params = row.params().into_iter().chain(params![MAX_DOMAINS]).collect();
-    let written = store.write([encryption_key::guard(seal), must(INSERT, params), entry]).await?;
-    if check_guard(&written, seal)? {
-        return Ok(());
+    match commit_secrets(store, seal, [must(INSERT, params), entry]).await {
+        Ok(()) => return Ok(()),
+        Err(WriteError::Conflict) => {}
+        Err(WriteError::Internal(error)) => return Err(error.into()),
     }
     if let Some(registered) = find_by_name(store, account, name).await? {
         return Err(RegisterDomainError::Exists(Box::new(registered)));
@@ -317,10 +318,10 @@ pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<
     store.read_by_index(ANYONES, params![id]).await?.map(read_domain).transpose()
 }
 
-/// Sets the secret that will sign next. Returns false if there is no such domain.
+/// Sets the next webhook secret.
 ///
 /// # Errors
-/// [`Unavailable`](signpost_store::Unavailable) if this process may not write secrets, or as [`Store::write`].
+/// As [`commit_secrets`]; [`WriteError::Conflict`] if there is no such domain.
 pub async fn rotate_secret(
     store: &Store,
     seal: &Seal,
@@ -328,11 +329,10 @@ pub async fn rotate_secret(
     next: &WebhookSecret,
     by: &Actor,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<(), WriteError> {
     let next = seal.encrypt(next.reveal(), id.as_str(), random());
     let entry = insert_domain_entry(by, Action::SecretRotated, id, &json!({}), now);
-    let written = store.write([encryption_key::guard(seal), must(ROTATE, params![next, id]), entry]).await?;
-    check_guard(&written, seal)
+    commit_secrets(store, seal, [must(ROTATE, params![next, id]), entry]).await
 }
 
 /// Makes the next webhook secret the only one.

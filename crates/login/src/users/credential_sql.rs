@@ -92,7 +92,7 @@ pub async fn find_passkey_anywhere(
 /// # Errors
 /// As [`Store::read`].
 pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
-    read_count(store, WANTS_PASSKEY, params![domain, key.canonical(), super::MAX_CREDENTIALS]).await
+    Ok(read_count(store, WANTS_PASSKEY, params![domain, key.canonical(), super::MAX_CREDENTIALS]).await? > 0)
 }
 
 /// Whether a user has a passkey.
@@ -100,13 +100,12 @@ pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &Creden
 /// # Errors
 /// As [`Store::read`].
 pub async fn has_passkey(store: &Store, domain: &DomainId, user: &UserId) -> Result<bool> {
-    read_count(store, COUNT_PASSKEYS, params![domain, user]).await
+    Ok(read_count(store, COUNT_PASSKEYS, params![domain, user]).await? > 0)
 }
 
-async fn read_count(store: &Store, sql: &'static str, params: Vec<Value>) -> Result<bool> {
-    let row = store.read_by_index(sql, params).await?;
-    let count = row.map(|row| Values::new(CredentialRow::TABLE, row).next_column::<i64>()).transpose()?;
-    Ok(count.is_some_and(|count| count > 0))
+async fn read_count(store: &Store, sql: &'static str, params: Vec<Value>) -> Result<i64> {
+    let Some(row) = store.read_by_index(sql, params).await? else { return Ok(0) };
+    Values::new(CredentialRow::TABLE, row).next_column()
 }
 
 /// How authenticators know a user from now on: as before, else by this handle. `None` where there is no such user.

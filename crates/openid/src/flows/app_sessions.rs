@@ -8,7 +8,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::WriteError;
 
 use super::FlowError;
-use super::tokens::{Redemption, end_repeated, find_redeemable};
+use super::tokens::{Redemption, TokenRefusal, end_repeated, find_redeemable};
 use crate::clients::Client;
 use crate::grants::{AppSession, BearerHash, app_session_sql, sql};
 use crate::service::OpenidService;
@@ -35,34 +35,27 @@ pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) ->
     Ok(session)
 }
 
-/// Redeems a code of this client for a session of the browser that gets this cookie. False where the code is none of the
-/// client's, or over; where it came twice, all that came of it is over as well.
+/// Redeems an authorization code of this client for a session of the browser that gets this cookie.
 ///
 /// # Errors
-/// As [`Store::write`](signpost_store::Store::write).
+/// [`TokenRefusal`] if the code is not valid; if it was redeemed before, its tokens and sessions end. Otherwise a failure of
+/// the database.
 pub async fn open_app_session(
     service: &OpenidService,
     (client, domain): (&Client, &Domain),
     sent: Redemption<'_>,
     cookie: &CookieSecret,
-) -> Result<bool> {
-    let grant = match find_redeemable(service, domain, client, sent).await {
-        Ok((grant, _)) => grant,
-        Err(FlowError::Refused(_)) => return Ok(false),
-        Err(FlowError::Internal(error)) => return Err(error),
-    };
+) -> Result<(), FlowError<TokenRefusal>> {
+    let (grant, _) = find_redeemable(service, domain, client, sent).await?;
     let now = service.clock.now();
     let session = AppSession::begin(&cookie.hash(), &grant, now);
     match sql::redeem(&service.store, &grant.id, vec![session], now).await {
         Ok(()) => {
             tracing::info!(client = %client.id, user = %grant.user_id, "login to an application behind a proxy");
-            Ok(true)
+            Ok(())
         }
-        Err(WriteError::Conflict) => {
-            end_repeated(service, &grant).await?;
-            Ok(false)
-        }
-        Err(WriteError::Internal(error)) => Err(error),
+        Err(WriteError::Conflict) => Err(FlowError::Refused(end_repeated(service, &grant).await?)),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 

@@ -11,6 +11,7 @@ use signpost_store::random;
 use super::app_visit::{APP_COOKIE, AppVisit, internal, only_parameter};
 use super::login_state::{AppLogin, PresentedLogin};
 use crate::clients::Client;
+use crate::flows::FlowError;
 use crate::flows::app_sessions::{end_app_session, open_app_session};
 use crate::flows::{Redemption, issuer};
 use crate::grants::MAX_APP_SESSION_AGE;
@@ -55,8 +56,10 @@ async fn log_in(
     let (cookie, service) = (CookieSecret::from_bytes(random()), &visit.service);
     let (callback, verifier) = (visit.app.callback(), begun.verifier(browser));
     let redemption = Redemption { code, redirect_uri: &callback, code_verifier: Some(&verifier) };
-    if !open_app_session(service, (client, domain), redemption, &cookie).await? {
-        return Ok(None);
+    match open_app_session(service, (client, domain), redemption, &cookie).await {
+        Ok(()) => {}
+        Err(FlowError::Refused(_)) => return Ok(None),
+        Err(FlowError::Internal(error)) => return Err(error),
     }
     if let Some(before) = &visit.session_cookie {
         end_app_session(service, before).await?;

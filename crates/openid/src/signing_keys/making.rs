@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretSlice};
 use signpost_login::domains::seal::Seal;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::Actor;
-use signpost_store::{Store, random};
+use signpost_store::{Store, WriteError, random};
 
 use super::key_ring::{decrypt_key, encrypt_key};
 use super::rules::{KeyState, KeyTimes, NOTICE, SHORT_NOTICE, find_due, find_state};
@@ -87,7 +87,11 @@ pub async fn make_key(
         },
     };
     let before = if beginning == Beginning::Compromised { Before::Deleted } else { Before::Kept };
-    Ok(sql::insert(store, seal, &key, before, by).await?.then_some(key))
+    match sql::insert(store, seal, &key, before, by).await {
+        Ok(()) => Ok(Some(key)),
+        Err(WriteError::Conflict) => Ok(None),
+        Err(WriteError::Internal(error)) => Err(error),
+    }
 }
 
 /// Makes the keys that are due, erases those that sign no more and deletes those that are over. Returns how many were made.

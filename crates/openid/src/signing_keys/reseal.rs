@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
-use signpost_login::domains::encryption_key::{self, check_guard};
+use signpost_login::domains::encryption_key::commit_secrets;
 use signpost_login::domains::seal::Seal;
 use signpost_store::Store;
 
@@ -28,16 +28,16 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
 /// # Errors
 /// As [`Store::read`] and [`Store::write`].
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
-    let mut steps = vec![encryption_key::guard(seal)];
+    let mut steps = Vec::new();
     for key in sql::list_all(store).await? {
         if let Some(anew) = encrypt_anew(&key, seal)? {
             steps.push(sql::reseal(&key, anew));
         }
     }
-    let sealed = steps.len() - 1;
+    let sealed = steps.len();
     if sealed > 0 {
         steps.push(sql::insert_resealed(sealed, now));
-        check_guard(&store.write(steps).await?, seal)?;
+        commit_secrets(store, seal, steps).await?;
     }
     Ok(sealed)
 }

@@ -3,12 +3,12 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::json;
-use signpost_login::domains::encryption_key::{self, check_guard};
+use signpost_login::domains::encryption_key::commit_secrets;
 use signpost_login::domains::seal::Seal;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Step, Store, Stored, must, params, sql, step};
+use signpost_store::{Step, Store, Stored, WriteError, must, params, sql, step};
 
 use super::StoredSigningKey;
 
@@ -66,22 +66,28 @@ pub async fn count_plain_text(store: &Store) -> Result<i64> {
     row.context("COUNT is one row")?.int(0)
 }
 
-/// Stores a new key, which `seal` has encrypted. Returns false if another one has its number, or the same key is there.
+/// Stores a new key, which `seal` has encrypted.
 ///
 /// # Errors
-/// [`Unavailable`](signpost_store::Unavailable) if this process may not write secrets, or as [`Store::write`].
-pub async fn insert(store: &Store, seal: &Seal, key: &StoredSigningKey, before: Before, by: &Actor) -> Result<bool> {
+/// As [`commit_secrets`]; [`WriteError::Conflict`] if another key has its number, or the key exists.
+pub async fn insert(
+    store: &Store,
+    seal: &Seal,
+    key: &StoredSigningKey,
+    before: Before,
+    by: &Actor,
+) -> Result<(), WriteError> {
     let StoredSigningKey { kid, environment, algorithm, number, created_at, active_from, .. } = key;
     let details = json!({
         "environment": environment, "algorithm": algorithm, "active_from": active_from,
         "old_keys_deleted": before == Before::Deleted,
     });
-    let mut steps = vec![encryption_key::guard(seal), must(INSERT, key.clone().params())];
+    let mut steps = vec![must(INSERT, key.clone().params())];
     if before == Before::Deleted {
         steps.push(step(DELETE_BEFORE, params![*environment, *algorithm, *number]));
     }
     steps.push(insert_entry(by, None, Action::SigningKeyCreated, kid, &details, *created_at));
-    check_guard(&store.write(steps).await?, seal)
+    commit_secrets(store, seal, steps).await
 }
 
 /// Erases a private key that signs no more.

@@ -78,10 +78,8 @@ async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
     }
     let (seal, next) = (visit.console.login.settings.seal(), WebhookSecret::from_bytes(&random()));
     let (store, by) = (&visit.console.store, visit.actor());
-    let rotated = domains::sql::rotate_secret(store, &seal, &domain.id, &next, &by, visit.now);
-    if !rotated.await.map_err(failed)? {
-        return Err(Problem::NotFound.into_response());
-    }
+    let rotated = domains::sql::rotate_secret(store, &seal, &domain.id, &next, &by, visit.now).await;
+    rotated.map_err(|error| error.on_conflict(Problem::NotFound).into_response())?;
     let body = html! {
         div.notice.ok role="status" {
             (Sign::Tick.draw(20))

@@ -269,8 +269,7 @@ mod tests {
         let later = now + jiff::SignedDuration::from_secs(91);
         for other in [&seal(None, None), &second, &first] {
             admit_server(&store, other, announced, later).await.unwrap();
-            let guard = encryption_key::guard(other);
-            assert!(store.write([guard]).await.unwrap().is_committed());
+            encryption_key::commit_secrets(&store, other, []).await.unwrap();
         }
         assert!(encryption_key::find(&store).await.unwrap().admit(&second).is_err());
     }

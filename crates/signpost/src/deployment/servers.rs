@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use data_encoding::HEXLOWER;
 use jiff::Timestamp;
-use signpost_login::domains::encryption_key::{self, check_guard};
+use signpost_login::domains::encryption_key::commit_secrets;
 use signpost_login::domains::seal::{KeyFingerprint, Seal};
 use signpost_store::{DatabaseLock, Store, params, random, step, try_lock};
 
@@ -78,12 +78,9 @@ impl AnnouncedServer {
         let key_fingerprint = seal.fingerprint().map(KeyFingerprint::as_str).unwrap_or_default().to_owned();
         let server = Self { id: HEXLOWER.encode(&random::<16>()), key_fingerprint };
         let gone = if is_embedded { i64::MAX } else { RunningServers::Announced.seen_after(now) };
-        let steps = [
-            encryption_key::guard(seal),
-            step(DELETE_BEFORE, params![gone]),
-            step(ANNOUNCE, params![&server.id, &server.key_fingerprint, now]),
-        ];
-        check_guard(&store.write(steps).await?, seal)?;
+        let steps =
+            [step(DELETE_BEFORE, params![gone]), step(ANNOUNCE, params![&server.id, &server.key_fingerprint, now])];
+        commit_secrets(store, seal, steps).await?;
         Ok(server)
     }
 

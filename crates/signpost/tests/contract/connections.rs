@@ -12,7 +12,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{interval, timeout};
 
-use crate::harness::{Integrator, Phone, Program, Running, Service, text, until};
+use crate::harness::{Integrator, PATIENCE, Phone, Program, Running, Service, text, until};
 
 /// More than a server with 1024 descriptors can hold.
 const MANY: usize = 1100;
@@ -22,7 +22,8 @@ const MANY: usize = 1100;
 fn client(at: &str) -> Client {
     let at: IpAddr = at.parse().expect("an address");
     drop(rustls::crypto::ring::default_provider().install_default());
-    let builder = Client::builder().no_proxy().local_address(at).timeout(Duration::from_secs(20));
+    // Under an attack the queue of connections that wait to be accepted may be full: TCP tries again after 1, 3, 7 and 15 s.
+    let builder = Client::builder().no_proxy().local_address(at).timeout(PATIENCE);
     builder.build().expect("a client")
 }
 

@@ -135,11 +135,9 @@ async fn during_a_rotation_both_secrets_sign_and_after_it_the_new_one() {
     let (store, now) = (&service.app.store, service.clock.now());
     let activate = || domains::sql::activate_secret(store, &id, &Actor::Operator, now);
     assert!(!is_written(activate().await), "there is nothing to activate");
-    assert!(
-        domains::sql::rotate_secret(store, &service.app.login.seal, &id, &next, &Actor::Operator, now)
-            .await
-            .expect("a database")
-    );
+    domains::sql::rotate_secret(store, &service.app.login.seal, &id, &next, &Actor::Operator, now)
+        .await
+        .expect("a domain");
     log_in(&service, &integrator).await;
     let received = endpoint.receives().await;
     assert_eq!(received.header("x-svc-signature"), svc_signature(old, &received.body));

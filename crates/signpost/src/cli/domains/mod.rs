@@ -131,7 +131,8 @@ impl Secret {
             let (seal, next) = (session.config.login.seal(), WebhookSecret::from_bytes(&random()));
             let now = Clock::System.now();
             sealed::admit_command(store, &session.config, now).await?;
-            domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, now).await?;
+            let rotated = domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, now).await;
+            rotated.map_err(|error| error.on_conflict(anyhow!("{id} was removed just now")))?;
         } else if self.activate {
             let activated = domains::sql::activate_secret(store, &id, &Actor::Operator, Clock::System.now()).await;
             activated.map_err(|error| {
