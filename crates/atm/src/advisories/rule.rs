@@ -140,7 +140,7 @@ impl Advisory {
     /// From when until when it holds where the clocks show the time of `zone`: days begin at midnight there.
     #[must_use]
     pub fn span(&self, zone: &TimeZone) -> LawSpan {
-        let midnight = |date: Date| date.to_zoned(zone.clone()).map(|start| start.timestamp()).ok();
+        let midnight = |date: Date| date.to_zoned_datetime(zone.clone()).map(|start| start.timestamp()).ok();
         LawSpan {
             from: self.effective.and_then(midnight).unwrap_or(Timestamp::MIN),
             until: self.until.and_then(midnight).unwrap_or(Timestamp::MAX),

@@ -29,7 +29,7 @@ pub fn check_proof(atm: AtmId, seen: Seen, proof: &str, now: Timestamp) -> Optio
 }
 
 fn hash(atm: AtmId, seen: Seen, day: Timestamp, proof: &str) -> [u8; 32] {
-    let day = day.to_zoned(TimeZone::UTC).date();
+    let day = day.to_zoned_datetime(TimeZone::UTC).date();
     Sha256::digest(format!("{}|{}|{day}|{proof}", atm.get(), seen.as_str())).into()
 }
 

@@ -47,5 +47,5 @@ pub fn describe(verdict: &ReportVerdict) -> Option<String> {
 }
 
 fn date(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::UTC).date().to_string()
+    at.to_zoned_datetime(TimeZone::UTC).date().to_string()
 }

@@ -58,7 +58,7 @@ impl Schedule {
 
     fn day(&self, date: Date, zone: &TimeZone) -> OpenDay {
         let mut day = OpenDay { date, spans: Vec::new(), is_uncertain: false };
-        let start_of = |date: Date| date.to_zoned(zone.clone()).map(|start| start.timestamp()).ok();
+        let start_of = |date: Date| date.to_zoned_datetime(zone.clone()).map(|start| start.timestamp()).ok();
         let (Some(start), Some(end)) = (start_of(date), date.tomorrow().ok().and_then(start_of)) else { return day };
         let clock = |moment: Timestamp| zone.to_datetime(moment).time();
         let mut at = start;

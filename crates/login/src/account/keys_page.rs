@@ -127,7 +127,7 @@ fn facts(words: &AccountWords, own: &OwnRealm, credential: &Credential) -> Marku
 }
 
 fn day(words: &AccountWords, at: Timestamp) -> Markup {
-    let date = at.to_zoned(TimeZone::UTC).date();
+    let date = at.to_zoned_datetime(TimeZone::UTC).date();
     html! { time datetime=(date) { ((words.day)(date)) } }
 }
 

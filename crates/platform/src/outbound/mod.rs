@@ -68,7 +68,10 @@ impl RetryAfterHeader {
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {
             Self::Delay(delay) => delay,
-            Self::Until(time) => time.duration_since(now.into()).unwrap_or_default(),
+            Self::Until(time) => {
+                let Ok(time) = Timestamp::try_from(time) else { return Duration::ZERO };
+                time.duration_since(now).try_into().unwrap_or_default()
+            }
         }
     }
 }

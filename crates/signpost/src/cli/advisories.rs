@@ -65,7 +65,7 @@ impl AdvisoriesCommand {
 
     pub(super) fn run(self, session: &Session) -> Result<()> {
         let file = session.config.atm.advisories.as_deref();
-        let today = Clock::System.now().to_zoned(TimeZone::UTC).date();
+        let today = Clock::System.now().to_zoned_datetime(TimeZone::UTC).date();
         match self.action {
             AdvisoriesAction::List => list(session, file, today),
             AdvisoriesAction::Check => check(session, file, today),

@@ -133,7 +133,7 @@ impl Tables {
         for at in 0..archive.len() {
             let entry = archive.by_index(at)?;
             // readme.txt, and the list of languages that comes with the other names.
-            let name = entry.name().to_ascii_lowercase();
+            let name = entry.name()?.to_ascii_lowercase();
             if !name.contains("readme") && !name.contains("languagecodes") {
                 self.read_lines(entry, room)?;
             }

@@ -11,7 +11,7 @@ pub(super) fn moment(at: Timestamp) -> Markup {
 
 /// The same as a text.
 pub(super) fn say_moment(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::UTC).strftime("%-d %b %Y, %H:%M UTC").to_string()
+    at.to_zoned_datetime(TimeZone::UTC).strftime("%-d %b %Y, %H:%M UTC").to_string()
 }
 
 /// `in 8 min`, `3 h ago`: about how far it is from now.

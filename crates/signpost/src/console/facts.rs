@@ -84,7 +84,7 @@ impl LocatorFacts {
     async fn read(console: &Console, now: Timestamp) -> Result<Option<Self>> {
         let Some(atm) = &console.atm else { return Ok(None) };
         let (store, snapshot) = (&console.store, atm.catalogue.snapshot());
-        let today = now.to_zoned(TimeZone::UTC).date();
+        let today = now.to_zoned_datetime(TimeZone::UTC).date();
         let advisories = atm.catalogue.advisories.now();
         let overdue = advisories.rows().iter().filter(|row| row.is_overdue(today)).map(|row| row.id.clone());
         let feeds = feeds::sql::list(store).await?;

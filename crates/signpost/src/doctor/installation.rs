@@ -243,7 +243,7 @@ impl AdvisoriesSeen {
     fn read(config: &Config, now: Timestamp) -> Result<Self, String> {
         let advisories =
             LiveAdvisories::open(config.atm.advisories.as_deref()).map_err(|error| error.to_string())?.now();
-        let today = now.to_zoned(TimeZone::UTC).date();
+        let today = now.to_zoned_datetime(TimeZone::UTC).date();
         let overdue = advisories.rows().iter().filter(|row| row.is_overdue(today)).map(|row| row.id.clone());
         Ok(Self { rows: advisories.rows().len(), overdue: overdue.collect() })
     }

@@ -29,7 +29,7 @@ pub(super) struct Outlook<'o> {
 impl<'a> Advice<'a> {
     /// Of the machines that a reply lists, each under the law of its own place.
     pub(super) fn of_machines(moment: &Moment<'a>, listed: &[&CatalogueEntry], outlook: &Outlook<'_>) -> Self {
-        let told = tell(moment.told_of(listed), moment.now().to_zoned(TimeZone::UTC).date(), outlook.sends);
+        let told = tell(moment.told_of(listed), moment.now().to_zoned_datetime(TimeZone::UTC).date(), outlook.sends);
         let concerned = |machines: usize| match listed.len() {
             all if machines < all => format!(" That is {machines} of the {all} listed."),
             _ => String::new(),
@@ -46,7 +46,7 @@ impl<'a> Advice<'a> {
     pub(super) fn of_place(moment: &Moment<'a>, spot: &Spot<'_>, from: Point, places: &Gazetteer) -> Self {
         let zone = places.time_zone(from, spot.region);
         let found = moment.told_at(spot, zone).into_iter().map(|(advisory, standing)| (advisory, standing, 0));
-        let told = tell(found.collect(), moment.now().to_zoned(TimeZone::UTC).date(), false);
+        let told = tell(found.collect(), moment.now().to_zoned_datetime(TimeZone::UTC).date(), false);
         let said: Vec<_> = told.bans.into_iter().map(|(sentence, _)| sentence).collect();
         Self { advisories: told.advisories, bans: (!said.is_empty()).then(|| said.join(" ")) }
     }
