@@ -138,6 +138,8 @@ test('links are opened by the assistant, and one that it refuses is said', async
   await link('Directions Corner Shop 1').click();
   await link('Not there? Corner Shop 2').press('Enter');
   await link('Source').first().click();
+  // A link is asked for by a message: those before are opened.
+  await assistant.page.waitForFunction(() => window.assistant.seen.links.length === 3);
   await assistant.do('refuseLinks');
   await link('Directions Corner Shop 3').click();
   await says(assistant, 'Not opened.');

@@ -81,7 +81,12 @@ fn a_request_goes_down_and_through_few_modules() {
     for arrow in arrows() {
         below.entry(arrow.from).or_default().push(arrow.to);
     }
-    for heading in ["A walk: `POST /v1/sessions`", "A walk: `tools/call`"] {
+    for heading in [
+        "A walk: `POST /v1/sessions`",
+        "A walk: a hosted login",
+        "A walk: an OpenID Connect login",
+        "A walk: `tools/call`",
+    ] {
         let files = walk(heading);
         let mut reached = BTreeSet::from([files[0].clone()]);
         for file in &files {
