@@ -8,12 +8,11 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# Of the proxy, of its REST API, of the hub.
+# The ports of the proxy, of its REST API and of the hub.
 PORTS = [int(port) for port in os.environ['PORTS'].split(',')]
 
 
@@ -22,7 +21,7 @@ def is_ready() -> bool:
     try:
         with urllib.request.urlopen(f'http://127.0.0.1:{PORTS[0]}/hub/health', timeout=5) as response:
             return response.status == 200
-    except (urllib.error.URLError, OSError):
+    except OSError:
         return False
 
 

@@ -73,23 +73,26 @@ async fn decide(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
         None => None,
     };
     let report = found.ok_or_else(|| Problem::NotFound.into_response())?;
-    let moderated = sql::moderate(store, &report, what, &visit.actor(), visit.now).await;
-    if let Err(WriteError::Internal(error)) = moderated {
-        return Err(failed(error));
-    }
-    if moderated.is_err() {
-        let now = sql::find(store, &report.id).await.map_err(failed)?.unwrap_or(report);
-        let body = html! {
-            div.notice.warn role="alert" {
-                (Sign::Info.draw(20))
-                div { p { b { "Somebody was first." } } p.sm { "The report is " (now.state.as_str()) " already. Nothing has changed." } }
-            }
-            p { a.btn href=(visit.console.origin.link("/console/reports")) { "Back to the reports" } }
-        };
-        let page = ConsolePage::new(&visit, Screen::Reports, "Reports", body).respond().await;
-        return Ok((StatusCode::CONFLICT, page).into_response());
+    match sql::moderate(store, &report, what, &visit.actor(), visit.now).await {
+        Ok(()) => {}
+        Err(WriteError::Conflict) => return explain_conflict(&visit, report).await,
+        Err(WriteError::Internal(error)) => return Err(failed(error)),
     }
     Ok(to(&visit.console, &format!("/console/reports?done={id}")))
+}
+
+/// Returns the page for a report that was moderated before, with its state.
+async fn explain_conflict(visit: &OperatorVisit, report: MachineReport) -> Result<Response, Response> {
+    let now = sql::find(&visit.console.store, &report.id).await.map_err(failed)?.unwrap_or(report);
+    let body = html! {
+        div.notice.warn role="alert" {
+            (Sign::Info.draw(20))
+            div { p { b { "Somebody was first." } } p.sm { "The report is " (now.state.as_str()) " already. Nothing has changed." } }
+        }
+        p { a.btn href=(visit.console.origin.link("/console/reports")) { "Back to the reports" } }
+    };
+    let page = ConsolePage::new(visit, Screen::Reports, "Reports", body).respond().await;
+    Ok((StatusCode::CONFLICT, page).into_response())
 }
 
 fn purpose(id: &str) -> String {
