@@ -1,6 +1,10 @@
 //! The locator's part of the first page of a deployment.
 
-use axum::response::Response;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use maud::{Markup, html};
 use signpost_locator::Country;
 
@@ -12,14 +16,29 @@ use super::parts::search_form;
 use super::visit::LocatorVisit;
 use crate::advisories::Spot;
 use crate::catalogue::TownArea;
+use crate::service::AtmService;
 
-/// The first page: the search, the states, what people are told of fraud, and `others`, what else runs here.
-pub async fn show(visit: LocatorVisit, others: Markup) -> Response {
-    let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground) {
-        return kept;
-    }
-    draw_apart(visit, ground, move |visit, ground| draw(visit, ground, &others)).await
+/// Renders the other services of a deployment.
+pub type OtherServices = Box<dyn FnOnce() -> Markup + Send>;
+
+/// Returns the first page: the search, the states, the advisories on fraud, and the other services of the deployment. They
+/// are rendered only if the page is not cached.
+///
+/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, and this page shall be
+/// optimized as this crate is.
+pub fn show(mut head: Parts, service: AtmService, others: OtherServices) -> BoxFuture<'static, Response> {
+    let response = async move {
+        let visit = match LocatorVisit::from_request_parts(&mut head, &service).await {
+            Ok(visit) => visit,
+            Err(problem) => return problem.into_response(),
+        };
+        let ground = visit.ground().await;
+        if let Some(cached) = find_kept(&visit, &ground) {
+            return cached;
+        }
+        draw_apart(visit, ground, move |visit, ground| draw(visit, ground, &others())).await
+    };
+    response.boxed()
 }
 
 fn draw(visit: &LocatorVisit, ground: &Ground, others: &Markup) -> Response {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
@@ -66,11 +68,19 @@ impl Names {
         })
     }
 
-    /// The texts at a name; none where the name does not exist.
+    /// Returns the TXT records of a name, at most 100; none if the name does not exist.
+    ///
+    /// The future is boxed because rustc generates the code of an `async fn`, here of the whole DNS client, in each crate that
+    /// awaits it.
     ///
     /// # Errors
-    /// Where no name server answers.
-    pub async fn texts(&self, name: &str) -> Result<Vec<String>> {
+    /// If no name server answers.
+    #[must_use]
+    pub fn texts<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<String>>> {
+        self.find_texts(name).boxed()
+    }
+
+    async fn find_texts(&self, name: &str) -> Result<Vec<String>> {
         let Self::Uncached(resolver) = self else { anyhow::bail!("only name servers know texts") };
         // The dot at the end keeps the system's search list out of it.
         let found = match resolver.txt_lookup(format!("{name}.")).await {

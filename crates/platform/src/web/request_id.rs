@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -80,6 +81,13 @@ impl RequestLog {
     #[must_use]
     pub fn of_server(platform: &Platform, routes: SpecialRoutes) -> Self {
         Self::with_parts(platform.metrics.clone(), routes, Some(platform.clone()))
+    }
+
+    /// Returns a router whose requests are logged and counted.
+    ///
+    /// Applies the layer in this crate, so that the code of the layered routes is optimized as this crate is.
+    pub fn wrap(self, router: Router) -> Router {
+        router.layer(self)
     }
 
     fn with_parts(metrics: Metrics, routes: SpecialRoutes, platform: Option<Platform>) -> Self {

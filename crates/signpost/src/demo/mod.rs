@@ -27,7 +27,7 @@ use self::shop::ShopParts;
 use self::visitors::Visitors;
 use crate::config::Config;
 use crate::server::HttpServer;
-use crate::server::connections::{self, ConnectionLimits};
+use signpost_server::{self as http, ConnectionLimits};
 
 /// Who has the shop's key and domain.
 const ACCOUNT: &str = "demo";
@@ -77,7 +77,7 @@ impl Demo {
             routes::router(ShopParts { origin, login_host, domain, api, visitors: Visitors::default() }.into());
         let (proxies, draining) = (app.proxies.clone(), ending.clone());
         let serving_shop = tokio::spawn(async move {
-            connections::serve(listener, router.into(), ConnectionLimits::of_server(), &proxies, draining).await;
+            http::serve(listener, router.into(), ConnectionLimits::of_server(), &proxies, draining).await;
             Ok(())
         });
         let (server, mcp) = (app.public_address.clone(), format!("{}/mcp", app.base_url));

@@ -4,4 +4,3 @@
 pub mod public_address;
 pub mod sealed;
 pub(crate) mod servers;
-pub(crate) mod untrusted_proxy;

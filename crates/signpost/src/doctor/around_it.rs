@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use super::forwarding::{ForwardingAsker, judge_answer};
 use super::visit::leads_to_own_machine;
 use super::{CheckFinding, Installation, PublicSeen};
-use crate::deployment::untrusted_proxy::UntrustedProxy;
+use signpost_server::untrusted_proxy::UntrustedProxy;
 
 /// A check; none where it has nothing to say of this installation.
 type SurroundingCheck = fn(&Installation) -> Option<CheckFinding>;

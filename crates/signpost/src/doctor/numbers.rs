@@ -18,7 +18,7 @@ use signpost_store::Store;
 
 use crate::config::Config;
 use crate::deployment::sealed::{self, PlainTextSecrets};
-use crate::deployment::untrusted_proxy::{self, UntrustedProxy};
+use signpost_server::untrusted_proxy::{self, UntrustedProxy};
 
 /// How far is counted: a look at a large database shall take no longer than a look at a small one.
 pub const MOST_COUNTED: u32 = 100_000;

@@ -281,7 +281,7 @@ mod tests {
     use super::super::sound::sound;
     use super::super::{FeedFailing, Grade};
     use super::*;
-    use crate::deployment::untrusted_proxy::UntrustedProxy;
+    use signpost_server::untrusted_proxy::UntrustedProxy;
 
     /// What the checks say once one thing is otherwise.
     fn after(change: impl FnOnce(&mut Installation)) -> Vec<CheckFinding> {

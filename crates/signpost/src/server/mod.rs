@@ -2,8 +2,6 @@
 
 mod app;
 mod changes;
-pub mod connections;
-pub mod front;
 pub mod health;
 mod memory;
 mod reference;
@@ -40,11 +38,11 @@ use signpost_platform::origin::PublicOrigin;
 use signpost_platform::outbound::{Names, Outbound};
 use signpost_platform::redis::Redis;
 use signpost_platform::{Platform, PlatformParts};
+use signpost_server::{self as http, ConnectionLimits};
 use signpost_store::{DatabaseLock, Store, is_postgres, lock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use self::connections::ConnectionLimits;
 use self::starting::StartingServer;
 use self::visitors::OwnPeople;
 use crate::config::{Config, Service};
@@ -142,7 +140,7 @@ impl HttpServer {
             draining.cancel();
         });
         let (front, proxies) = (routes::front(&app), &app.proxies);
-        let serving = connections::serve(listener, front, ConnectionLimits::of_server(), proxies, app.draining.clone());
+        let serving = http::serve(listener, front, ConnectionLimits::of_server(), proxies, app.draining.clone());
         let background = futures_util::future::join_all(background);
         let running = async { drop(tokio::join!(serving, background)) };
         let close = async {

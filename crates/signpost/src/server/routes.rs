@@ -22,9 +22,9 @@ use signpost_platform::pages::assets;
 use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::web::problem::Problem;
 use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
+use signpost_server::Front;
 use tokio_util::sync::CancellationToken;
 
-use super::front::Front;
 use super::{App, health, reference, root};
 use crate::config::Service;
 use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_SCREENS};
@@ -101,9 +101,9 @@ pub fn front(app: &Arc<App>) -> Front {
     let pages = ErrorPages { origin: app.origin.clone(), programs: programs().into() };
     let mut wallet = WalletHost::of(&app.login).filter(|_| app.config.services.contains(&Service::Auth));
     if let Some(wallet) = &mut wallet {
-        wallet.router = std::mem::take(&mut wallet.router).layer(log.clone());
+        wallet.router = log.clone().wrap(std::mem::take(&mut wallet.router));
     }
-    Front { router: router.layer(log), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
+    Front { router: log.wrap(router), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
 }
 
 /// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.

@@ -17,8 +17,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
-use super::connections::{self, ConnectionLimits};
 use crate::config::Config;
+use signpost_server::{self as http, ConnectionLimits};
 
 /// Connections of those who read the metrics.
 const MAX_CONNECTIONS: usize = 64;
@@ -37,7 +37,7 @@ pub(crate) async fn listen(config: &Config) -> Result<Option<TcpListener>> {
 pub(crate) async fn run(app: Arc<App>, listener: TcpListener) {
     let router = Router::new().route("/metrics", get(show)).with_state(Arc::clone(&app));
     let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.proxies);
-    connections::serve(listener, router.into(), limits, proxies, app.draining.clone()).await;
+    http::serve(listener, router.into(), limits, proxies, app.draining.clone()).await;
 }
 
 /// Serves the counters alone at `/metrics`, until the server has started.
@@ -49,7 +49,7 @@ pub(super) async fn serve_starting(
 ) {
     let router = Router::new().route("/metrics", get(show_counters)).with_state(metrics);
     let limits = ConnectionLimits::with_total(MAX_CONNECTIONS);
-    connections::serve(listener, router.into(), limits, proxies, opened).await;
+    http::serve_borrowed(listener, router.into(), limits, proxies, opened).await;
 }
 
 async fn show_counters(State(metrics): State<Metrics>) -> Result<Response, Problem> {

@@ -23,13 +23,12 @@ use signpost_platform::pages::error_page::ErrorPages;
 use signpost_platform::setting::spell_duration;
 use signpost_platform::web::problem::error_body;
 use signpost_platform::web::request_id::{RequestLog, SpecialRoutes};
+use signpost_server::{self as http, ConnectionLimits, Front};
 use signpost_store::{DatabaseLock, DatabaseNotReady, Store, Unavailable, is_postgres};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::connections::{self, ConnectionLimits};
-use super::front::Front;
 use super::schema::SCHEMA;
 use super::{health, routes, scrape};
 use crate::config::Config;
@@ -78,7 +77,7 @@ impl StartingServer {
         let Self { front, metrics, proxies } = self;
         let opened = CancellationToken::new();
         let limits = ConnectionLimits::with_total(MAX_CONNECTIONS);
-        let serving = connections::serve(listener, front, limits, &proxies, opened.clone());
+        let serving = http::serve_borrowed(listener, front, limits, &proxies, opened.clone());
         let serving_metrics = async {
             if let Some(listener) = metrics_listener {
                 scrape::serve_starting(listener, metrics, &proxies, opened.clone()).await;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Client;
-use signpost::server::connections::ConnectionLimits;
 use signpost_platform::clock::Clock;
+use signpost_server::ConnectionLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
-use signpost_atm::pages::{LocatorVisit, home};
+use signpost_atm::pages::home;
 use signpost_platform::pages::accept::prefers_html;
 use signpost_platform::pages::assets::FAVICON;
 use signpost_platform::pages::{Frame, HtmlPage, Language, Layout};
@@ -67,11 +67,9 @@ async fn show(State(app): State<Arc<App>>, language: Language, request: Request)
     if !app.config.services.contains(&Service::Atm) {
         return HtmlPage::public(render(&app, language), FRESH).into_response();
     }
-    let (mut parts, _) = request.into_parts();
-    match LocatorVisit::from_request_parts(&mut parts, &app.atm).await {
-        Ok(visit) => home::show(visit, others(&app, root_words(language))).await,
-        Err(problem) => problem.into_response(),
-    }
+    let (head, _) = request.into_parts();
+    let service = app.atm.clone();
+    home::show(head, service, Box::new(move || others(&app, root_words(language)))).await
 }
 
 /// What a deployment without the locator shows.

@@ -5,6 +5,7 @@ mod arrows;
 mod circles;
 mod doors;
 mod papers;
+mod profiles;
 mod storeys;
 mod type_names;
 

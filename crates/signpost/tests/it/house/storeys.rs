@@ -14,7 +14,8 @@ pub(super) const STOREYS: &[(&str, &[&str])] = &[
     ("login", &["auth", "platform", "store", "text"]),
     ("openid", &["auth", "login", "platform", "store", "text"]),
     ("atm", &["locator", "mcp", "platform", "store", "text"]),
-    ("signpost", &["atm", "auth", "locator", "login", "mcp", "openid", "platform", "store", "text"]),
+    ("server", &["login", "platform", "store"]),
+    ("signpost", &["atm", "auth", "locator", "login", "mcp", "openid", "platform", "server", "store", "text"]),
 ];
 
 /// The rooms of a storey from the ground up, by the floors that they stand on. A room knows those on lower floors, and

@@ -23,7 +23,7 @@ use tokio_util::io::InspectReader;
 
 use super::connection::{OpenConnection, Phase};
 use super::table::ConnectionPlace;
-use crate::server::front::Front;
+use crate::Front;
 
 /// The longest request head, in bytes; a longer one is 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;

@@ -13,7 +13,7 @@ use signpost_platform::observe::host_refusals::HostBoundPages;
 use signpost_platform::pages::error_page::ErrorPages;
 use tower::Service;
 
-use crate::deployment::untrusted_proxy;
+use crate::untrusted_proxy;
 
 /// Everything that answers at one address.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ pub struct Front {
     /// Every address of it.
     pub router: Router,
     /// Another host at the same address.
-    pub(super) wallet: Option<WalletHost>,
+    pub wallet: Option<WalletHost>,
     /// Where people meet errors.
-    pub(super) pages: Option<ErrorPages>,
+    pub pages: Option<ErrorPages>,
     /// Where requests are logged that get 404 because of their host, and proxies are recorded that are not trusted.
-    pub(super) platform: Option<Platform>,
+    pub platform: Option<Platform>,
 }
 
 impl From<Router> for Front {

@@ -13,18 +13,18 @@ const SET: &str = "UPDATE deployment SET untrusted_proxy = $1, untrusted_proxy_a
 
 /// A connection that named other clients although its address is not in `trusted_proxies`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UntrustedProxy {
+pub struct UntrustedProxy {
     /// The address of the connection.
-    pub(crate) address: String,
+    pub address: String,
     /// The time of its last request.
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
 }
 
 /// Returns the proxy that a server recorded last.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub(crate) async fn find(store: &Store) -> Result<Option<UntrustedProxy>> {
+pub async fn find(store: &Store) -> Result<Option<UntrustedProxy>> {
     let Some(row) = store.read_one(FIND, params![]).await? else { return Ok(None) };
     Ok(Some(UntrustedProxy { address: row.text(0)?.to_owned(), at: row.time(1)? }))
 }
@@ -33,7 +33,7 @@ pub(crate) async fn find(store: &Store) -> Result<Option<UntrustedProxy>> {
 ///
 /// # Errors
 /// As [`Store::write`].
-pub(crate) async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()> {
+pub async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()> {
     if is_of_own_network(address) {
         store.write([step(SET, params![address.to_string(), now])]).await?;
     }
@@ -51,10 +51,19 @@ fn is_of_own_network(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::schema::SCHEMA;
+    use signpost_store::{Migration, Schema};
 
     #[tokio::test]
     async fn only_addresses_of_the_own_network_are_recorded() {
+        static SCHEMA: Schema = Schema {
+            migrations: &[Migration::expands(
+                "CREATE TABLE deployment (untrusted_proxy TEXT, untrusted_proxy_at BIGINT); \
+                 INSERT INTO deployment VALUES (NULL, NULL);",
+            )],
+            tables: &[],
+            single_rows: &[],
+            watched: &[],
+        };
         let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
         let at = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(find(&store).await.unwrap(), None);

@@ -11,11 +11,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Borrow;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use signpost_platform::limits::Proxies;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -24,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::serving::Dispatcher;
 use self::table::ConnectionTable;
-use super::front::Front;
+use crate::Front;
 
 /// How often connections are looked at; what is closed for its age is up to this much older than it may be.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -93,15 +94,60 @@ fn connections_below(descriptors: u64) -> usize {
     usize::try_from((descriptors - reserved).min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)
 }
 
-/// Serves until `draining`, then accepts no more, closes the connections without a request and ends with the last of the
-/// others. Dropped, it cuts them off. A listener that is only borrowed stays open.
-pub(crate) async fn serve(
-    listener: impl Borrow<TcpListener>,
+/// Accepts connections until `draining`, then closes the listener and the connections without a request, and returns when the
+/// others have ended. If the future is dropped, all connections are closed.
+///
+/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, and the connections
+/// shall be optimized as this crate is.
+pub fn serve(
+    listener: TcpListener,
     front: Front,
     limits: ConnectionLimits,
     proxies: &Proxies,
     draining: CancellationToken,
-) {
+) -> BoxFuture<'_, ()> {
+    let serving = async move {
+        let open = accept(&listener, front, limits, proxies, draining).await;
+        drop(listener);
+        open.drain().await;
+    };
+    serving.boxed()
+}
+
+/// Like [`serve`], but leaves the listener open, so that connections wait in its queue for the server that follows.
+pub fn serve_borrowed<'a>(
+    listener: &'a TcpListener,
+    front: Front,
+    limits: ConnectionLimits,
+    proxies: &'a Proxies,
+    draining: CancellationToken,
+) -> BoxFuture<'a, ()> {
+    let serving = async move { accept(listener, front, limits, proxies, draining).await.drain().await };
+    serving.boxed()
+}
+
+/// The connections of a listener that accepts no more.
+struct OpenConnections {
+    table: Arc<ConnectionTable>,
+    tasks: JoinSet<()>,
+}
+
+impl OpenConnections {
+    /// Closes the connections without a request and waits for the others to end.
+    async fn drain(mut self) {
+        self.table.drain();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// Accepts connections until `draining`.
+async fn accept(
+    listener: &TcpListener,
+    front: Front,
+    limits: ConnectionLimits,
+    proxies: &Proxies,
+    draining: CancellationToken,
+) -> OpenConnections {
     let table = Arc::new(ConnectionTable::new(limits, SWEEP_INTERVAL));
     let dispatcher = Arc::new(Dispatcher::new(front, proxies.clone()));
     let mut tasks = JoinSet::new();
@@ -112,7 +158,7 @@ pub(crate) async fn serve(
             () = draining.cancelled() => break,
             _ = sweep.tick() => table.sweep(),
             Some(_) = tasks.join_next() => {}
-            accepted = listener.borrow().accept() => match accepted {
+            accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
                     if has_place(&table, &mut tasks, limits.total).await {
                         // Without it every reply on an event stream waits 40 ms for the acknowledgement of the one before.
@@ -131,9 +177,7 @@ pub(crate) async fn serve(
             },
         }
     }
-    drop(listener);
-    table.drain();
-    while tasks.join_next().await.is_some() {}
+    OpenConnections { table, tasks }
 }
 
 /// Whether one more connection may stay; where all places are taken, one that waits for its client makes way.
