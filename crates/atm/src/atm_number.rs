@@ -1,18 +1,20 @@
-//! The id of a machine in the database.
+//! The ID of an ATM in the database and in URLs.
 
 use anyhow::{Context, Result};
 use signpost_locator::AtmId;
 use signpost_store::column::Via;
 use signpost_store::{ColumnType, Kind, Value};
 
-/// The id of a machine, as its column holds it.
+/// The ID of an ATM in its column.
 #[derive(Debug)]
 pub struct AtmNumber(AtmId);
 
-/// Reads the id of a machine as it stands in an address: a number in its one spelling, without a sign or a zero before it.
+/// Parses the ID of an ATM in a URL: a number without sign and leading zeros.
 pub(crate) fn parse_atm_id(text: &str) -> Option<AtmId> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
-    text.parse().ok().filter(|_| is_plain).and_then(AtmId::new)
+    if text.starts_with(['0', '+']) {
+        return None;
+    }
+    AtmId::new(text.parse().ok()?)
 }
 
 impl From<AtmNumber> for Value {

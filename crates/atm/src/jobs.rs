@@ -1,4 +1,4 @@
-//! Work that a running server does by itself: fetches the feeds that are due, and loads a catalogue that changed.
+//! Background jobs of a server: fetches feeds, reloads the catalogue, and deletes old reports.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,25 +15,32 @@ use super::feeds::{FeedFetcher, FetchMemory, MAX_CONCURRENT_FETCHES, Synced, sql
 use crate::reports;
 use crate::service::AtmService;
 
-/// How often a running server looks.
-const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+/// Interval of the check for due feeds.
+const FEED_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often addresses and old reports are swept.
+/// Interval of the deletion of client addresses and old reports.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
-/// Starts all of it, until the server drains.
+/// Starts all jobs. They run until the server drains.
 #[must_use]
 pub fn spawn_all(atm: &AtmService) -> [JoinHandle<()>; 3] {
-    let watched = atm.clone();
-    let watch =
-        async move { catalogue::watch(&watched.store, &watched.catalogue, &watched.clock, &watched.draining).await };
-    [tokio::spawn(run_feeds(atm.clone())), tokio::spawn(watch), tokio::spawn(sweep_reports(atm.clone()))]
+    [
+        tokio::spawn(run_feeds(atm.clone())),
+        tokio::spawn(watch_catalogue(atm.clone())),
+        tokio::spawn(sweep_reports(atm.clone())),
+    ]
 }
 
-/// Forgets addresses and old reports until the server stops.
+async fn watch_catalogue(service: AtmService) {
+    catalogue::watch(&service.store, &service.catalogue, &service.clock, &service.draining).await;
+}
+
+/// Deletes client addresses and old reports.
 async fn sweep_reports(service: AtmService) {
-    let sweep = || reports::sql::sweep(&service.store, service.clock.now());
-    every(SWEEP_INTERVAL, &service.draining, "could not sweep the reports", sweep).await;
+    every(SWEEP_INTERVAL, &service.draining, "could not sweep the reports", || {
+        reports::sql::sweep(&service.store, service.clock.now())
+    })
+    .await;
 }
 
 /// Fetches due feeds until the server stops. A fetch that is interrupted then is repeated by the next server; importing a
@@ -41,7 +48,7 @@ async fn sweep_reports(service: AtmService) {
 async fn run_feeds(service: AtmService) {
     let mut fetches = FeedFetches::new(service.clone());
     let rounds = async {
-        let mut look = interval(LOOK_INTERVAL);
+        let mut look = interval(FEED_INTERVAL);
         loop {
             tokio::select! {
                 _ = look.tick() => if let Err(error) = fetches.start_due().await {
@@ -77,8 +84,9 @@ impl FeedFetches {
         due.retain(|feed| feed.is_due(now) && !self.names.values().any(|name| *name == feed.name));
         due.sort_by_key(|feed| feed.next_at);
         for feed in due {
-            let (service, memory, permits) = (self.service.clone(), self.memory.clone(), Arc::clone(&self.permits));
-            let task = self.tasks.spawn(fetch_in_turn(service, memory, permits, feed.name.clone()));
+            let permits = Arc::clone(&self.permits);
+            let fetch = fetch_in_turn(self.service.clone(), self.memory.clone(), permits, feed.name.clone());
+            let task = self.tasks.spawn(fetch);
             self.names.insert(task.id(), feed.name);
         }
         Ok(())
@@ -94,7 +102,7 @@ impl FeedFetches {
 async fn fetch_in_turn(service: AtmService, memory: FetchMemory, permits: Arc<Semaphore>, name: String) {
     let Ok(_permit) = permits.acquire().await else { return };
     match fetch_due(&service, memory, &name).await {
-        // The import has its own line.
+        // The import is logged already.
         Ok(None | Some(Synced::TakenOver { .. })) => {}
         Ok(Some(Synced::Unchanged)) => tracing::info!(feed = name, "feed unchanged"),
         Ok(Some(Synced::Superseded)) => tracing::info!(feed = name, "feed fetched by another server"),

@@ -1,4 +1,4 @@
-//! What tools, resources and prompts work with.
+//! The context of tools, resources and prompts.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use url::Url;
 
 use super::catalogue::Catalogue;
 
-/// What tools, resources and prompts work with. It has no store: a search touches no database.
+/// The context of tools, resources and prompts. It has no store: a search does not read the database.
 #[derive(Clone, Debug)]
 pub struct Locator {
-    /// The ATMs and the places.
+    /// The ATMs and the place names.
     pub catalogue: Arc<Catalogue>,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// Where it is used from.
+    /// How clients reach the locator.
     pub deployment: Deployment,
-    /// Where people reach its pages, if they can.
+    /// The URL of its pages, if it has any.
     pub public_url: Option<Url>,
 }
 
-/// Where the locator is used from (ATM locator specification, §2).
+/// How clients reach the locator (ATM locator specification, §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deployment {
     /// Over the network: `serve`.
     Remote,
-    /// By one client on the same machine: `mcp`.
+    /// From one client on the same computer: `mcp`.
     Local,
 }
 
-/// The sign on a post, in the document itself: clients fetch nothing from anywhere.
+/// Returns the icon as a data URL, so that clients fetch nothing.
 pub(crate) fn icons() -> Vec<Icon> {
     let data = BASE64.encode(include_bytes!("icon.svg"));
     let src = format!("data:image/svg+xml;base64,{data}");

@@ -1,24 +1,24 @@
-//! Work that takes a processor for a while, on threads where it holds up nobody.
+//! CPU-bound work on threads that run no requests.
 
 use anyhow::{Context, Result};
 use signpost_locator::import::Stop;
 
-/// Does `work` on a thread for such work, and tells it to stop once nobody waits for it any more: the request has ended,
-/// the server drains.
+/// Runs `work` on a thread for blocking work. Stops it when the returned future is dropped, because the request ended
+/// or the server drains.
 ///
 /// # Errors
-/// Where it panics.
+/// If `work` panics.
 pub async fn run<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'static) -> Result<T> {
-    struct Waiting(Stop);
+    struct StopOnDrop(Stop);
 
-    impl Drop for Waiting {
+    impl Drop for StopOnDrop {
         fn drop(&mut self) {
             self.0.stop();
         }
     }
 
     let stop = Stop::default();
-    let _waiting = Waiting(stop.clone());
+    let _stop_on_drop = StopOnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop)).await.context("the work was interrupted")
 }
 

@@ -1,24 +1,36 @@
-//! `/atms/{id}/reports`: anybody says what they found at a machine. No key is asked for; an operator's makes it decide.
+//! `/atms/{id}/reports`: reports about an ATM. No API key is required; with an operator's key, the report decides.
 
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use signpost_locator::AtmId;
 use signpost_platform::accounts::{Account, Environment, Scope};
 use signpost_platform::limits::Limit;
-use signpost_platform::web::api_key::Door;
+use signpost_platform::web::api_key::ApiKeyGuard;
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, Fields, PathId};
+use signpost_platform::web::{ApiKey, JsonBody, Nullable, PathParams};
 
-use crate::reporting::{ReportRefusal, ReportSender, TakenReport, take_report};
+use crate::atm_number::parse_atm_id;
+use crate::reporting::{ReportRefusal, ReportRequest, ReportSender, TakenReport, take_report};
 use crate::reports::admission::{ReportFields, SentReport};
 use crate::reports::{HowSeen, ReportId, ReportState, Seen, Weight};
 use crate::service::AtmService;
 
-/// What the sender of a report is told of it.
+/// The body of a report.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReportBody {
+    seen: String,
+    how: Option<Nullable<String>>,
+    at: Option<Nullable<String>>,
+    text: Option<Nullable<String>>,
+    pow: Option<Nullable<String>>,
+}
+
+/// A report in the reply to its sender.
 #[derive(Serialize)]
 struct ReportView {
     id: ReportId,
@@ -34,32 +46,36 @@ struct ReportView {
     dry_run: bool,
 }
 
+/// `POST /atms/{id}/reports`
 pub(crate) async fn report(
     environment: Environment,
     State(service): State<AtmService>,
-    PathId(atm): PathId,
+    PathParams(atm): PathParams<String>,
     request: Request,
 ) -> Result<Response, ReportRefusal> {
     let (sender, request) = find_sender(&service, environment, request).await?;
-    let mut fields = Fields::from_request(request, &service).await?;
-    let seen = fields.text("seen")?;
-    let [how, at, text, pow] = optional(&mut fields)?;
-    fields.done()?;
-    let given = ReportFields { seen: &seen, how: how.as_deref(), at: at.as_deref(), text: text.as_deref() };
+    let JsonBody(body) = JsonBody::<ReportBody>::from_request(request, &service).await?;
+    // Null counts as absent.
+    let [how, at, text, pow] =
+        [body.how, body.at, body.text, body.pow].map(|member| member.and_then(|Nullable(text)| text));
+    let given = ReportFields { seen: &body.seen, how: how.as_deref(), at: at.as_deref(), text: text.as_deref() };
     let sent = SentReport::read(given, service.clock.now())?;
-    let taken = take_report(&service, environment, (&atm, sent, pow.as_deref()), sender).await?;
+    let atm = parse_atm_id(&atm).ok_or(ReportRefusal::AtmNotFound)?;
+    let snapshot = &service.catalogue.snapshot();
+    let request = ReportRequest { snapshot, atm, sent, pow: pow.as_deref(), sender };
+    let taken = take_report(&service, environment, request).await?;
     Ok(reply(taken, environment))
 }
 
-/// Who sends the request: an operator where it has an API key, else anybody. The key is looked at before the body.
+/// Returns the sender of a request: an operator if it has an API key, which is checked before the body is read.
 async fn find_sender(
     service: &AtmService,
     environment: Environment,
     request: Request,
 ) -> Result<(ReportSender, Request), ReportRefusal> {
     if request.headers().contains_key(header::AUTHORIZATION) {
-        let door = Door::new(service, environment, Limit::Submissions, Scope::Atms);
-        let request = door.admit(request).await?;
+        let guard = ApiKeyGuard::new(service, environment, Limit::Submissions, Scope::Atms);
+        let request = guard.admit(request).await?;
         let account = request.extensions().get::<Account>().cloned().ok_or(Problem::InvalidApiKey)?;
         let key = request.extensions().get::<ApiKey>().cloned().ok_or(Problem::InvalidApiKey)?;
         return Ok((ReportSender::Operator(account, key.id), request));
@@ -70,12 +86,6 @@ async fn find_sender(
     };
     let caller = client_address(service, &request);
     Ok((ReportSender::Anybody(caller, person), request))
-}
-
-/// The fields that may be left out; null is none.
-fn optional(fields: &mut Fields) -> Result<[Option<String>; 4], Problem> {
-    let mut take = |field| fields.nullable_text(field).map(Option::flatten);
-    Ok([take("how")?, take("at")?, take("text")?, take("pow")?])
 }
 
 fn reply(taken: TakenReport, environment: Environment) -> Response {

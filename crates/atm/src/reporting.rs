@@ -1,4 +1,4 @@
-//! Takes reports, from programs and from the form of a machine's page.
+//! Accepts reports from the API and from the form on the page of an ATM.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -13,8 +13,7 @@ use signpost_platform::limits::{Caller, Exceeded, Limit, Rate, network_of};
 use signpost_platform::web::problem::{Problem, error_body};
 use signpost_store::random;
 
-use crate::atm_number::parse_atm_id;
-use crate::catalogue::{CatalogueEntry, OPERATOR};
+use crate::catalogue::{CatalogueEntry, OPERATOR, Snapshot};
 use crate::reports::admission::{Admission, BadReport, NotAdmitted, PER_NETWORK, SentReport, admit};
 use crate::reports::proof::check_proof;
 use crate::reports::sql::{self, ReportOrigin, ReportWrite};
@@ -22,31 +21,42 @@ use crate::reports::{DecidedBy, HoldReason, MachineReport, ReportId, ReportState
 use crate::service::AtmService;
 use crate::visitors::KnownVisitor;
 
-/// How many reports of all callers reach the database of one server.
+/// Rate limit for the reports of all callers of a server, before the database is accessed.
 const ALL_REPORTS: Rate = Rate { count: 600, window: Duration::from_mins(1) };
-/// For how long a person counts no more than anybody.
+/// Age of an account from which its reports have more weight.
 const NEW_PERSON: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// How often a report is compared anew where others came between.
+/// Maximum attempts to store a report after a conflict with another one.
 const MAX_ATTEMPTS: usize = 20;
 
-/// Who sends a report.
+/// The sender of a report.
 #[derive(Clone, Debug)]
 pub(crate) enum ReportSender {
-    /// Anybody, who may be signed in, from this address.
+    /// A person at a client address, who may be signed in.
     Anybody(Caller, Option<KnownVisitor>),
-    /// An operator, with a key for its own machines.
+    /// An operator with an API key, for its own ATMs.
     Operator(Account, KeyId),
 }
 
-/// A report that was taken.
+/// A report to be accepted.
+#[derive(Debug)]
+pub(crate) struct ReportRequest<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) atm: AtmId,
+    pub(crate) sent: SentReport,
+    /// The proof of work.
+    pub(crate) pow: Option<&'a str>,
+    pub(crate) sender: ReportSender,
+}
+
+/// An accepted report.
 #[derive(Debug)]
 pub(crate) struct TakenReport {
     pub(crate) report: MachineReport,
-    /// Whether the same person had not said so before.
+    /// Whether the report is not a repetition by the same person.
     pub(crate) is_new: bool,
 }
 
-/// Why a report was not taken.
+/// A rejected report.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportRefusal {
     #[error("no ATM has this ID; it may be gone from its sources")]
@@ -61,24 +71,24 @@ pub(crate) enum ReportRefusal {
     Problem(#[from] Problem),
 }
 
-/// Takes a report of a machine in an environment. In the sandbox it is read, and nothing of it is stored.
+/// Accepts a report about an ATM. In the sandbox it is checked, but not stored.
 pub(crate) async fn take_report(
     service: &AtmService,
     environment: Environment,
-    (atm, sent, pow): (&str, SentReport, Option<&str>),
-    sender: ReportSender,
+    request: ReportRequest<'_>,
 ) -> Result<TakenReport, ReportRefusal> {
-    let snapshot = service.catalogue.snapshot();
-    let id = parse_atm_id(atm);
-    let entry = id.and_then(|id| snapshot.get(id)).ok_or(ReportRefusal::AtmNotFound)?;
-    let (now, id) = (service.clock.now(), entry.machine.id);
-    let proof = match pow {
-        None => None,
-        Some(pow) => Some(check_proof(id, sent.seen, pow, now).ok_or(ReportRefusal::InvalidProof(
-            "SHA-256 of 'ATM|SEEN|DAY|POW' must begin with 20 zero bits, with the day of today in UTC",
-        ))?),
-    };
-    let report = MachineReport { proof, operator: operator_of(entry), ..draft(id, sent, now) };
+    let ReportRequest { snapshot, atm, sent, pow, sender } = request;
+    let entry = snapshot.get(atm).ok_or(ReportRefusal::AtmNotFound)?;
+    let now = service.clock.now();
+    let mut report = draft(entry, sent, now);
+    if let Some(pow) = pow {
+        let Some(proof) = check_proof(report.atm_id, report.seen, pow, now) else {
+            return Err(ReportRefusal::InvalidProof(
+                "SHA-256 of 'ATM|SEEN|DAY|POW' must begin with 20 zero bits, with the day of today in UTC",
+            ));
+        };
+        report.proof = Some(proof);
+    }
     match sender {
         ReportSender::Operator(account, key) => {
             if sql::is_banned(&service.store, key.as_str()).await.map_err(Problem::from)? {
@@ -100,8 +110,8 @@ pub(crate) async fn take_report(
     }
 }
 
-/// Counts a report for its address, for its network, and for all of them: a flood is refused before it reaches the
-/// database. What one network sends too much must not use up what all may send.
+/// Counts a report against the limits of its address, of its network and of all callers, in this order: a flood from
+/// one network does not use up the limit of all.
 async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     let elapsed = service.clock.elapsed();
     let limits = &service.limits;
@@ -115,13 +125,15 @@ async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     all.map_err(Problem::RateLimited)
 }
 
-fn draft(atm_id: AtmId, sent: SentReport, now: Timestamp) -> MachineReport {
-    let (id, text_hash) = (ReportId::new(now, random()), sent.text_hash());
+/// Creates a report without proof, sender and decision.
+fn draft(entry: &CatalogueEntry, sent: SentReport, now: Timestamp) -> MachineReport {
+    let id = ReportId::new(now, random());
+    let text_hash = sent.text_hash();
     MachineReport {
         voice: id.clone(),
         id,
-        atm_id,
-        operator: String::new(),
+        atm_id: entry.machine.id,
+        operator: operator_of(entry),
         seen: sent.seen,
         how: sent.how,
         seen_at: sent.at,
@@ -141,22 +153,26 @@ fn draft(atm_id: AtmId, sent: SentReport, now: Timestamp) -> MachineReport {
     }
 }
 
-/// Whose machine it is, as far as reports are counted for one operator.
+/// Returns the folded name of the operator, for which reports are counted. Empty if it is not known.
 fn operator_of(entry: &CatalogueEntry) -> String {
     let record = &entry.machine.record;
     record.operator.as_deref().or(record.brand.as_deref()).map(fold).unwrap_or_default()
 }
 
-/// The operator's own word decides at once.
+/// Stores a report of the operator, which decides at once.
 async fn store_decision(
     service: &AtmService,
     environment: Environment,
     report: MachineReport,
     key: &KeyId,
 ) -> Result<TakenReport, ReportRefusal> {
-    let decided_at = Some(report.created_at);
-    let (state, decided_by) = (ReportState::Accepted, Some(DecidedBy::Operator));
-    let report = MachineReport { reporter: Some(key.to_string()), state, decided_by, decided_at, ..report };
+    let report = MachineReport {
+        reporter: Some(key.to_string()),
+        state: ReportState::Accepted,
+        decided_by: Some(DecidedBy::Operator),
+        decided_at: Some(report.created_at),
+        ..report
+    };
     if environment == Environment::Sandbox {
         return Ok(TakenReport { report, is_new: true });
     }
@@ -169,6 +185,7 @@ async fn store_decision(
     Err(busy().into())
 }
 
+/// Stores a report of a person, if the other reports allow it.
 async fn store_admitted(
     service: &AtmService,
     report: MachineReport,
@@ -190,10 +207,14 @@ async fn store_admitted(
         address,
     };
     let [today, _] = origin.address.clone();
-    let known = |text: String| Some(text).filter(|text| !text.is_empty());
-    let (address, network) = (known(today.address), known(today.network));
-    let report = MachineReport { reporter: origin.person.clone(), weight, address, network, ..report };
-    let turn = service.report_turns.next().await.ok_or_else(busy)?;
+    let report = MachineReport {
+        reporter: origin.person.clone(),
+        weight,
+        address: not_empty(today.address),
+        network: not_empty(today.network),
+        ..report
+    };
+    let turn = service.report_slots.next().await.ok_or_else(busy)?;
     for _ in 0..MAX_ATTEMPTS {
         let others = sql::read_others(&service.store, &report, &origin, now).await.map_err(Problem::from)?;
         let (state, held) = match admit(report.seen, &others, per_address, report.proof.is_some(), now)? {
@@ -213,7 +234,11 @@ async fn store_admitted(
     Err(busy().into())
 }
 
-/// Stores a report unless others came between.
+fn not_empty(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// Stores a report. Returns `None` if other reports were stored since `version`.
 async fn store(
     service: &AtmService,
     report: MachineReport,
@@ -223,7 +248,8 @@ async fn store(
         ReportWrite::Changed => Ok(None),
         ReportWrite::ProofUsed => Err(ReportRefusal::InvalidProof("it was used before")),
         ReportWrite::Stored => {
-            let (seen, state) = (report.seen.as_str(), report.state.as_str());
+            let seen = report.seen.as_str();
+            let state = report.state.as_str();
             let why = report.held.map(|held| if held == HoldReason::Flood { "flood" } else { "burst" });
             tracing::info!(report = %report.id, atm = report.atm_id.get(), seen, state, why, "report taken");
             service.catalogue.changed.notify_one();

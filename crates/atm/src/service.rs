@@ -1,4 +1,4 @@
-//! The ATM service: what its requests and jobs can reach.
+//! The ATM service: the state that its requests and jobs share.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use signpost_platform::Platform;
 
 use super::catalogue::Catalogue;
-use super::reports::turns::ReportTurns;
+use super::reports::slots::ReportSlots;
 use super::settings::AtmSettings;
 use super::shelf::PageShelf;
 use super::submission_slots::SubmissionSlots;
 use super::visitors::VisitorLookup;
 
-/// The ATM service. Cheap to clone; built once, when the server starts.
+/// The ATM service. Created once, when the server starts; clones share their state.
 #[derive(Clone, Debug)]
 pub struct AtmService(Arc<AtmParts>);
 
 /// The parts of an [`AtmService`].
 #[derive(Debug)]
 pub struct AtmParts {
-    /// What it shares with the other service.
+    /// The state that all services share.
     pub platform: Platform,
-    /// The operator's decisions.
+    /// The settings.
     pub settings: AtmSettings,
-    /// The ATMs and the places.
+    /// The ATMs and the place names.
     pub catalogue: Arc<Catalogue>,
-    /// Operators' submissions that are being read.
+    /// The submissions of operators that are being read.
     pub submissions: SubmissionSlots,
-    /// Pages that were made a moment ago.
+    /// The cache of rendered pages.
     pub shelf: PageShelf,
-    /// Whose report is being stored.
-    pub report_turns: ReportTurns,
-    /// Who is signed in, where people log in here.
+    /// The slots for reports that are being stored.
+    pub report_slots: ReportSlots,
+    /// The lookup of signed-in visitors, if the server has logins.
     pub visitors: Option<Arc<dyn VisitorLookup>>,
 }
 
@@ -52,7 +52,7 @@ impl Deref for AtmParts {
 }
 
 impl AtmService {
-    /// The service on a platform.
+    /// Creates the service.
     #[must_use]
     pub fn new(
         platform: Platform,
@@ -60,15 +60,13 @@ impl AtmService {
         catalogue: Catalogue,
         visitors: Option<Arc<dyn VisitorLookup>>,
     ) -> Self {
-        let (submissions, report_turns) = (SubmissionSlots::default(), ReportTurns::default());
-        let shelf = PageShelf::default();
         Self(Arc::new(AtmParts {
             platform,
             settings,
             catalogue: Arc::new(catalogue),
-            submissions,
-            shelf,
-            report_turns,
+            submissions: SubmissionSlots::default(),
+            shelf: PageShelf::default(),
+            report_slots: ReportSlots::default(),
             visitors,
         }))
     }

@@ -56,26 +56,33 @@ fn optional_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, 
 }
 
 fn optional_host_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let is_label = |label: &str| {
-        let is_spelled = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        (1..=63).contains(&label.len()) && is_spelled && !label.starts_with('-') && !label.ends_with('-')
-    };
-    let is_host = |text: &str| text.len() <= 253 && text.split('.').all(is_label);
     setting::optional(from, "a host name, such as www-example-com.assistant.example", |text| {
-        is_host(text).then(|| text.to_owned())
+        is_host_name(text).then(|| text.to_owned())
     })
 }
 
-/// The external geocoder, where one is named: the public server of its kind unless there is an address.
+fn is_host_name(text: &str) -> bool {
+    text.len() <= 253
+        && text.split('.').all(|label| {
+            let is_spelled = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            (1..=63).contains(&label.len()) && is_spelled && !label.starts_with('-') && !label.ends_with('-')
+        })
+}
+
+/// Reads the external geocoder, if one is set. Its default URL is that of the public server.
 fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GeocoderSettings>, D::Error> {
     const NO_PUBLIC_SERVER: &str = "geocoder_url is not set, and there is no public server of Pelias: set it to the \
                                     address of yours, such as https://pelias.example.com";
     let keys = GeocoderKeys::deserialize(from)?;
     let Some(kind) = keys.geocoder else { return Ok(None) };
-    let public = || kind.public_server().map(|url| Url::parse(url).expect("the public servers have addresses"));
+    let url = match (keys.geocoder_url, kind.public_server()) {
+        (Some(url), _) => url,
+        (None, Some(public)) => Url::parse(public).expect("the URLs of public servers are valid"),
+        (None, None) => return Err(D::Error::custom(NO_PUBLIC_SERVER)),
+    };
     Ok(Some(GeocoderSettings {
         kind,
-        url: keys.geocoder_url.or_else(public).ok_or_else(|| D::Error::custom(NO_PUBLIC_SERVER))?,
+        url,
         key: keys.geocoder_key.map(Into::into),
         within: keys.geocoder_timeout,
         rate: keys.geocoder_rate_limit,

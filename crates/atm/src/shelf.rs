@@ -1,4 +1,4 @@
-//! Pages that were made a moment ago, for the next who asks for them.
+//! A cache of rendered pages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,67 +9,75 @@ use signpost_platform::pages::compressed::Compressed;
 
 use super::catalogue::Snapshot;
 
-/// How much is kept in all, and the longest name.
+/// Maximum size of the cache, and of the key of a page, in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-const MAX_NAME: usize = 200;
+const MAX_KEY: usize = 200;
 
-/// Pages of one state of the catalogue. With another state all of them go.
+/// A cache of the pages of one snapshot of the catalogue. A page of another snapshot clears it.
 #[derive(Debug, Default)]
 pub struct PageShelf(Mutex<ShelfRows>);
 
 #[derive(Debug, Default)]
 struct ShelfRows {
-    /// Kept alive is its place in memory alone, so that no other state is taken for it.
+    /// The snapshot of the pages. The weak reference keeps its address from being used by another one.
     state: Weak<Snapshot>,
     pages: HashMap<String, KeptPage>,
     bytes: usize,
 }
 
-/// A page that was made.
+/// A rendered page.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptPage {
     pub(crate) document: Compressed,
-    /// What is another text wherever the document is.
+    /// The entity tag.
     pub(crate) tag: String,
     /// Whether search engines may list it.
     pub(crate) is_listed: bool,
-    /// What it asks the person's device for.
+    /// The features of the device that the page uses.
     pub(crate) device_use: Option<DeviceUse>,
-    /// When it was made, and until when it would be made the same.
+    /// The time of the rendering, and the time up to which the page stays the same.
     pub(crate) made: Timestamp,
     pub(crate) until: Timestamp,
 }
 
 impl KeptPage {
-    /// How much memory it takes, compressed form and all.
+    /// Returns the size in memory, including the compressed form.
     fn size(&self) -> usize {
         self.document.size() + size_of::<Self>()
     }
 }
 
+impl ShelfRows {
+    fn is_of(&self, state: &Arc<Snapshot>) -> bool {
+        std::ptr::eq(self.state.as_ptr(), Arc::as_ptr(state))
+    }
+}
+
 impl PageShelf {
-    /// The page of a name, where it is of this state and still right.
-    pub(crate) fn get(&self, state: &Arc<Snapshot>, name: &str, now: Timestamp) -> Option<KeptPage> {
+    /// Returns the page of a snapshot with this key, if it is current.
+    pub(crate) fn get(&self, state: &Arc<Snapshot>, key: &str, now: Timestamp) -> Option<KeptPage> {
         let rows = self.rows();
-        let is_same = std::ptr::eq(rows.state.as_ptr(), Arc::as_ptr(state));
-        let page = rows.pages.get(name).filter(|_| is_same)?;
+        if !rows.is_of(state) {
+            return None;
+        }
+        let page = rows.pages.get(key)?;
         (page.made <= now && now < page.until).then(|| page.clone())
     }
 
-    /// Keeps a page. Where there is no room all others go first: those that are asked for come back.
-    pub(crate) fn put(&self, state: &Arc<Snapshot>, name: String, page: KeptPage) {
-        let size = name.len() + page.size();
-        if name.len() > MAX_NAME || size > MAX_BYTES {
+    /// Stores a page. If there is no space, all others are evicted first.
+    pub(crate) fn put(&self, state: &Arc<Snapshot>, key: String, page: KeptPage) {
+        let key_size = key.len();
+        let size = key_size + page.size();
+        if key_size > MAX_KEY || size > MAX_BYTES {
             return;
         }
         let mut rows = self.rows();
-        if !std::ptr::eq(rows.state.as_ptr(), Arc::as_ptr(state)) || rows.bytes + size > MAX_BYTES {
+        if !rows.is_of(state) || rows.bytes + size > MAX_BYTES {
             *rows = ShelfRows { state: Arc::downgrade(state), ..ShelfRows::default() };
         }
         rows.bytes += size;
-        let of_name = name.len();
-        if let Some(before) = rows.pages.insert(name, page) {
-            rows.bytes -= of_name + before.size();
+        if let Some(before) = rows.pages.insert(key, page) {
+            rows.bytes -= key_size + before.size();
         }
     }
 
@@ -123,7 +131,7 @@ mod tests {
         shelf.put(&state, "999".to_owned(), page(100_000));
         assert_eq!(shelf.rows().bytes, before);
         shelf.put(&state, "long".to_owned(), page(MAX_BYTES + 1));
-        shelf.put(&state, "n".repeat(MAX_NAME + 1), page(1));
+        shelf.put(&state, "n".repeat(MAX_KEY + 1), page(1));
         assert!(shelf.get(&state, "long", at(60)).is_none());
     }
 }

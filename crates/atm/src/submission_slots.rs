@@ -1,4 +1,4 @@
-//! Which submissions of operators are being read: each takes memory and a processor for a while.
+//! Limits the concurrent submissions of operators, as each takes memory and a thread for a while.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use signpost_platform::web::problem::Problem;
 use signpost_platform::web::receive_slots::{ReceiveSlot, ReceiveSlots, SlotBounds, SlotsFull};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Maximum submissions that one server takes in at once: in all, of an account, and from a client address if others wait.
+/// Maximum submissions that a server receives at once: in all, of an account, and from a client address if others wait.
 const BOUNDS: SlotBounds = SlotBounds { slots: 8, per_owner: 1, per_address: 4, min_rate: 4 * 1024 };
-/// Most of these that are read and compared at once; the others wait with their bodies.
+/// Maximum submissions that are parsed at once. The others wait with their bodies.
 const MAX_READ_AT_ONCE: usize = 2;
 
-/// The submissions that a server takes in; its copies are one.
+/// The submissions that a server receives. Clones share their state.
 #[derive(Clone, Debug)]
 pub struct SubmissionSlots {
     slots: ReceiveSlots,
     turns: Arc<Semaphore>,
 }
 
-/// A submission's place, given up when it is dropped.
+/// The slot of a submission, released on drop.
 #[derive(Debug)]
 pub(crate) struct SubmissionSlot {
     slot: ReceiveSlot,
@@ -37,10 +37,10 @@ impl Default for SubmissionSlots {
 }
 
 impl SubmissionSlots {
-    /// Takes a place for a submission of an account that has none. If all places are taken, the slowest body is displaced.
+    /// Takes a slot for a submission of an account. If all slots are taken, the slowest body is displaced.
     ///
     /// # Errors
-    /// If the account has a place, or all places are taken and none may be displaced.
+    /// If the account has a slot already, or if all slots are taken and none may be displaced.
     pub(crate) fn begin(
         &self,
         account: &Account,
@@ -57,7 +57,7 @@ impl SubmissionSlots {
         Ok(SubmissionSlot { slot, turns: Arc::clone(&self.turns) })
     }
 
-    /// How many are being taken in.
+    /// Returns the number of submissions that are being received.
     #[must_use]
     pub fn running(&self) -> usize {
         self.slots.in_use()
@@ -68,7 +68,7 @@ impl SubmissionSlot {
     /// Receives the body of a request by `receive`.
     ///
     /// # Errors
-    /// As `receive`, or [`Problem::Unavailable`] if the body arrives too slowly.
+    /// Those of `receive`, or [`Problem::Unavailable`] if the body arrives too slowly.
     pub(crate) async fn receive<T, F>(
         &self,
         clock: &Clock,
@@ -82,7 +82,7 @@ impl SubmissionSlot {
         received.unwrap_or_else(|end| Err(Problem::Unavailable(format!("a submission of ATMs: {end}"))))
     }
 
-    /// Waits until this submission may be read, and lets the next one when that is dropped.
+    /// Waits until this submission may be parsed. The next one may be parsed when the permit is dropped.
     pub(crate) async fn turn(&self) -> SemaphorePermit<'_> {
         self.turns.acquire().await.expect("nobody closes the semaphore")
     }

@@ -1,4 +1,4 @@
-//! `/atms/submissions`: operators submit their own machines, so that what is said of them stays true.
+//! `/atms/submissions`: operators submit their own ATMs.
 
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use signpost_locator::import::{Bounds, Broken, FormatChoice, Options, SUBMISSION};
 use signpost_platform::accounts::{Account, Environment};
-use signpost_platform::web::LargePayload;
+use signpost_platform::web::LargeJsonBytes;
 use signpost_platform::web::peer::peer;
 use signpost_platform::web::problem::Problem;
 
@@ -18,9 +18,9 @@ use crate::catalogue::Conflict;
 use crate::processor;
 use crate::service::AtmService;
 
-/// Most machines of one operator.
+/// Maximum number of ATMs of an operator.
 const MAX_MACHINES: usize = 100_000;
-/// What is read of one submission.
+/// Limits of a submission.
 const BOUNDS: Bounds = Bounds { items: 25_000, item_bytes: 64 * 1024 };
 
 pub(crate) async fn submit(
@@ -31,21 +31,23 @@ pub(crate) async fn submit(
 ) -> Result<Json<Value>, Problem> {
     let now = service.clock.now();
     let source = Source::of_operator(&account.name, now);
-    // In the sandbox a submission is read and compared, and nothing of it is kept: there is one catalogue.
+    // In the sandbox a submission is read and compared, but not stored: there is only one catalogue.
     let dry_run = account.environment == Environment::Sandbox;
-    // What an operator says to be gone is gone, however many that are.
+    // An operator may remove any number of its own ATMs.
     let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };
     let taken = async {
-        let receive = |request| LargePayload::from_request(request, &service);
-        let LargePayload(body) = slot.receive(&service.clock, request, receive).await?;
+        let received = slot.receive(&service.clock, request, |request| LargeJsonBytes::from_request(request, &service));
+        let LargeJsonBytes(body) = received.await?;
         let _turn = slot.turn().await;
         let reading = read_submission(&service, body, now).await?;
         let changes = import_submission(&service, &source, &reading, terms).await?;
         Ok(Json(describe_import(&source.name, changes, &reading.import, dry_run)))
     };
-    // A submission that comes again does no harm, so none holds up a server that is to end.
-    let stopped = || Problem::Unavailable("the server is stopping".to_owned());
-    service.draining.run_until_cancelled(taken).await.unwrap_or_else(|| Err(stopped()))
+    // A submission may be repeated, so that a server need not wait for it when it stops.
+    match service.draining.run_until_cancelled(taken).await {
+        Some(reply) => reply,
+        None => Err(Problem::Unavailable("the server is stopping".to_owned())),
+    }
 }
 
 async fn read_submission(service: &AtmService, body: Bytes, now: Timestamp) -> Result<Reading, Problem> {

@@ -6,28 +6,27 @@ use serde_json::{Map, Value};
 
 use crate::keys::{MalformedPublicKey, MalformedSignature, PublicKey, Signature, verify};
 
-/// How far a wallet's clock may be from ours, in seconds, either way (specification, section 8).
+/// Largest allowed difference between a wallet's clock and ours, in seconds (specification, section 8).
 const CLOCK_TOLERANCE_SECS: u64 = 30;
 
-/// What a wallet posts: a challenge's text, signed.
+/// The signed text of a challenge, as a wallet posts it.
 ///
-/// Key, signature and challenge are kept as text: a handler looks at the time and the challenge before it looks at the
-/// signature (specification, section 4), so that reading must not fail on them.
+/// Key, signature and challenge are kept as text: a handler checks the time and the challenge before the signature
+/// (specification, section 4), so malformed values must not fail when the body is parsed.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// The user's public key in hex, as the wallet spells it.
+    /// The user's public key in hex, as sent by the wallet.
     pub public_key: String,
     /// The signature in hex, DER.
     pub signature: String,
     /// The text that was signed, in either rendering of a [`crate::Challenge`], or in that of a [`crate::Through`].
     pub challenge: String,
-    /// When the wallet signed, in Unix seconds. It is not signed itself: what keeps an answer from being used twice is
-    /// the challenge.
+    /// Time of signing in Unix seconds. It is not part of the signed text: the challenge prevents a replay.
     pub timestamp: i64,
-    /// What the wallet says it runs on.
+    /// Description of the wallet's device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_info: Option<DeviceInfo>,
-    /// The number the page showed, where the session asks for one.
+    /// The number shown on the page, if the session requires it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirm_code: Option<String>,
 }
@@ -40,10 +39,10 @@ pub struct VerifiedAnswer {
     key: PublicKey,
 }
 
-/// What a wallet says it runs on: its own words, unchecked. What it did not say is left out when printed.
+/// The wallet's description of its device, unchecked. Missing fields are left out when serialized.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
-    /// For example `ios` or `android`; at most 32 characters.
+    /// Operating system, such as `ios` or `android`; at most 32 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
     /// The app's version; at most 64 characters.
@@ -54,51 +53,52 @@ pub struct DeviceInfo {
     pub device_id: Option<String>,
 }
 
-/// The body is not an answer.
+/// Error of parsing a body as an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnswer {
-    /// No JSON, or JSON that is no object.
+    /// Not a JSON object.
     #[error("the body is not a JSON object with public_key, signature, challenge and timestamp")]
     NotAnObject,
-    /// A required field is not there.
+    /// A required field is missing.
     #[error("the field {0} is missing: public_key, signature, challenge and timestamp are required")]
     Missing(&'static str),
-    /// A field holds something else.
+    /// A field has the wrong type.
     #[error("the field {field} must be {expected}")]
     WrongType {
-        /// The field, with its object's name before it.
+        /// The field, prefixed with the name of its object.
         field: &'static str,
-        /// What it holds in an answer.
+        /// The expected type.
         expected: &'static str,
     },
-    /// A device says more about itself than is kept.
+    /// A field of the device is too long.
     #[error("the field {field} has more than {max_chars} characters")]
     TooLong {
-        /// The field, with its object's name before it.
+        /// The field, prefixed with the name of its object.
         field: &'static str,
-        /// The most characters it may have.
+        /// Maximum number of characters.
         max_chars: usize,
     },
 }
 
-/// Why an answer's signature does not count.
+/// Reason why the signature of an answer is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotVerified {
-    /// The key cannot be read.
+    /// The key is malformed.
     #[error(transparent)]
     PublicKey(#[from] MalformedPublicKey),
-    /// The signature cannot be read.
+    /// The signature is malformed.
     #[error(transparent)]
     Signature(#[from] MalformedSignature),
-    /// Both can be read and do not belong to this text.
+    /// Both are well-formed, but the signature is not valid for this text.
     #[error("the signature was not made by this key over this challenge")]
     Mismatch,
 }
 
 impl Answer {
-    /// Reads a wallet's body. Unknown fields are ignored; `null` in an optional field is the same as leaving it out.
+    /// Parses the body of a wallet's request. Unknown fields are ignored; `null` in an optional field counts as
+    /// missing.
     ///
-    /// The caller bounds the body's length (64 KiB).
+    /// The caller limits the length of the body (64 KiB).
     ///
     /// # Errors
     /// [`InvalidAnswer`] names the first field that is missing, of a wrong type or too long.
@@ -121,10 +121,10 @@ impl Answer {
         })
     }
 
-    /// Checks the signature over exactly the text received, and says whose it is.
+    /// Verifies the signature over exactly the received text and returns the key of the signer.
     ///
     /// # Errors
-    /// [`NotVerified`] tells a malformed key, a malformed signature and a wrong signature apart.
+    /// [`NotVerified`] distinguishes a malformed key, a malformed signature and a wrong signature.
     pub fn verify(&self) -> Result<PublicKey, NotVerified> {
         let key = PublicKey::parse(&self.public_key)?;
         let signature = Signature::parse(&self.signature)?;
@@ -133,7 +133,7 @@ impl Answer {
 }
 
 impl VerifiedAnswer {
-    /// Verifies the signature of an answer that is fresh.
+    /// Verifies the signature of an answer whose time was checked.
     ///
     /// # Errors
     /// As [`Answer::verify`].
@@ -142,20 +142,20 @@ impl VerifiedAnswer {
         Ok(Self { answer, key })
     }
 
-    /// The answer as the wallet sent it, with the exact text that was signed.
+    /// Returns the answer as received, with the exact signed text.
     #[must_use]
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// The key that signed.
+    /// Returns the key of the signer.
     #[must_use]
     pub fn key(&self) -> &PublicKey {
         &self.key
     }
 }
 
-/// Whether a wallet's `timestamp` is at most 30 seconds away from `now`, both in Unix seconds.
+/// Checks whether `timestamp` is at most 30 seconds away from `now`, both in Unix seconds.
 ///
 /// ```
 /// assert!(signpost_auth::is_fresh(1_700_000_000, 1_700_000_030));
@@ -168,20 +168,16 @@ pub fn is_fresh(timestamp: i64, now: i64) -> bool {
 
 impl DeviceInfo {
     fn from_fields(fields: &Map<String, Value>) -> Result<Self, InvalidAnswer> {
-        let bounded = |key, field, max_chars| match optional(fields, key, field)? {
-            Some(text) if text.chars().count() > max_chars => Err(InvalidAnswer::TooLong { field, max_chars }),
-            text => Ok(text),
-        };
         Ok(Self {
-            platform: bounded("platform", "device_info.platform", 32)?,
-            version: bounded("version", "device_info.version", 64)?,
-            device_id: bounded("device_id", "device_info.device_id", 128)?,
+            platform: bounded(fields, "platform", "device_info.platform", 32)?,
+            version: bounded(fields, "version", "device_info.version", 64)?,
+            device_id: bounded(fields, "device_id", "device_info.device_id", 128)?,
         })
     }
 }
 
 impl InvalidAnswer {
-    /// The field that is to blame, as `details.field` of an error body names it.
+    /// Returns the invalid field, for `details.field` of an error body.
     #[must_use]
     pub fn field(&self) -> Option<&'static str> {
         match self {
@@ -191,7 +187,7 @@ impl InvalidAnswer {
     }
 }
 
-/// By the rules of [`Answer::parse`].
+/// Follows the rules of [`Answer::parse`].
 impl<'de> Deserialize<'de> for Answer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_fields(&Map::deserialize(deserializer)?).map_err(D::Error::custom)
@@ -199,7 +195,7 @@ impl<'de> Deserialize<'de> for Answer {
 }
 
 impl fmt::Debug for Answer {
-    /// Leaves out what identifies a device and what confirms a login: neither belongs in a log.
+    /// Leaves out the device and the confirmation code, which must not appear in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer")
             .field("public_key", &self.public_key)
@@ -222,6 +218,19 @@ fn optional(fields: &Map<String, Value>, key: &str, field: &'static str) -> Resu
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(InvalidAnswer::WrongType { field, expected: "a string" }),
+    }
+}
+
+/// Returns an optional text of at most `max_chars` characters.
+fn bounded(
+    fields: &Map<String, Value>,
+    key: &str,
+    field: &'static str,
+    max_chars: usize,
+) -> Result<Option<String>, InvalidAnswer> {
+    match optional(fields, key, field)? {
+        Some(text) if text.chars().count() > max_chars => Err(InvalidAnswer::TooLong { field, max_chars }),
+        text => Ok(text),
     }
 }
 

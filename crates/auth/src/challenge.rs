@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::DomainName;
 
-/// What one login is about: who asks, for which purpose, since when, and something nobody can guess.
+/// The challenge of a login: purpose, domain, time and a random number.
 ///
-/// It has two renderings that name the same four things. [`Challenge`]'s `Display` is the form the API carries,
-/// `svc:<mode>:<domain>:<unix>:<nonce>`; [`Challenge::sentence`] is what the wallet shows and signs.
+/// It has two renderings of the same values. [`Challenge`]'s `Display` is the form used by the API,
+/// `svc:<mode>:<domain>:<unix>:<nonce>`; [`Challenge::sentence`] is displayed and signed by the wallet.
 ///
 /// ```
 /// use signpost_auth::{Challenge, DomainName, Mode, Nonce};
@@ -23,29 +23,29 @@ use crate::domain::DomainName;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge {
-    /// What the user is about to do.
+    /// The purpose of the login.
     pub mode: Mode,
-    /// Where the user is about to do it.
+    /// The domain to log in to.
     pub domain: DomainName,
-    /// When the challenge was made, in Unix seconds.
+    /// Time of creation in Unix seconds.
     pub issued_at: i64,
-    /// What makes it unguessable.
+    /// Random number that makes the challenge unpredictable.
     pub nonce: Nonce,
 }
 
-/// What a session is for.
+/// The purpose of a session.
 ///
-/// `registration`, which the specification uses in its prose, is read as `register` and never written.
+/// `registration`, used in the text of the specification, is parsed as `register` and never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// A known key comes back.
+    /// Login with a known key.
     Login,
-    /// A new key introduces itself.
+    /// Registration of a new key.
     #[serde(alias = "registration")]
     Register,
-    /// Another key joins the account of somebody who is logged in. On pages of the service alone: the specification does
-    /// not know it, and its handlers take no such challenge.
+    /// Another key for the account of a logged-in user. Only on pages of the service: it is not part of the
+    /// specification, whose handlers reject such challenges.
     Link,
 }
 
@@ -53,7 +53,7 @@ pub enum Mode {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; 16]);
 
-/// The text is not a challenge in either rendering, or not exactly as one is printed.
+/// Error of parsing a challenge: the text is not exactly one of the renderings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a challenge: it is svc:<mode>:<domain>:<unix>:<nonce> or the sentence \
@@ -61,28 +61,28 @@ pub struct Nonce(pub [u8; 16]);
 )]
 pub struct NotAChallenge;
 
-/// The word is not a mode.
+/// Error of parsing a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown mode: it is login, register or link")]
 pub struct UnknownMode;
 
-/// The text is not a nonce.
+/// Error of parsing a nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a nonce is 16 bytes as 22 characters of base64url without padding")]
 pub struct NotANonce;
 
 impl Challenge {
-    /// Reads either rendering, and of each only the one spelling that is printed.
+    /// Parses either rendering, in its canonical form only.
     ///
     /// # Errors
-    /// [`NotAChallenge`] for any other text: nothing is trimmed, folded or normalised, so that two texts never name
-    /// one challenge by accident.
+    /// [`NotAChallenge`] for any other text: nothing is trimmed or normalized, so each rendering of a challenge is
+    /// unique.
     pub fn parse(text: &str) -> Result<Self, NotAChallenge> {
         let challenge = Self::from_short(text).or_else(|| Self::from_sentence(text)).ok_or(NotAChallenge)?;
         if challenge.to_string() == text || challenge.sentence() == text { Ok(challenge) } else { Err(NotAChallenge) }
     }
 
-    /// The rendering that people read and wallets sign: `Sign this to login to <domain> at <unix>:<nonce>`.
+    /// Returns the rendering that people read and wallets sign: `Sign this to login to <domain> at <unix>:<nonce>`.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { mode, domain, issued_at, nonce } = self;
@@ -128,7 +128,7 @@ impl fmt::Display for Challenge {
 }
 
 impl Mode {
-    /// The word as the API writes it.
+    /// Returns the name used by the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

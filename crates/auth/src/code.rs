@@ -1,13 +1,13 @@
-//! Drawing `qr_data` as a QR code (ISO/IEC 18004).
+//! Draws `qr_data` as a QR code (ISO/IEC 18004).
 
 use std::fmt::Write as _;
 
 use fast_qr::{ECL, QRBuilder, QRCode};
 
-/// How many light modules a scanner needs around a code.
+/// Width of the light border around a code, in modules.
 const QUIET_ZONE: usize = 4;
 
-/// A QR code of level M, with the quiet zone that it needs around it.
+/// A QR code of level M with its quiet zone.
 ///
 /// ```
 /// use signpost_auth::QrCode;
@@ -20,36 +20,37 @@ const QUIET_ZONE: usize = 4;
 pub struct QrCode(QRCode);
 
 impl QrCode {
-    /// The code of a text; `None` if the text is too long for any.
+    /// Encodes a text; returns `None` if the text is too long for a QR code.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         QRBuilder::new(text).ecl(ECL::M).build().ok().map(Self)
     }
 
-    /// The same of level L where level M needs more modules in a row than `most`: on a screen, which has no scratches,
-    /// large modules are worth more than a second level of redundancy. The quiet zone counts.
+    /// Encodes a text for a screen: with level L if level M needs more than `max_side` modules in a row, including the
+    /// quiet zone. On a screen, large modules are more important than redundancy.
     #[must_use]
-    pub fn for_screen(text: &str, most: usize) -> Option<Self> {
-        Self::from_text(text)
-            .filter(|code| code.side() <= most)
-            .or_else(|| QRBuilder::new(text).ecl(ECL::L).build().ok().map(Self))
+    pub fn for_screen(text: &str, max_side: usize) -> Option<Self> {
+        match Self::from_text(text) {
+            Some(code) if code.side() <= max_side => Some(code),
+            _ => QRBuilder::new(text).ecl(ECL::L).build().ok().map(Self),
+        }
     }
 
-    /// How many modules it has in a row, the quiet zone included.
+    /// Returns the number of modules in a row, including the quiet zone.
     #[must_use]
     pub fn side(&self) -> usize {
         self.0.size + 2 * QUIET_ZONE
     }
 
-    /// Whether a module is dark; those outside are light.
+    /// Checks whether a module is dark; modules of the quiet zone and beyond are light.
     #[must_use]
     pub fn is_dark(&self, x: usize, y: usize) -> bool {
-        let inside = |at: usize| at.checked_sub(QUIET_ZONE).filter(|at| *at < self.0.size);
-        inside(x).zip(inside(y)).is_some_and(|(x, y)| self.0[y][x].value())
+        let code = QUIET_ZONE..QUIET_ZONE + self.0.size;
+        code.contains(&x) && code.contains(&y) && self.0[y - QUIET_ZONE][x - QUIET_ZONE].value()
     }
 
-    /// The dark modules as the data of one SVG path, a rectangle for every run of them. A module is one unit wide; the
-    /// quiet zone begins at 0, 0.
+    /// Returns the dark modules as the data of one SVG path, with a rectangle for every run. A module is one unit wide;
+    /// the quiet zone begins at 0, 0.
     #[must_use]
     pub fn path(&self) -> String {
         let side = self.side();
@@ -68,10 +69,11 @@ impl QrCode {
         path
     }
 
-    /// A drawing that a page can hold.
+    /// Returns the code as an SVG element.
     #[must_use]
     pub fn svg(&self) -> String {
-        let (side, path) = (self.side(), self.path());
+        let side = self.side();
+        let path = self.path();
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" role=\"img\" \
              aria-label=\"QR code\" shape-rendering=\"crispEdges\"><rect width=\"{side}\" height=\"{side}\" \

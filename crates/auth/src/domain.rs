@@ -5,14 +5,14 @@ use std::str::FromStr;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use serde::{Deserialize, Serialize};
 
-/// The longest input looked at, in bytes: a name of 253 ASCII characters can be written in this much of any script.
+/// Maximum length of the input in bytes; enough for a name of 253 ASCII characters in any script.
 const MAX_INPUT_LEN: usize = 1024;
 
-/// A host name: what a user logs in to.
+/// The host name that users log in to.
 ///
 /// ASCII, lower case, at most 253 characters, two labels or more (or `localhost`); no port, path, address, wildcard or
-/// underscore. Names in other scripts are kept in their `xn--` form (UTS-46, RFC 5891). Whether the name is a public
-/// suffix is not looked at here.
+/// underscore. Names in other scripts are kept in their `xn--` form (UTS-46, RFC 5891). Public suffixes are not
+/// rejected here.
 ///
 /// ```
 /// use signpost_auth::DomainName;
@@ -27,25 +27,25 @@ const MAX_INPUT_LEN: usize = 1024;
 #[serde(try_from = "String", into = "String")]
 pub struct DomainName(String);
 
-/// The text is not a host name one can log in to.
+/// Error of parsing a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDomain {
-    /// Nothing was given.
+    /// Empty text.
     #[error("a domain may not be empty: give a host name such as example.com")]
     Empty,
-    /// Something that belongs to a URL or a pattern, not to a host name.
+    /// A part of a URL or a pattern.
     #[error("a domain is a host name alone, such as example.com: leave out the {0}")]
     Has(&'static str),
-    /// An address, or what a browser would take for one.
+    /// An IP address, or a text that browsers treat as one.
     #[error("a domain is a host name such as example.com, not an IP address")]
     IpAddress,
-    /// One label, and not `localhost`.
+    /// A single label other than `localhost`.
     #[error("a domain has two labels or more, such as example.com; of single labels only localhost is allowed")]
     SingleLabel,
-    /// More than DNS can carry.
+    /// Longer than the maximum of DNS.
     #[error("a domain has at most 253 characters, 63 in each label, in its ASCII form")]
     TooLong,
-    /// Letters that no host name has.
+    /// Characters that are not allowed in host names.
     #[error(
         "a domain has labels of letters, digits and inner hyphens with dots between them, such as example.com; \
          letters of other scripts follow UTS-46"
@@ -54,10 +54,10 @@ pub enum InvalidDomain {
 }
 
 impl DomainName {
-    /// Reads a host name in any case and script; one trailing dot is dropped.
+    /// Parses a host name in any case and script; one trailing dot is removed.
     ///
     /// # Errors
-    /// [`InvalidDomain`] says what the text has that a host name has not.
+    /// [`InvalidDomain`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         foreign_part(text)?;
         if text.len() > MAX_INPUT_LEN {
@@ -83,15 +83,15 @@ impl DomainName {
         }
     }
 
-    /// The name as it is compared, shown to DNS and signed.
+    /// Returns the canonical name, used for comparisons, DNS and signatures.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether `host` is this name or one below it, label by label, in any case and with or without a trailing dot.
+    /// Checks whether `host` is this name or a subdomain of it, ignoring case and a trailing dot.
     ///
-    /// `host` is taken as a URL carries it, in ASCII; other spellings are not covered.
+    /// `host` must be in ASCII, as in a URL.
     #[must_use]
     pub fn covers(&self, host: &str) -> bool {
         let mut labels = host.strip_suffix('.').unwrap_or(host).rsplit('.');
@@ -100,7 +100,7 @@ impl DomainName {
     }
 }
 
-/// Names what a host name cannot have, before UTS-46 would merely call it invalid.
+/// Rejects parts of URLs and patterns with a specific error; UTS-46 reports them only as invalid.
 fn foreign_part(text: &str) -> Result<(), InvalidDomain> {
     if text.is_empty() {
         return Err(InvalidDomain::Empty);
@@ -125,7 +125,8 @@ fn foreign_part(text: &str) -> Result<(), InvalidDomain> {
     }
 }
 
-/// Browsers read a host whose last label is a number as an IPv4 address (WHATWG URL, "ends in a number").
+/// Checks whether browsers treat the host as an IPv4 address because its last label is a number (WHATWG URL, "ends in a
+/// number").
 fn ends_in_a_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let hexadecimal = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));

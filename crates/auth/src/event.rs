@@ -6,24 +6,24 @@ use serde_json::{Map, Value};
 use crate::answer::DeviceInfo;
 use crate::challenge::Mode;
 
-/// What is posted to the integrator when something happened (specification, section 6).
+/// An event posted to the integrator (specification, section 6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub struct Event {
-    /// `evt_…`, the same on every attempt. Empty from a sender that knows only the specification.
+    /// `evt_…`, the same on every attempt. Empty if the sender implements only the specification.
     pub id: String,
-    /// What happened.
+    /// The kind of event.
     pub event: EventKind,
-    /// When it happened, RFC 3339 in UTC.
+    /// Time of the event, RFC 3339 in UTC.
     pub timestamp: String,
-    /// In which session it happened, `sess_…`. Empty in a test.
+    /// The session, `sess_…`. Empty in a test event.
     pub session_id: String,
-    /// The proof. Always there where a key was proven, `None` in every other kind.
+    /// The proof of the key: always present in login, registration and link events, `None` in other kinds.
     #[serde(serialize_with = "as_object")]
     pub data: Option<EventData>,
 }
 
-/// What happened. Who adds a kind is led by the compiler to every place that must decide what it means.
+/// The kind of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventKind {
@@ -34,44 +34,44 @@ pub enum EventKind {
     Register,
     /// A user linked another key.
     Link,
-    /// Nothing: the integrator asked for an event, to see whether events arrive.
+    /// A test event requested by the integrator.
     Test,
-    /// A kind that a later version of the service sends. Accept it and ignore it, so that the service stops sending it.
+    /// A kind of a later version of the service. Accept and ignore it, otherwise the service retries the delivery.
     #[serde(untagged)]
     Other(String),
 }
 
-/// The answer of a wallet or a passkey, as an event repeats it.
+/// The answer of a wallet or a passkey in an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventData {
-    /// The user's public key, as the wallet spelled it; of a passkey its SPKI in hex.
+    /// The user's public key as sent by the wallet, or the SPKI of a passkey in hex.
     pub public_key: String,
-    /// The signature in hex, DER. Empty where a passkey was made: nothing is signed with it then.
+    /// The signature in hex, DER. Empty for the registration of a passkey, which has no signature.
     pub signature: String,
     /// The challenge, always in its `svc:` rendering.
     pub challenge: String,
-    /// The exact text that was signed: without it `signature` could not be checked. Empty from a sender that knows
-    /// only the specification, and where a passkey signed [`WebauthnProof`].
+    /// The exact signed text, needed to verify `signature`. Empty if the sender implements only the specification, and
+    /// for passkeys, which sign [`WebauthnProof`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub signed_message: String,
-    /// When the wallet signed by its own clock, in Unix seconds.
+    /// Time of signing by the wallet's clock, in Unix seconds.
     pub signed_at: i64,
-    /// What the wallet said it runs on; empty if it did not say.
+    /// Description of the wallet's device; empty if it was not sent.
     #[serde(default)]
     pub device_info: DeviceInfo,
-    /// Of a hosted domain, which user that is: `usr_…`.
+    /// The user, `usr_…`; hosted domains only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Of a hosted domain, how the key was proven: `scan`, `browser`, `lightning`, `passkey`, or a word of a later version.
+    /// The login method: `scan`, `browser`, `lightning`, `passkey`, or one of a later version; hosted domains only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// What a passkey signed.
+    /// The data signed by a passkey.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webauthn: Option<WebauthnProof>,
 }
 
-/// What a passkey signs instead of a text (Web Authentication Level 3, section 6.3.3): the authenticator data, and behind it the
-/// SHA-256 of the client data, whose `challenge` is the SHA-256 of the challenge's text.
+/// The data signed by a passkey instead of a text (Web Authentication Level 3, section 6.3.3): the authenticator data
+/// followed by the SHA-256 of the client data, whose `challenge` is the SHA-256 of the challenge's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebauthnProof {
     /// The authenticator data in base64url without padding.
@@ -81,7 +81,7 @@ pub struct WebauthnProof {
 }
 
 impl Event {
-    /// What tells this event from all others: its id, else its session and kind, of which there is one each.
+    /// Returns a unique identity: the id, or session and kind if there is no id.
     #[must_use]
     pub fn identity(&self) -> String {
         if self.id.is_empty() { format!("{}:{}", self.session_id, self.event) } else { self.id.clone() }
@@ -89,7 +89,7 @@ impl Event {
 }
 
 impl EventKind {
-    /// The word as the API writes it.
+    /// Returns the name used by the API.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -118,7 +118,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// An event before its kind says what its data must be.
+/// An event whose data is not parsed yet, because its form depends on the kind.
 #[derive(Deserialize)]
 struct RawEvent {
     #[serde(default)]
@@ -143,7 +143,7 @@ impl TryFrom<RawEvent> for Event {
     }
 }
 
-/// `data` is an object in every kind.
+/// Serializes missing data as an empty object: `data` is an object in every kind.
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 fn as_object<S: Serializer>(data: &Option<EventData>, serializer: S) -> Result<S::Ok, S::Error> {
     match data {

@@ -5,10 +5,10 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use secp256k1::{Message, SecretKey, ecdsa};
 use sha2::{Digest, Sha256};
 
-/// A point on secp256k1: who the user is.
+/// The public key of a user, a point on secp256k1.
 ///
-/// Two spellings of one point (compressed or not, any hex case) are equal; the spelling that was given is kept, because
-/// the API hands it back unchanged.
+/// Different encodings of one point (compressed or not, any hex case) are equal. The original text is kept, because the
+/// API returns it unchanged.
 ///
 /// ```
 /// use signpost_auth::PublicKey;
@@ -23,40 +23,40 @@ pub struct PublicKey {
     given: String,
 }
 
-/// An ECDSA signature, read from strict DER.
+/// An ECDSA signature, parsed from strict DER.
 ///
-/// It has no equality: anyone can turn a valid signature into another one of the same text, so signatures must never
-/// tell answers apart.
+/// It has no equality, because a valid signature can be changed into another valid one of the same text: signatures
+/// must not be used to identify answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature(ecdsa::Signature);
 
-/// The text is not a public key (SEC 1, section 2.3.4).
+/// Error of parsing a public key (SEC 1, section 2.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedPublicKey {
     /// Neither 33 nor 65 bytes.
     #[error("a public key is 66 hex digits (compressed) or 130 (uncompressed), not {0} characters")]
     Length(usize),
-    /// Something that is not a hex digit.
+    /// A character that is not a hex digit.
     #[error("a public key is written in hex digits alone, without 0x or spaces")]
     NotHex,
-    /// A first byte that does not go with the length; 06 and 07 are the hybrid form, which is not accepted.
+    /// Wrong first byte for the length; the hybrid forms 06 and 07 are not accepted.
     #[error("a public key starts with 02 or 03 when it has 66 hex digits and with 04 when it has 130")]
     Prefix,
-    /// No point of the curve has these coordinates.
+    /// The coordinates are not a point on the curve.
     #[error("the public key is not a point on secp256k1")]
     NotOnCurve,
 }
 
-/// The text is not a signature.
+/// Error of parsing a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedSignature {
-    /// Nothing, or more than DER needs for two numbers of 32 bytes.
+    /// Too short, or longer than the DER encoding of two numbers of 32 bytes.
     #[error("a signature has 16 to 144 hex digits, not {0} characters")]
     Length(usize),
-    /// Something that is not a hex digit, or half a byte.
+    /// A character that is not a hex digit, or an odd number of digits.
     #[error("a signature is written in pairs of hex digits alone, without 0x or spaces")]
     NotHex,
-    /// Not the one DER spelling of two numbers: trailing bytes, long-form lengths, padding, a wrong tag.
+    /// Not the DER encoding of two numbers: trailing bytes, long-form lengths, padding, a wrong tag.
     #[error("a signature is strict DER: 30 <length> 02 <length> <r> 02 <length> <s> and nothing after it")]
     NotDer,
     /// `r` or `s` is zero, negative or not below the group order.
@@ -65,16 +65,16 @@ pub enum MalformedSignature {
 }
 
 impl PublicKey {
-    /// Reads 33 or 65 bytes of SEC 1 in hex of any case.
+    /// Parses 33 or 65 bytes of SEC 1 in hex of any case.
     ///
     /// # Errors
-    /// [`MalformedPublicKey`] says which rule the text breaks.
+    /// [`MalformedPublicKey`] with the violated rule.
     pub fn parse(hex: &str) -> Result<Self, MalformedPublicKey> {
         if ![66, 130].contains(&hex.len()) {
             return Err(MalformedPublicKey::Length(hex.chars().count()));
         }
         let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).map_err(|_| MalformedPublicKey::NotHex)?;
-        // libsecp256k1 would take the hybrid forms 06 and 07, and one user could then have a third spelling.
+        // libsecp256k1 accepts the hybrid forms 06 and 07, which would be a third encoding.
         if !matches!((bytes.len(), bytes[0]), (33, 2 | 3) | (65, 4)) {
             return Err(MalformedPublicKey::Prefix);
         }
@@ -87,13 +87,13 @@ impl PublicKey {
         Self { point, given: HEXLOWER.encode(&point.serialize()) }
     }
 
-    /// The key's one spelling, 66 lower-case hex digits: what users are stored and compared by.
+    /// Returns the canonical form, 66 lower-case hex digits, by which users are stored and compared.
     #[must_use]
     pub fn canonical(&self) -> String {
         HEXLOWER.encode(&self.point.serialize())
     }
 
-    /// The spelling that was read.
+    /// Returns the original text.
     #[must_use]
     pub fn as_given(&self) -> &str {
         &self.given
@@ -121,20 +121,20 @@ impl fmt::Debug for PublicKey {
 }
 
 impl Signature {
-    /// Reads strict DER in hex of any case, at most 72 bytes.
+    /// Parses strict DER in hex of any case, at most 72 bytes.
     ///
-    /// `s` above half the order is accepted: many signers produce it, and a challenge is answered only once, so the
-    /// second spelling gains nothing.
+    /// `s` above half the order is accepted: many signers produce it, and it allows no replay, because a challenge is
+    /// accepted only once.
     ///
     /// # Errors
-    /// [`MalformedSignature`] says which rule the text breaks.
+    /// [`MalformedSignature`] with the violated rule.
     pub fn parse(hex: &str) -> Result<Self, MalformedSignature> {
         if !(16..=144).contains(&hex.len()) {
             return Err(MalformedSignature::Length(hex.chars().count()));
         }
         let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).map_err(|_| MalformedSignature::NotHex)?;
         let mut signature = ecdsa::Signature::from_der(&bytes).map_err(|_| MalformedSignature::NotDer)?;
-        // libsecp256k1 reads a number that is out of range as zero.
+        // libsecp256k1 replaces numbers out of range by zero.
         let numbers = signature.serialize_compact();
         if numbers.chunks(32).any(|number| number.iter().all(|&byte| byte == 0)) {
             return Err(MalformedSignature::OutOfRange);
@@ -144,13 +144,13 @@ impl Signature {
     }
 }
 
-/// Whether `key` signed `message`: ECDSA on secp256k1 over SHA-256 of the message's bytes, hashed once.
+/// Verifies a signature: ECDSA on secp256k1 over the SHA-256 of the message.
 #[must_use]
 pub fn verify(key: &PublicKey, signature: &Signature, message: &[u8]) -> bool {
     signature.0.verify(digest(message), &key.point).is_ok()
 }
 
-/// The hash that is signed, as `POST /verify` shows it: `sha256:` and 64 lower-case hex digits.
+/// Returns the signed hash in the form of `POST /verify`: `sha256:` and 64 lower-case hex digits.
 #[must_use]
 pub fn message_hash(message: &[u8]) -> String {
     format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(message)))

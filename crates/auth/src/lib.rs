@@ -1,11 +1,10 @@
-//! What both sides of a wallet login agree on.
+//! The protocol of a wallet login, for the service, the wallet and the integrator's receiver.
 //!
 //! A service shows a [`Challenge`] in a QR code ([`QrData`]); a [`Wallet`] signs it and posts its [`Answer`] to the
-//! integrator, who checks it; the service tells the integrator in a signed [`Event`]. The service, the wallet and the
-//! integrator's receiver build on the same types here.
+//! integrator, who verifies it; the service notifies the integrator with a signed [`Event`].
 //!
-//! There is no clock, no randomness and no I/O in this crate: times are arguments in Unix seconds, random bytes are
-//! arguments too. The feature `client` adds what has all three: calls of the service's API, in `client`.
+//! This crate has no clock, no randomness and no I/O: times are arguments in Unix seconds, and random bytes are
+//! arguments too. Only the module `client` (feature `client`) has all three, for calls of the service's API.
 
 mod answer;
 mod challenge;
@@ -48,10 +47,10 @@ pub use webauthn::{
 };
 pub use webhook::{
     InvalidWebhookSecret, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
-    X_SVC_SIGNATURE_NEXT,
+    X_SVC_SIGNATURE_NEXT, sign_event,
 };
 
-/// What newcomers read, so that its code compiles.
+/// The guide for newcomers, whose code is compiled by the documentation tests.
 #[cfg(all(doctest, feature = "axum", feature = "client"))]
 #[doc = include_str!("../../../sdk/rust/README.md")]
 struct RustGuide;

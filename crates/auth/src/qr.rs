@@ -5,11 +5,11 @@ use url::Url;
 
 use crate::challenge::Challenge;
 
-/// The most bytes a QR code can hold (version 40, level L): nothing longer was ever scanned.
+/// Maximum number of bytes in a QR code (version 40, level L).
 const MAX_SCANNED_LEN: usize = 2953;
 
-/// What stays readable in a value: RFC 3986's query characters, less those that a query parser gives a meaning to
-/// (`&`, `;`, `=`, `+`). Fewer escapes make a smaller code.
+/// Escaped characters: all except the query characters of RFC 3986, of which `&`, `;`, `=` and `+` are escaped because
+/// of their meaning in a query. Fewer escapes make a smaller code.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -27,12 +27,11 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'?');
 
-/// What the QR code says: which challenge to sign, where to post the answer, and until when.
+/// The content of the QR code: the challenge to sign, the URL for the answer, and the time of expiry.
 ///
-/// Printed as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, at most 500 characters. It holds nothing that could ask
-/// for the session's state or complete it: whoever photographs the code learns no more than what to sign. With `v=2` it
-/// is answered by the [`Through`](crate::Through) rendering and nothing else, with the page's number in it where the code
-/// says `number=1`.
+/// It is written as `svc://auth?v=1&webhook=…&challenge=…&exp=…`, at most 500 characters. It contains nothing that
+/// gives access to the session, so a photo of the code reveals only the challenge. With `v=2` only the
+/// [`Through`](crate::Through) rendering is accepted, which includes the number on the page if the code has `number=1`.
 ///
 /// ```
 /// use signpost_auth::QrData;
@@ -53,61 +52,61 @@ pub struct QrData {
     signing: Signing,
 }
 
-/// Which rendering of the challenge a wallet signs.
+/// The rendering of the challenge that the wallet signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signing {
-    /// `v=1`: [`Challenge::sentence`]. A number, where the page shows one, stands beside it in the answer.
+    /// `v=1`: [`Challenge::sentence`]. If the page shows a number, it is a separate field of the answer.
     Sentence,
-    /// `v=2`: [`Through`](crate::Through), which names the host that gets the answer.
+    /// `v=2`: [`Through`](crate::Through), which contains the host that receives the answer.
     Through {
-        /// Whether it names the number that the page shows too: `number=1`.
+        /// Whether it also contains the number on the page: `number=1`.
         number: bool,
     },
 }
 
-/// The text is not QR data that a wallet can act on, or the parts do not make one.
+/// Error of parsing or creating QR data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQrData {
-    /// Printed, it would be longer than the code should be.
+    /// The text would be too long for a code.
     #[error("the QR data would have {0} characters, at most {max} are allowed: use a shorter webhook URL", max = QrData::MAX_LEN)]
     TooLong(usize),
-    /// More than any QR code holds.
+    /// Longer than the content of any QR code.
     #[error("the text has {0} bytes, more than any QR code can hold")]
     NotScanned(usize),
-    /// Not ours at all.
+    /// Not QR data of a login.
     #[error("not a login code: it starts with svc://auth?")]
     Scheme,
     /// From a later version of this format.
     #[error("the login code has version {0}, this wallet reads versions 1 and 2: update the wallet")]
     Version(String),
-    /// A parameter is not there.
+    /// A parameter is missing.
     #[error("the login code is missing the parameter {0}: v, webhook, challenge and exp are required")]
     Missing(&'static str),
-    /// A parameter is there twice, and two readers might pick different ones.
+    /// A duplicate parameter, which parsers interpret differently.
     #[error("the login code has the parameter {0} more than once")]
     Duplicate(&'static str),
-    /// A webhook that nothing should be posted to.
+    /// A webhook that is not allowed.
     #[error(
         "the login code's webhook is not allowed: it is an http or https URL in plain ASCII, without user name, \
          fragment, spaces or backslashes"
     )]
     Webhook,
-    /// A challenge in another form.
+    /// Malformed challenge.
     #[error("the login code's challenge is not svc:<mode>:<domain>:<unix>:<nonce>")]
     Challenge,
-    /// A wish for a number in another form.
+    /// Malformed number flag.
     #[error("the login code's number is not 1: it is 1 or left out")]
     Number,
-    /// A time in another form.
+    /// Malformed time.
     #[error("the login code's exp is not a whole number of Unix seconds")]
     Expiry,
 }
 
 impl QrData {
-    /// The most characters `qr_data` may have: beyond it the code grows too dense for a phone held at arm's length.
+    /// Maximum number of characters of `qr_data`; denser codes are hard to scan.
     pub const MAX_LEN: usize = 500;
 
-    /// Puts the parts together; `expires_at` is in Unix seconds.
+    /// Creates QR data of `v=1`; `expires_at` is in Unix seconds.
     ///
     /// # Errors
     /// [`InvalidQrData::Webhook`] and [`InvalidQrData::TooLong`].
@@ -115,7 +114,7 @@ impl QrData {
         Self::signed_as(Signing::Sentence, webhook, challenge, expires_at)
     }
 
-    /// The same of a code that says how it is to be signed.
+    /// Creates QR data for this rendering.
     ///
     /// # Errors
     /// As [`QrData::new`].
@@ -132,10 +131,10 @@ impl QrData {
         }
     }
 
-    /// Reads what a wallet scanned. Parameters may come in any order; unknown ones are ignored.
+    /// Parses a scanned text. Parameters may have any order; unknown ones are ignored.
     ///
     /// # Errors
-    /// [`InvalidQrData`] says what is missing, doubled, unknown or not allowed.
+    /// [`InvalidQrData`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, InvalidQrData> {
         if text.len() > MAX_SCANNED_LEN {
             return Err(InvalidQrData::NotScanned(text.len()));
@@ -160,25 +159,25 @@ impl QrData {
         Self::signed_as(signing, webhook, challenge, expires_at)
     }
 
-    /// Where the wallet posts its answer.
+    /// Returns the URL for the answer.
     #[must_use]
     pub fn webhook(&self) -> &Url {
         &self.webhook
     }
 
-    /// What the wallet signs.
+    /// Returns the challenge.
     #[must_use]
     pub fn challenge(&self) -> &Challenge {
         &self.challenge
     }
 
-    /// How the wallet signs it.
+    /// Returns the rendering to sign.
     #[must_use]
     pub fn signing(&self) -> Signing {
         self.signing
     }
 
-    /// Until when an answer is taken, in Unix seconds.
+    /// Returns the time of expiry in Unix seconds.
     #[must_use]
     pub fn expires_at(&self) -> i64 {
         self.expires_at
@@ -208,13 +207,12 @@ fn allowed(webhook: Url) -> Result<Url, InvalidQrData> {
     if plain { Ok(webhook) } else { Err(InvalidQrData::Webhook) }
 }
 
-/// One URL parser quietly repairs what is left out here, another repairs it differently or not at all: the host that is
-/// shown must be the host that is dialled.
+/// Checks that a URL has no characters that parsers treat differently: the displayed host must be the contacted host.
 fn unambiguous(url: &str) -> bool {
     url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
-/// Whether a code of `v=2` is answered with the page's number. A value from a later version is not taken for a no.
+/// Returns whether a code of `v=2` requires the number on the page. Unknown values are an error.
 fn wants_number(query: &str) -> Result<bool, InvalidQrData> {
     match value(query, "number") {
         Ok(text) if text == "1" => Ok(true),
@@ -230,7 +228,7 @@ fn value(query: &str, name: &'static str) -> Result<String, InvalidQrData> {
     if values.next().is_some() {
         return Err(InvalidQrData::Duplicate(name));
     }
-    // U+FFFD stands for bytes that are no UTF-8; no parameter of ours can contain it.
+    // Invalid UTF-8 becomes U+FFFD, which is not valid in any parameter.
     Ok(percent_decode_str(value).decode_utf8_lossy().into_owned())
 }
 

@@ -4,11 +4,11 @@ use url::Url;
 
 use crate::challenge::{Challenge, NotAChallenge};
 
-/// The rendering of a [`Challenge`] that wallets sign for a code of `v=2`: the sentence, and behind it the host that gets
-/// the answer, and the number that the page shows where it shows one.
+/// The rendering of a [`Challenge`] that wallets sign for a code of `v=2`: the sentence, followed by the host that
+/// receives the answer, and by the number on the page if one is shown.
 ///
-/// Whoever puts a host of their own into a code gets a signature that names that host, and without the right number one
-/// that names another: neither is a text that the service would write.
+/// An attacker who puts another host or another number into a code gets a signature over a text that the service does
+/// not accept.
 ///
 /// ```
 /// use signpost_auth::{Challenge, Through};
@@ -30,8 +30,8 @@ pub struct Through {
     number: Option<String>,
 }
 
-/// A URL's host and port as the URL standard serialises them: lower case, punycode, brackets around an IPv6 address, no
-/// port where it is the scheme's own.
+/// Returns host and port of a URL as the URL standard serializes them: lower case, punycode, brackets around an IPv6
+/// address, no default port.
 ///
 /// ```
 /// let url = "https://[2001:DB8::1]:443/hook".parse()?;
@@ -41,45 +41,50 @@ pub struct Through {
 #[must_use]
 pub fn authority(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
 }
 
 impl Through {
-    /// What a wallet signs that answers at `webhook`, with the number that its person read off the page.
+    /// Creates the text that a wallet signs for an answer to `webhook`, with the number entered by the user.
     #[must_use]
     pub fn new(challenge: Challenge, webhook: &Url, number: Option<&str>) -> Self {
         Self { challenge, authority: authority(webhook), number: number.map(ToOwned::to_owned) }
     }
 
-    /// Reads a text that was signed, to say what is wrong with it: host and number are whatever stands there. Whether the
-    /// text is right is decided by comparing it with the one that is expected, byte for byte.
+    /// Parses a signed text, for error messages: host and number are not checked. To accept a text, compare it byte for
+    /// byte with the expected one.
     ///
     /// # Errors
     /// [`NotAChallenge`] for the other renderings and for any other text.
     pub fn parse(text: &str) -> Result<Self, NotAChallenge> {
         let (sentence, rest) = text.split_once(" through ").ok_or(NotAChallenge)?;
         let challenge = Challenge::parse(sentence)?;
-        let (authority, number) = rest.split_once(" with ").map_or((rest, None), |(host, number)| (host, Some(number)));
-        let is_word = |word: &str| !word.is_empty() && !word.contains(char::is_whitespace);
+        let (authority, number) = match rest.split_once(" with ") {
+            Some((authority, number)) => (authority, Some(number)),
+            None => (rest, None),
+        };
         if challenge.sentence() != sentence || !is_word(authority) || !number.is_none_or(is_word) {
             return Err(NotAChallenge);
         }
         Ok(Self { challenge, authority: authority.to_owned(), number: number.map(ToOwned::to_owned) })
     }
 
-    /// What was signed for.
+    /// Returns the challenge.
     #[must_use]
     pub fn challenge(&self) -> &Challenge {
         &self.challenge
     }
 
-    /// The host, and its port if it is not the scheme's own, that gets the answer.
+    /// Returns the host that receives the answer, with its port unless it is the default port.
     #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// The number that the page shows, if it shows one.
+    /// Returns the number on the page, if one is shown.
     #[must_use]
     pub fn number(&self) -> Option<&str> {
         self.number.as_deref()
@@ -89,15 +94,23 @@ impl Through {
 impl fmt::Display for Through {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} through {}", self.challenge.sentence(), self.authority)?;
-        self.number.iter().try_for_each(|number| write!(f, " with {number}"))
+        match &self.number {
+            Some(number) => write!(f, " with {number}"),
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Debug for Through {
-    /// Leaves the number out: what confirms a login does not belong in a log.
+    /// Leaves out the number, which must not appear in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Through({} through {})", self.challenge, self.authority)
     }
+}
+
+/// Checks whether a text is not empty and has no white space.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
 #[cfg(test)]

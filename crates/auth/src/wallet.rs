@@ -8,7 +8,7 @@ use crate::keys::{PublicKey, digest};
 use crate::qr::{QrData, Signing};
 use crate::through::Through;
 
-/// The signing half of a login: one secret key.
+/// A wallet with one secret key, which signs challenges.
 ///
 /// ```
 /// use signpost_auth::{Challenge, Wallet};
@@ -26,13 +26,13 @@ pub struct Wallet {
     public_key: PublicKey,
 }
 
-/// The bytes are zero or not below the order of secp256k1.
+/// Error of creating a wallet: the bytes are zero or not below the order of secp256k1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a secret key is 32 bytes, not all zero and below the order of secp256k1: generate another")]
 pub struct InvalidSecretKey;
 
 impl Wallet {
-    /// Takes a secret key. Of 32 random bytes practically all are one.
+    /// Creates a wallet from a secret key. Practically all values of 32 random bytes are valid.
     ///
     /// # Errors
     /// [`InvalidSecretKey`] for zero and numbers not below the group order.
@@ -42,27 +42,26 @@ impl Wallet {
         Ok(Self { public_key: PublicKey::from_secret(&key), secret })
     }
 
-    /// Who this wallet is.
+    /// Returns the public key.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
         &self.public_key
     }
 
-    /// Signs a text's UTF-8 bytes: DER in lower-case hex, `s` in the lower half. The same text gives the same
-    /// signature (RFC 6979).
+    /// Signs the UTF-8 bytes of a text: DER in lower-case hex, low `s`. The signature is deterministic (RFC 6979).
     #[must_use]
     pub fn sign(&self, text: &str) -> String {
         HEXLOWER.encode(&self.key().sign_ecdsa(digest(text.as_bytes())).serialize_der())
     }
 
-    /// Answers a challenge the way wallets do: by signing its sentence. `timestamp` is now, in Unix seconds.
+    /// Creates an answer by signing the challenge's sentence. `timestamp` is the current time in Unix seconds.
     #[must_use]
     pub fn answer(&self, challenge: &Challenge, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
         self.answer_text(challenge.sentence(), timestamp, device_info)
     }
 
-    /// Answers a code as it asks to be answered. `number` is the one that the page shows, if it shows one: a code of `v=2`
-    /// that wants it has it signed, one of `v=1` has it beside the signature.
+    /// Creates an answer to a code. `number` is the number on the page, if one is shown: it is part of the signed text
+    /// for a code of `v=2` with `number=1`, and a separate field for a code of `v=1`.
     #[must_use]
     pub fn answer_code(
         &self,
@@ -76,15 +75,15 @@ impl Wallet {
                 let answer = self.answer(code.challenge(), timestamp, device_info);
                 Answer { confirm_code: number.map(ToOwned::to_owned), ..answer }
             }
-            Signing::Through { number: is_wanted } => {
-                let number = number.filter(|_| is_wanted);
+            Signing::Through { number: is_requested } => {
+                let number = number.filter(|_| is_requested);
                 let text = Through::new(code.challenge().clone(), code.webhook(), number);
                 self.answer_text(text.to_string(), timestamp, device_info)
             }
         }
     }
 
-    /// Answers with exactly this text, for instance a challenge's `svc:` rendering.
+    /// Creates an answer by signing exactly this text, such as a challenge's `svc:` rendering.
     #[must_use]
     pub fn answer_text(&self, challenge: String, timestamp: i64, device_info: Option<DeviceInfo>) -> Answer {
         Answer {

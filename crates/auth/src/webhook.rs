@@ -14,13 +14,12 @@ pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
 /// The Standard Webhooks header that carries one [`WebhookSecret::standard_signature`] or several.
 pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
 
-const SECRET_PREFIX: &str = "whsec_";
+pub(crate) const SECRET_PREFIX: &str = "whsec_";
 
-/// What a domain's events are signed with: `whsec_` and base64.
+/// The secret that signs a domain's events: `whsec_` and base64.
 ///
-/// One string makes two keys. `X-Svc-Signature` is keyed with the UTF-8 bytes of the whole string as it is displayed
-/// (specification, section 5), the Standard Webhooks signature with the bytes that the base64 after the prefix stands
-/// for.
+/// The secret has two keys. `X-Svc-Signature` uses the UTF-8 bytes of the whole text as it is displayed (specification,
+/// section 5), the Standard Webhooks signature the bytes that are encoded after the prefix.
 ///
 /// ```
 /// use signpost_auth::WebhookSecret;
@@ -34,7 +33,7 @@ const SECRET_PREFIX: &str = "whsec_";
 #[derive(Clone, Debug)]
 pub struct WebhookSecret(SecretString);
 
-/// The text is not a webhook secret. It is not repeated here, because it may be one with a slip in it.
+/// The text is not a webhook secret. The error does not contain it, because it may be one with a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a webhook secret is whsec_ followed by 24 to 64 bytes in base64, as the domain's registration showed it, without a space or a line end"
@@ -42,54 +41,52 @@ pub struct WebhookSecret(SecretString);
 pub struct InvalidWebhookSecret;
 
 impl WebhookSecret {
-    /// Makes a secret of 256 random bits.
+    /// Creates a secret of 256 random bits.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Self {
         Self(format!("{SECRET_PREFIX}{}", BASE64.encode(bytes)).into())
     }
 
-    /// Reads a secret as it is displayed. Ours hold 32 bytes; Standard Webhooks allows 24 to 64.
+    /// Parses a secret as it is displayed. The service creates secrets of 32 bytes; Standard Webhooks allows 24 to 64.
     ///
     /// # Errors
-    /// [`InvalidWebhookSecret`] for anything else.
+    /// [`InvalidWebhookSecret`] for any other text.
     pub fn parse(text: &str) -> Result<Self, InvalidWebhookSecret> {
-        let bytes = text.strip_prefix(SECRET_PREFIX).and_then(|base64| BASE64.decode(base64.as_bytes()).ok());
-        match bytes {
-            Some(bytes) if (24..=64).contains(&bytes.len()) => Ok(Self(text.into())),
-            _ => Err(InvalidWebhookSecret),
-        }
+        let base64 = text.strip_prefix(SECRET_PREFIX).ok_or(InvalidWebhookSecret)?;
+        let bytes = BASE64.decode(base64.as_bytes()).map_err(|_| InvalidWebhookSecret)?;
+        if (24..=64).contains(&bytes.len()) { Ok(Self(text.into())) } else { Err(InvalidWebhookSecret) }
     }
 
-    /// The secret itself, to be stored and to be shown to its owner, and nowhere else.
+    /// Returns the text of the secret, to store it and to show it to its owner only.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The value of `X-Svc-Signature`: lower-case hex HMAC-SHA-256 of the raw body.
+    /// Returns the value of `X-Svc-Signature`: lower-case hex HMAC-SHA-256 of the raw body.
     #[must_use]
     pub fn x_svc_signature(&self, body: &[u8]) -> String {
         HEXLOWER.encode(&self.x_svc(body).finalize().into_bytes())
     }
 
-    /// Whether `header` is this secret's `X-Svc-Signature` of `body`; takes the same time wherever they differ.
+    /// Returns whether `header` is this secret's `X-Svc-Signature` of `body`. Compares in constant time.
     #[must_use]
     pub fn made_x_svc_signature(&self, header: &str, body: &[u8]) -> bool {
         let tag = HEXLOWER.decode(header.as_bytes());
         tag.is_ok_and(|tag| self.x_svc(body).verify_slice(&tag).is_ok())
     }
 
-    /// One entry of `webhook-signature`: `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>` (Standard
-    /// Webhooks 1.0.0). During a rotation the header holds one entry per secret, with spaces between them.
+    /// Returns one entry of `webhook-signature`: `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>`
+    /// (Standard Webhooks 1.0.0). During a rotation the header has one entry per secret, separated by spaces.
     #[must_use]
     pub fn standard_signature(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
-        format!("v1,{}", BASE64.encode(&self.standard(id, timestamp, body).finalize().into_bytes()))
+        standard_entry(&self.decoded(), id, timestamp, body)
     }
 
-    /// Whether one of the entries in `header` is by this secret; entries of other versions are passed over.
+    /// Returns whether one of the entries in `header` is by this secret. Entries of other versions are ignored.
     #[must_use]
     pub fn made_standard_signature(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
-        let mac = self.standard(id, timestamp, body);
+        let mac = standard_mac(&self.decoded(), id, timestamp, body);
         header
             .split(' ')
             .filter_map(|entry| BASE64.decode(entry.strip_prefix("v1,")?.as_bytes()).ok())
@@ -97,17 +94,75 @@ impl WebhookSecret {
     }
 
     fn x_svc(&self, body: &[u8]) -> Hmac<Sha256> {
-        keyed(self.reveal().as_bytes()).chain_update(body)
+        x_svc_mac(self.reveal().as_bytes(), body)
     }
 
-    fn standard(&self, id: &str, timestamp: i64, body: &[u8]) -> Hmac<Sha256> {
-        let key =
-            BASE64.decode(&self.reveal().as_bytes()[SECRET_PREFIX.len()..]).expect("checked when the secret was made");
-        keyed(&key).chain_update(format!("{id}.{timestamp}.")).chain_update(body)
+    /// Returns the bytes that are encoded after the prefix.
+    pub(crate) fn decoded(&self) -> Vec<u8> {
+        BASE64.decode(&self.reveal().as_bytes()[SECRET_PREFIX.len()..]).expect("checked when the secret was made")
     }
 }
 
-pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
+/// Returns the header fields that the service sends with an event: `id` is the event's ID, `sent_at` the time of the
+/// attempt in Unix seconds. During a rotation `next` is the next secret, which signs as well.
+///
+/// ```
+/// use signpost_auth::receiver::{EventHeaders, EventRules, read_event};
+/// use signpost_auth::{WebhookSecret, sign_event};
+///
+/// let secret = WebhookSecret::from_bytes(&[0; 32]);
+/// let body = br#"{"event": "test", "timestamp": "2026-11-20T12:00:00Z", "session_id": "", "data": {}}"#;
+/// let fields = sign_event("evt_1", 1_700_000_000, body, &secret, None);
+/// let headers = EventHeaders::from_fields(|name| {
+///     fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str())
+/// });
+/// let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
+/// assert!(read_event(&headers, body, &rules, 1_700_000_000).is_ok());
+/// ```
+#[must_use]
+pub fn sign_event(
+    id: &str,
+    sent_at: i64,
+    body: &[u8],
+    current: &WebhookSecret,
+    next: Option<&WebhookSecret>,
+) -> Vec<(&'static str, String)> {
+    let mut standard = current.standard_signature(id, sent_at, body);
+    if let Some(next) = next {
+        standard = format!("{standard} {}", next.standard_signature(id, sent_at, body));
+    }
+    let mut fields = signature_fields(id, sent_at, current.x_svc_signature(body), standard);
+    if let Some(next) = next {
+        fields.push((X_SVC_SIGNATURE_NEXT, next.x_svc_signature(body)));
+    }
+    fields
+}
+
+/// Returns the header fields of an event with these signatures.
+pub(crate) fn signature_fields(id: &str, sent_at: i64, x_svc: String, standard: String) -> Vec<(&'static str, String)> {
+    vec![
+        (X_SVC_SIGNATURE, x_svc),
+        (WEBHOOK_ID, id.to_owned()),
+        (WEBHOOK_TIMESTAMP, sent_at.to_string()),
+        (WEBHOOK_SIGNATURE, standard),
+    ]
+}
+
+/// Returns the HMAC of `X-Svc-Signature`.
+pub(crate) fn x_svc_mac(key: &[u8], body: &[u8]) -> Hmac<Sha256> {
+    keyed(key).chain_update(body)
+}
+
+/// Returns an entry of `webhook-signature`.
+pub(crate) fn standard_entry(key: &[u8], id: &str, sent_at: i64, body: &[u8]) -> String {
+    format!("v1,{}", BASE64.encode(&standard_mac(key, id, sent_at, body).finalize().into_bytes()))
+}
+
+fn standard_mac(key: &[u8], id: &str, sent_at: i64, body: &[u8]) -> Hmac<Sha256> {
+    keyed(key).chain_update(format!("{id}.{sent_at}.")).chain_update(body)
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
 }
 

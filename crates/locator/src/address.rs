@@ -1,4 +1,4 @@
-//! Postal addresses, and those of the United States and Canada taken apart.
+//! Postal addresses, and a parser for those of the United States and Canada.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::country::Country;
 use crate::region::Region;
 
-/// A postal address. What is not known is `None`.
+/// A postal address. Unknown parts are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Address {
-    /// House number and street, and whatever else stands before the city.
+    /// House number and street, and all other text before the city.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub street: Option<ArcStr>,
     /// City.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<ArcStr>,
-    /// The code of the [`Region`] in the United States and Canada; elsewhere the source's words.
+    /// The code of the [`Region`] in the United States and Canada; elsewhere the source's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<ArcStr>,
     /// Postcode.
@@ -33,20 +33,21 @@ pub struct Address {
 }
 
 impl Address {
-    /// Whether nothing is known.
+    /// Returns whether all parts are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The address on one line: as the source writes it, else put together from its parts. `None` if nothing but the
-    /// country is known.
+    /// Returns the address on one line: as the source writes it, else joined from its parts. `None` if only the country
+    /// is known.
     ///
     /// ```
     /// # use signpost_locator::Address;
-    /// let known = |text: &str| Some(text.into());
-    /// let mut address = Address { street: known("1 Main St"), city: known("Austin"), ..Address::default() };
-    /// (address.region, address.postcode) = (known("TX"), known("78701"));
+    /// let mut address = Address { street: Some("1 Main St".into()), ..Address::default() };
+    /// address.city = Some("Austin".into());
+    /// address.region = Some("TX".into());
+    /// address.postcode = Some("78701".into());
     /// assert_eq!(address.one_line().as_deref(), Some("1 Main St, Austin, TX 78701"));
     /// ```
     #[must_use]
@@ -54,15 +55,12 @@ impl Address {
         if let Some(written) = &self.formatted {
             return Some(Cow::Borrowed(written));
         }
-        let together = |parts: [Option<&str>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-        let end = together([self.region.as_deref(), self.postcode.as_deref()]);
-        let parts = [self.street.as_deref(), self.city.as_deref(), Some(end.as_str()).filter(|end| !end.is_empty())];
-        let composed = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        Some(composed).filter(|line| !line.is_empty()).map(Cow::Owned)
+        let end = joined([self.region.as_deref(), self.postcode.as_deref()], " ");
+        joined([self.street.as_deref(), self.city.as_deref(), end.as_deref()], ", ").map(Cow::Owned)
     }
 
-    /// Takes apart an address of the United States or Canada that is written on one line. `None` where it does not
-    /// end in a region, with or without postcode and country; `formatted` is the line itself.
+    /// Parses an address of the United States or Canada that is written on one line. `None` if it does not end in a
+    /// region, with or without postcode and country; `formatted` is the line itself.
     ///
     /// ```
     /// # use signpost_locator::Address;
@@ -80,7 +78,7 @@ impl Address {
         }
         let (rest, postcode) = split_postcode(parts.pop()?);
         let rest = if rest.is_empty() { parts.pop()? } else { rest };
-        let (city, region) = split_region(rest)?;
+        let (city, region) = split_region(rest, Region::parse)?;
         if postcode.as_ref().is_some_and(|(_, country)| *country != region.country()) {
             return None;
         }
@@ -96,7 +94,14 @@ impl Address {
     }
 }
 
-/// A postcode in its usual form, and its country: `78701`, `78701-1234` or `M5V 2T6`. `None` if it is neither country's.
+/// Joins the parts that are known. `None` if the result is empty.
+fn joined<const N: usize>(parts: [Option<&str>; N], separator: &str) -> Option<String> {
+    let line = parts.into_iter().flatten().collect::<Vec<_>>().join(separator);
+    if line.is_empty() { None } else { Some(line) }
+}
+
+/// Parses a postcode of the United States or Canada: returns it in its usual form (`78701`, `78701-1234`, `M5V 2T6`)
+/// with its country.
 pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
     if !text.contains(|letter: char| letter.is_ascii_digit()) {
         return None;
@@ -117,8 +122,7 @@ pub(crate) fn parse_postcode(text: &str) -> Option<(String, Country)> {
     }
 }
 
-/// The first half of a Canadian postal code, such as `M5V`, and its country. Canada Post begins none with D, F, I, O, Q,
-/// U, W or Z.
+/// Parses the first half of a Canadian postal code, such as `M5V`. None begins with D, F, I, O, Q, U, W or Z.
 pub(crate) fn parse_forward_sortation_area(text: &str) -> Option<(String, Country)> {
     let text = text.trim();
     if text.len() != 3 {
@@ -130,14 +134,14 @@ pub(crate) fn parse_forward_sortation_area(text: &str) -> Option<(String, Countr
     (begins && digit.is_ascii_digit() && last.is_ascii_uppercase()).then_some((code, Country::CANADA))
 }
 
-/// Whether a text names the United States or Canada, and no region: `CA` at the end of an address is California.
+/// Checks for the name of the United States or Canada that is not a region too: `CA` in an address is California.
 fn is_country_here(text: &str) -> bool {
     let here = !text.contains(|letter: char| letter.is_ascii_digit())
         && matches!(Country::parse(text), Some(Country::UNITED_STATES | Country::CANADA));
     here && Region::parse(text).is_none()
 }
 
-/// The text before a postcode at its end.
+/// Splits a postcode off the end of a text.
 pub(crate) fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
     // A Canadian postcode is one word or two.
     let mut breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
@@ -150,21 +154,13 @@ pub(crate) fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
     (text, None)
 }
 
-/// The text before a region at its end.
-pub(crate) fn split_region(text: &str) -> Option<(&str, Region)> {
-    split_at_region(text, Region::parse)
-}
-
-/// The same where the region may be cut short, as in `Boston Mass`.
-pub(crate) fn split_region_ending(text: &str) -> Option<(&str, Region)> {
-    split_at_region(text, Region::parse_ending)
-}
-
-fn split_at_region(text: &str, parse: impl Fn(&str) -> Option<Region>) -> Option<(&str, Region)> {
+/// Splits a region off the end of a text. `parse` is [`Region::parse`], or [`Region::parse_ending`] if the name may be
+/// abbreviated, as in `Boston Mass`.
+pub(crate) fn split_region(text: &str, parse: fn(&str) -> Option<Region>) -> Option<(&str, Region)> {
     if let Some(region) = parse(text) {
         return Some(("", region));
     }
-    // The longest name counts: West Virginia is not Virginia. None has more than three words.
+    // The longest name wins: West Virginia is not Virginia. None has more than three words.
     let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(3).collect();
     breaks.into_iter().rev().find_map(|at| Some((text[..at].trim(), parse(&text[at..])?)))
 }

@@ -1,4 +1,4 @@
-//! What is known about a machine.
+//! The record of an ATM.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,41 +15,41 @@ use crate::stored_form::{self, from_text};
 use crate::terms::{CashLimits, Currency, Fees, Kyc, Trade};
 use crate::tri::Tri;
 
-/// A Bitcoin ATM: our number for it, and what one source says of it.
+/// A Bitcoin ATM: its ID and the record of one source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Atm {
-    /// Our number, which never changes hands.
+    /// The ID, which is never reused.
     pub id: AtmId,
-    /// The name of the source, such as `sample` or the one an import was given.
+    /// The name of the source, such as `sample` or the name of an import.
     pub source: Arc<str>,
-    /// What the source says. Apart, for machines are sorted and merged by the ten thousand.
+    /// The record of the source. Boxed, because ATMs are sorted and merged by the ten thousand.
     pub record: Box<Record>,
 }
 
-/// What a source says about a machine. What it does not say is `None`, unknown or empty, never a guess.
+/// The record of one source about an ATM. Missing fields are `None`, unknown or empty, never guessed.
 ///
-/// It is stored as JSON. A field that a stored text lacks is read as unknown, so that a field can be added to this
-/// type without touching what is stored.
+/// It is stored as JSON. A field that is missing in a stored record is read as unknown, so that fields can be added
+/// without a migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The source's own identifier of the machine.
+    /// The source's own identifier of the ATM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_ref: Option<ArcStr>,
-    /// The name of the machine or of the place it stands in.
+    /// The name of the ATM or of its location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<ArcStr>,
-    /// Who runs it.
+    /// The operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<ArcStr>,
-    /// The name that stands on it.
+    /// The brand on the ATM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brand: Option<ArcStr>,
-    /// Where it stands.
+    /// Its location.
     pub point: Point,
     /// Its postal address.
     #[serde(default, skip_serializing_if = "Address::is_empty")]
     pub address: Address,
-    /// When it can be used.
+    /// Its opening hours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<Hours>,
     /// The IANA name of its time zone.
@@ -58,10 +58,10 @@ pub struct Record {
     /// Its operational state.
     #[serde(default)]
     pub reported: Reported,
-    /// When the source learned of that state.
+    /// The time of the report of that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_at: Option<Timestamp>,
-    /// When somebody last checked what the source says.
+    /// The time at which the record was last verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
     /// Whether it sells coins for cash.
@@ -70,8 +70,8 @@ pub struct Record {
     /// Whether it pays out cash for coins.
     #[serde(default)]
     pub sell: Tri,
-    /// Which coins it deals in. A coin that is not listed is unknown. Shared, for most machines of an operator deal in
-    /// the same.
+    /// Whether it trades each coin. A coin that is not listed is unknown. Shared, because most ATMs of an operator
+    /// trade the same coins.
     #[serde(default, with = "stored_form", skip_serializing_if = "BTreeMap::is_empty")]
     pub coins: Arc<BTreeMap<Coin, Tri>>,
     /// A telephone number, as the source writes it.
@@ -80,24 +80,24 @@ pub struct Record {
     /// An `http` or `https` URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website: Option<ArcStr>,
-    /// What few sources say.
+    /// Rare fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<Box<MoreFields>>,
 }
 
-/// What few sources say of a machine; apart, so that the many that say nothing of it stay small.
+/// Fields that few sources have; separate, so that the other records stay small.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MoreFields {
-    /// What it charges.
+    /// Its fees.
     #[serde(skip_serializing_if = "Fees::is_empty")]
     pub fees: Fees,
-    /// How much can be traded.
+    /// Its limits.
     #[serde(skip_serializing_if = "CashLimits::is_empty")]
     pub limits: CashLimits,
-    /// What it wants to know of people.
+    /// The identification it requires.
     pub kyc: Kyc,
-    /// How it deals in single coins, where that is known.
+    /// The trading options of single coins, if known.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub trades: BTreeMap<Coin, Trade>,
     /// The currencies of its cash.
@@ -106,66 +106,66 @@ pub struct MoreFields {
     /// The Wikidata item of its brand, such as `Q123`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand_wikidata: Option<ArcStr>,
-    /// The network it belongs to.
+    /// Its network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<ArcStr>,
-    /// The business it stands in.
+    /// The business in which it is located.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub located_in: Option<ArcStr>,
-    /// Whether it stands indoors.
+    /// Whether it is indoors.
     pub indoor: Tri,
-    /// The floor it stands on.
+    /// Its floor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<ArcStr>,
-    /// How to find it.
+    /// Directions to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<ArcStr>,
-    /// Whether it can be reached in a wheelchair.
+    /// Whether it is wheelchair accessible.
     pub wheelchair: Tri,
-    /// Who made it.
+    /// Its manufacturer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manufacturer: Option<ArcStr>,
-    /// What it is called by who made it.
+    /// The model name of the manufacturer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ArcStr>,
-    /// Where to write to.
+    /// An email address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<ArcStr>,
-    /// When somebody answers the telephone.
+    /// The hours of telephone support.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support_hours: Option<ArcStr>,
-    /// What the operator wants to be said.
+    /// A notice of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<ArcStr>,
     /// Pictures of it, as `http` or `https` URLs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ArcStr>,
-    /// The number that the operator gives the machine, where that is not the source's identifier.
+    /// The operator's number of the ATM, if it differs from the source's identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine_ref: Option<ArcStr>,
-    /// The machine's page at the source.
+    /// The URL of the ATM's page at the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_url: Option<ArcStr>,
 }
 
-/// The number of an ATM: 1 to 2^53, which every JSON reader keeps exactly.
+/// The ID of an ATM: 1 to 2^53, which every JSON reader represents exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct AtmId(u64);
 
-/// The operational state of a machine as its source reports it.
+/// The operational state of an ATM as its source reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reported {
-    /// It works.
+    /// In service.
     InService,
-    /// It is there and does not work.
+    /// Present, but not working.
     OutOfService,
-    /// The place is closed for a while.
+    /// Closed temporarily.
     TemporarilyClosed,
-    /// It is gone.
+    /// Removed.
     PermanentlyClosed,
-    /// Nothing was reported.
+    /// Not reported.
     #[default]
     Unknown,
 }
@@ -174,12 +174,12 @@ pub enum Reported {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(into = "String")]
 pub struct Coin {
-    /// In ASCII, with zeros behind it: most machines name some, and none of them should cost memory of its own.
+    /// In ASCII, padded with zeros: coins are in most records and should need no allocation.
     code: [u8; Self::MAX_LEN],
 }
 
 impl Record {
-    /// A machine of which only its place is known.
+    /// Creates a record of which only the location is known.
     #[must_use]
     pub fn at(point: Point) -> Self {
         Self {
@@ -203,32 +203,31 @@ impl Record {
         }
     }
 
-    /// What few sources say, to be added to.
+    /// Returns the rare fields for modification.
     pub fn more_mut(&mut self) -> &mut MoreFields {
         self.more.get_or_insert_default()
     }
 
-    /// The newest time at which anybody knew anything of the machine.
+    /// The time of the newest report or verification.
     #[must_use]
     pub fn known_at(&self) -> Option<Timestamp> {
         self.reported_at.max(self.verified_at)
     }
 
-    /// Whether it sells (`buy`) or pays out (`sell`) a coin: what is known of the coin itself, else what is known of
-    /// the coin and of the machine.
+    /// Returns whether it sells (`buy`) or pays out (`sell`) a coin: as known for the coin itself, else as follows from
+    /// the list of coins and the services of the ATM.
     #[must_use]
     pub fn trades(&self, coin: &Coin) -> Trade {
         let own = self.more.as_ref().and_then(|more| more.trades.get(coin)).copied().unwrap_or_default();
         let deals = self.coins.get(coin).copied().unwrap_or_default();
-        let known = |own: Tri, whole: Tri| match (own, deals, whole) {
-            (Tri::Unknown, Tri::Yes, whole) => whole,
-            (Tri::Unknown, Tri::No, _) => Tri::No,
-            (own, ..) => own,
-        };
-        Trade { buy: known(own.buy, self.buy), sell: known(own.sell, self.sell), lightning: own.lightning }
+        Trade {
+            buy: trades_coin(own.buy, deals, self.buy),
+            sell: trades_coin(own.sell, deals, self.sell),
+            lightning: own.lightning,
+        }
     }
 
-    /// What to call it: its name, else its brand's or operator's, else `Bitcoin ATM`.
+    /// Returns the title: the name, else the brand or operator, else `Bitcoin ATM`.
     ///
     /// ```
     /// # use signpost_locator::{Point, Record};
@@ -243,11 +242,21 @@ impl Record {
     }
 }
 
+/// Returns whether an ATM offers a service for a coin: `own` for this coin, else the service of the ATM if it `deals`
+/// in the coin.
+fn trades_coin(own: Tri, deals: Tri, service: Tri) -> Tri {
+    match (own, deals) {
+        (Tri::Unknown, Tri::Yes) => service,
+        (Tri::Unknown, Tri::No) => Tri::No,
+        _ => own,
+    }
+}
+
 impl AtmId {
-    /// The largest one, 2^53.
+    /// Maximum ID, 2^53.
     pub const MAX: Self = Self(1 << 53);
 
-    /// The id with this number, or `None` where it is not 1 to 2^53.
+    /// Creates an ID. `None` if the number is not 1 to 2^53.
     #[must_use]
     pub fn new(number: u64) -> Option<Self> {
         (1..=Self::MAX.0).contains(&number).then_some(Self(number))
@@ -283,7 +292,7 @@ impl TryFrom<u64> for AtmId {
 impl Coin {
     const MAX_LEN: usize = 10;
 
-    /// The coin with this code, in any case. `XBT` is another code for `BTC`.
+    /// Parses the code of a coin, in any case. `XBT` is an alias of `BTC`.
     ///
     /// ```
     /// # use signpost_locator::Coin;
@@ -304,7 +313,7 @@ impl Coin {
         Some(if coin.code() == "XBT" { Self::bitcoin() } else { coin })
     }
 
-    /// The coin that all of this is about.
+    /// Returns `BTC`.
     #[must_use]
     pub fn bitcoin() -> Self {
         Self { code: *b"BTC\0\0\0\0\0\0\0" }

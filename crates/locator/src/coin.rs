@@ -1,8 +1,8 @@
-//! Coins by the names that people have for them.
+//! Coins by name.
 
 use crate::atm::Coin;
 
-/// Codes of coins that machines deal in, each with a name of it in lower case.
+/// Codes of coins that ATMs trade, each with a name in lower case.
 const NAMES: [(&str, &str); 34] = [
     ("ADA", "cardano"),
     ("AVAX", "avalanche"),
@@ -41,8 +41,8 @@ const NAMES: [(&str, &str); 34] = [
 ];
 
 impl Coin {
-    /// The coin with this name or code, in any case. That a text has the form of a code does not make it that of a coin:
-    /// [`Coin::common`] says which are known.
+    /// Returns the coin with this name or code, in any case. Any text in the form of a code is accepted; the known
+    /// coins are those of [`Coin::common`].
     ///
     /// ```
     /// # use signpost_locator::Coin;
@@ -56,7 +56,7 @@ impl Coin {
         Self::parse(code)
     }
 
-    /// The coins that have a name here, by their codes, each once.
+    /// Returns each coin that has a name here once, by code.
     pub fn common() -> impl Iterator<Item = Self> {
         let codes = NAMES.iter().map(|(code, _)| *code);
         let mut before = "";

@@ -12,20 +12,23 @@ use crate::fold::fold;
 use crate::stored_form::from_text;
 use table::{COUNTRIES, CountryRow};
 
-/// Every country by its codes in lower case and its folded names; of two meanings of one text, a code is meant.
+/// Every country by its codes in lower case and its folded names. Codes take precedence over names.
 static NAMED: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
-    let country = |row: &CountryRow| Country(row.0.as_bytes().try_into().unwrap_or_default());
-    let codes = COUNTRIES.iter().flat_map(|row| [row.0, row.1].map(|code| (code.to_ascii_lowercase(), country(row))));
-    let mut named: HashMap<_, _> = codes.collect();
+    let mut named = HashMap::new();
+    for row in &COUNTRIES {
+        for code in [row.0, row.1] {
+            named.insert(code.to_ascii_lowercase(), Country::of_row(row));
+        }
+    }
     for row in &COUNTRIES {
         for name in row.3 {
-            named.entry((*name).to_owned()).or_insert_with(|| country(row));
+            named.entry((*name).to_owned()).or_insert(Country::of_row(row));
         }
     }
     named
 });
 
-/// A country, by its ISO 3166-1 code of two letters. Written as that code.
+/// A country, by its ISO 3166-1 alpha-2 code. Serialized as that code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(into = "String")]
 pub struct Country([u8; 2]);
@@ -33,11 +36,11 @@ pub struct Country([u8; 2]);
 impl Country {
     /// Canada.
     pub const CANADA: Self = Self(*b"CA");
-    /// The United States; its territories (Puerto Rico, Guam …) have codes of their own as countries, and are
-    /// [`Region`](crate::Region)s of this one.
+    /// The United States. Its territories (Puerto Rico, Guam …) have country codes of their own, and are
+    /// [`Region`](crate::Region)s of this country.
     pub const UNITED_STATES: Self = Self(*b"US");
 
-    /// The country with this code of two or three letters or this English name, in any case.
+    /// Parses a code of two or three letters or an English name, in any case.
     ///
     /// ```
     /// # use signpost_locator::Country;
@@ -48,34 +51,38 @@ impl Country {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let as_stored = |row: &CountryRow| row.0.cmp(text);
-        match COUNTRIES.binary_search_by(as_stored) {
+        match COUNTRIES.binary_search_by(|row| row.0.cmp(text)) {
             Ok(_) => text.as_bytes().try_into().ok().map(Self),
             Err(_) => Self::parse_folded(text, &fold(text)),
         }
     }
 
-    /// The same of a text whose folded form is known.
+    /// Parses a text like [`Country::parse`], given its folded form.
     pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
-        // Folding takes a code such as MT for an abbreviation.
-        let code = text.trim();
-        let of_code = || {
-            let mut lower = [0; 3];
-            let lower = lower.get_mut(..code.len())?;
-            lower.copy_from_slice(code.as_bytes());
-            lower.make_ascii_lowercase();
-            NAMED.get(std::str::from_utf8(lower).ok()?)
-        };
-        of_code().or_else(|| NAMED.get(name)).copied()
+        // Folding would expand a code such as MT like an abbreviation.
+        Self::of_short_text(text.trim()).or_else(|| NAMED.get(name).copied())
     }
 
-    /// The two letters, in upper case.
+    /// Returns the country with this code or name of at most three letters, in any case.
+    fn of_short_text(text: &str) -> Option<Self> {
+        let mut lower = [0; 3];
+        let lower = lower.get_mut(..text.len())?;
+        lower.copy_from_slice(text.as_bytes());
+        lower.make_ascii_lowercase();
+        NAMED.get(std::str::from_utf8(lower).ok()?).copied()
+    }
+
+    fn of_row(row: &CountryRow) -> Self {
+        Self(row.0.as_bytes().try_into().unwrap_or_default())
+    }
+
+    /// Returns the two letters, in upper case.
     #[must_use]
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// The English name.
+    /// Returns the English name.
     #[must_use]
     pub fn name(self) -> &'static str {
         COUNTRIES.binary_search_by_key(&self.0.as_slice(), |row| row.0.as_bytes()).map_or("", |at| COUNTRIES[at].2)

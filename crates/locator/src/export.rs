@@ -1,4 +1,4 @@
-//! Writing machines to files that [`import`](crate::import) reads: CSV and GeoJSON.
+//! Export of ATMs to CSV and GeoJSON, which [`import`](crate::import) can read.
 
 use arcstr::ArcStr;
 use serde_json::{Map, Value, json};
@@ -7,11 +7,11 @@ use crate::atm::{MoreFields, Record, Reported};
 use crate::formula;
 use crate::hours::Hours;
 use crate::import::Field;
-use crate::terms::Kyc;
+use crate::terms::{Decimal, Kyc};
 use crate::tri::Tri;
 
-/// What is known of a machine, as the columns of a table say it; empty where nothing is. Coins that a machine is known
-/// not to deal in, and how it deals in single ones, have no column.
+/// Returns a field as a table cell; empty if it is unknown. Coins that are not traded, and the trading options of
+/// single coins, have no field.
 ///
 /// ```
 /// use signpost_locator::import::Field;
@@ -24,102 +24,102 @@ use crate::tri::Tri;
 #[must_use]
 pub fn cell(record: &Record, field: Field) -> String {
     let address = &record.address;
-    let text = |text: &Option<ArcStr>| text.as_deref().unwrap_or_default().to_owned();
     match field {
         Field::Lat => record.point.lat().to_string(),
         Field::Lon => record.point.lon().to_string(),
-        Field::Name => text(&record.name),
-        Field::Ref => text(&record.source_ref),
-        Field::Address => text(&address.formatted),
-        Field::Street => text(&address.street),
-        Field::City => text(&address.city),
-        Field::Region => text(&address.region),
-        Field::Postcode => text(&address.postcode),
+        Field::Name => text(record.name.as_ref()),
+        Field::Ref => text(record.source_ref.as_ref()),
+        Field::Address => text(address.formatted.as_ref()),
+        Field::Street => text(address.street.as_ref()),
+        Field::City => text(address.city.as_ref()),
+        Field::Region => text(address.region.as_ref()),
+        Field::Postcode => text(address.postcode.as_ref()),
         Field::Country => address.country.map(|country| country.code().to_owned()).unwrap_or_default(),
-        Field::Operator => text(&record.operator),
-        Field::Brand => text(&record.brand),
+        Field::Operator => text(record.operator.as_ref()),
+        Field::Brand => text(record.brand.as_ref()),
         Field::Status => reported(record.reported).to_owned(),
         Field::Hours => record.hours.as_ref().map(Hours::text).unwrap_or_default().to_owned(),
-        Field::Phone => text(&record.phone),
-        Field::Website => text(&record.website),
+        Field::Phone => text(record.phone.as_ref()),
+        Field::Website => text(record.website.as_ref()),
         Field::Buy => tri(record.buy),
         Field::Sell => tri(record.sell),
         Field::Coins => {
             let coins = record.coins.iter().filter(|(_, deals)| **deals == Tri::Yes);
             coins.map(|(coin, _)| coin.code()).collect::<Vec<_>>().join(", ")
         }
-        Field::TimeZone => text(&record.time_zone),
+        Field::TimeZone => text(record.time_zone.as_ref()),
         Field::ReportedAt => record.reported_at.map(|at| at.to_string()).unwrap_or_default(),
         Field::VerifiedAt => record.verified_at.map(|at| at.to_string()).unwrap_or_default(),
         rare => record.more.as_deref().map(|more| rare_cell(more, rare)).unwrap_or_default(),
     }
 }
 
-/// The same of what few sources say.
+/// Returns a rare field as a table cell.
 fn rare_cell(more: &MoreFields, field: Field) -> String {
-    let text = |text: &Option<ArcStr>| text.as_deref().unwrap_or_default().to_owned();
-    let number = |number: &Option<crate::terms::Decimal>| {
-        number.as_ref().map(|number| number.as_str().to_owned()).unwrap_or_default()
-    };
     match field {
-        Field::Network => text(&more.network),
-        Field::LocatedIn => text(&more.located_in),
+        Field::Network => text(more.network.as_ref()),
+        Field::LocatedIn => text(more.located_in.as_ref()),
         Field::Fiat => more.fiat.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        Field::BuyFee => number(&more.fees.buy_percent),
-        Field::BuyFeeFixed => number(&more.fees.buy_fixed),
-        Field::SellFee => number(&more.fees.sell_percent),
-        Field::SellFeeFixed => number(&more.fees.sell_fixed),
+        Field::BuyFee => number(more.fees.buy_percent.as_ref()),
+        Field::BuyFeeFixed => number(more.fees.buy_fixed.as_ref()),
+        Field::SellFee => number(more.fees.sell_percent.as_ref()),
+        Field::SellFeeFixed => number(more.fees.sell_fixed.as_ref()),
         Field::Currency => {
             let currency = more.fees.currency.or(more.limits.currency);
             currency.map(|currency| currency.to_string()).unwrap_or_default()
         }
-        Field::Min => number(&more.limits.min),
-        Field::Max => number(&more.limits.max),
-        Field::MaxDay => number(&more.limits.max_day),
-        Field::KycAbove => number(&more.limits.kyc_above),
+        Field::Min => number(more.limits.min.as_ref()),
+        Field::Max => number(more.limits.max.as_ref()),
+        Field::MaxDay => number(more.limits.max_day.as_ref()),
+        Field::KycAbove => number(more.limits.kyc_above.as_ref()),
         Field::Kyc => kyc(more.kyc).to_owned(),
-        Field::Manufacturer => text(&more.manufacturer),
-        Field::Model => text(&more.model),
-        Field::Email => text(&more.email),
-        Field::SupportHours => text(&more.support_hours),
+        Field::Manufacturer => text(more.manufacturer.as_ref()),
+        Field::Model => text(more.model.as_ref()),
+        Field::Email => text(more.email.as_ref()),
+        Field::SupportHours => text(more.support_hours.as_ref()),
         Field::Wheelchair => tri(more.wheelchair),
         Field::Indoor => tri(more.indoor),
-        Field::Level => text(&more.level),
-        Field::Note => text(&more.note),
-        Field::Notice => text(&more.notice),
-        Field::Image => text(&more.images.first().cloned()),
-        Field::SourceUrl => text(&more.source_url),
-        Field::MachineRef => text(&more.machine_ref),
-        Field::BrandWikidata => text(&more.brand_wikidata),
+        Field::Level => text(more.level.as_ref()),
+        Field::Note => text(more.note.as_ref()),
+        Field::Notice => text(more.notice.as_ref()),
+        Field::Image => text(more.images.first()),
+        Field::SourceUrl => text(more.source_url.as_ref()),
+        Field::MachineRef => text(more.machine_ref.as_ref()),
+        Field::BrandWikidata => text(more.brand_wikidata.as_ref()),
         _ => String::new(),
     }
 }
 
-/// A table with a header (RFC 4180): the machine's number, what is known of it, and whom to thank for that. A cell that a
-/// spreadsheet would take for a formula (it begins with `=`, `@`, `+`, `-`, a wide form of these or a tab and is no
-/// number) has an apostrophe before it, which [`import`](crate::import) takes off again.
+/// Returns a CSV table with a header (RFC 4180): the ID, all fields, and the attribution of each ATM. A cell that a
+/// spreadsheet would evaluate as a formula (it begins with `=`, `@`, `+`, `-`, a full-width form of these or a tab,
+/// and is no number) gets an apostrophe, which [`import`](crate::import) removes again.
 ///
 /// # Panics
-/// Never: every row has as many cells as the header, and memory takes them all.
+/// Never: every row has as many cells as the header, and writing to memory does not fail.
 #[must_use]
 pub fn csv<'a>(machines: impl Iterator<Item = (u64, &'a Record, String)>) -> Vec<u8> {
+    const INFALLIBLE: &str = "a table in memory accepts rows as long as its header";
     let mut table = csv::Writer::from_writer(Vec::new());
     let header = std::iter::once("id").chain(Field::all().map(Field::name)).chain(["attribution"]);
-    let mut written = table.write_record(header);
+    table.write_record(header).expect(INFALLIBLE);
     for (id, record, attribution) in machines {
         let cells = Field::all().map(|field| cell(record, field));
         let row = std::iter::once(id.to_string()).chain(cells).chain([attribution]);
-        written = written.and_then(|()| table.write_record(row.map(|cell| formula::guarded(&cell).into_owned())));
+        table.write_record(row.map(|cell| formula::guarded(&cell).into_owned())).expect(INFALLIBLE);
     }
-    written.ok().and_then(|()| table.into_inner().ok()).expect("a table in memory takes rows as long as its header")
+    table.into_inner().expect(INFALLIBLE)
 }
 
-/// A feature (RFC 7946) with the machine's number as its id and what is known as its properties.
+/// Returns a feature (RFC 7946) with the ID of the ATM and its known fields as properties.
 #[must_use]
 pub fn feature(id: u64, record: &Record) -> Value {
-    let known = Field::all().filter(|field| ![Field::Lat, Field::Lon].contains(field));
-    let property = |field: Field| Some((field.name().to_owned(), Value::from(cell(record, field))));
-    let properties: Map<String, Value> = known.filter_map(property).filter(|(_, cell)| *cell != "").collect();
+    let mut properties = Map::new();
+    for field in Field::all().filter(|field| ![Field::Lat, Field::Lon].contains(field)) {
+        let value = cell(record, field);
+        if !value.is_empty() {
+            properties.insert(field.name().to_owned(), Value::from(value));
+        }
+    }
     let coordinates = [record.point.lon(), record.point.lat()];
     json!({
         "type": "Feature",
@@ -127,6 +127,14 @@ pub fn feature(id: u64, record: &Record) -> Value {
         "geometry": { "type": "Point", "coordinates": coordinates },
         "properties": properties,
     })
+}
+
+fn text(text: Option<&ArcStr>) -> String {
+    text.map(|text| text.as_str().to_owned()).unwrap_or_default()
+}
+
+fn number(number: Option<&Decimal>) -> String {
+    number.map(|number| number.as_str().to_owned()).unwrap_or_default()
 }
 
 fn tri(tri: Tri) -> String {

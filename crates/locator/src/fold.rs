@@ -1,9 +1,9 @@
-//! One spelling for all the ways to write a place name.
+//! A normal form for place names.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words that are written short as often as long, or in two ways.
+/// Common abbreviations and spelling variants, with the words they stand for.
 const SHORT: [(&str, &str); 28] = [
     ("bch", "beach"),
     ("brk", "brook"),
@@ -35,7 +35,7 @@ const SHORT: [(&str, &str); 28] = [
     ("w", "west"),
 ];
 
-/// Letters that Unicode does not decompose, as they are written without them.
+/// Letters that Unicode does not decompose, with their ASCII spelling.
 const PLAIN: [(char, &str); 11] = [
     ('ß', "ss"),
     ('æ', "ae"),
@@ -50,9 +50,9 @@ const PLAIN: [(char, &str); 11] = [
     ('&', "and"),
 ];
 
-/// The form in which place names are compared: without case, accents, spaces and punctuation, and with `St`, `Ste`,
-/// `Mt`, `Ft` and the like written out. Two names with the same form are taken for the same name. Empty if the text
-/// has no letters or digits.
+/// Returns the normal form in which place names are compared: without case, accents, spaces and punctuation, and with
+/// `St`, `Ste`, `Mt`, `Ft` and the like written out. Two names with one normal form are equal. Empty if the text has no
+/// letters or digits.
 ///
 /// ```
 /// use signpost_locator::fold;
@@ -65,7 +65,7 @@ pub fn fold(name: &str) -> String {
     fold_words(name, |_| ())
 }
 
-/// A name as it stands in an address: its folded words with hyphens between them. It folds to what the name folds to.
+/// Returns the name for a URL: its folded words, joined by hyphens. The slug and the name have the same normal form.
 ///
 /// ```
 /// use signpost_locator::{fold, slug};
@@ -77,25 +77,27 @@ pub fn slug(name: &str) -> String {
     words(name).join("-")
 }
 
-/// The words of a name, each in the form in which [`fold`] strings them together.
+/// Returns the folded words of a name, which [`fold`] concatenates.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     fold_words(name, |word| words.push(word.to_owned()));
     words
 }
 
-/// What a word is written out as that is written short as often.
+/// Returns the long form of an abbreviated word.
 pub(crate) fn long_form(word: &str) -> Option<&'static str> {
-    /// Letters of the longest of them.
-    const LONGEST: usize = 7;
-    let row = SHORT.iter().filter(|_| word.len() <= LONGEST).find(|(short, _)| *short == word)?;
-    Some(row.1)
+    /// Maximum length of the abbreviations in bytes.
+    const MAX_LEN: usize = 7;
+    if word.len() > MAX_LEN {
+        return None;
+    }
+    SHORT.iter().find(|(short, _)| *short == word).map(|(_, long)| *long)
 }
 
-/// Strings the words of a name together, and tells each of them.
-fn fold_words(name: &str, each: impl FnMut(&str)) -> String {
-    let mut words = FoldedWords { all: String::with_capacity(name.len() + 8), start: 0, run: 0, each };
-    // Most names are plain, and Unicode's tables are slow to ask.
+/// Concatenates the folded words of a name, and calls `on_word` with each.
+fn fold_words(name: &str, on_word: impl FnMut(&str)) -> String {
+    let mut words = FoldedWords { all: String::with_capacity(name.len() + 8), start: 0, run: 0, on_word };
+    // Most names are ASCII, and lookups in Unicode's tables are slow.
     if name.is_ascii() {
         for letter in name.bytes() {
             words.take(char::from(letter.to_ascii_lowercase()));
@@ -108,24 +110,24 @@ fn fold_words(name: &str, each: impl FnMut(&str)) -> String {
     words.all
 }
 
-/// The words of a name, one behind the other as they come.
+/// The folded words of a name so far.
 struct FoldedWords<F> {
     all: String,
-    /// Where the last word begins.
+    /// Start of the last word.
     start: usize,
     /// Letters since the last full stop or break: the stops in P.E.I. are within a word, the one in St.Louis is not.
     run: usize,
-    each: F,
+    on_word: F,
 }
 
 impl<F: FnMut(&str)> FoldedWords<F> {
-    /// Takes a letter in lower case.
+    /// Adds a letter in lower case.
     fn take(&mut self, letter: char) {
         if letter.is_ascii_alphanumeric() {
             self.all.push(letter);
             self.run += 1;
         } else if is_apostrophe(letter) {
-            // Some of them count as letters.
+            // Skipped before `is_alphanumeric`, which is true for some of them.
         } else if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
             self.all.push_str(plain);
             self.run += 1;
@@ -146,19 +148,18 @@ impl<F: FnMut(&str)> FoldedWords<F> {
         if word.is_empty() {
             return;
         }
-        match long_form(word) {
-            Some(long) => {
-                (self.each)(long);
-                self.all.truncate(self.start);
-                self.all.push_str(long);
-            }
-            None => (self.each)(word),
+        if let Some(long) = long_form(word) {
+            (self.on_word)(long);
+            self.all.truncate(self.start);
+            self.all.push_str(long);
+        } else {
+            (self.on_word)(word);
         }
         self.start = self.all.len();
     }
 }
 
-/// Within a word, as in O'Fallon, rather than between two.
+/// Checks for an apostrophe, which is part of a word, as in O'Fallon.
 fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '’' | '‘' | 'ʻ' | 'ʼ' | '`' | '´')
 }

@@ -1,23 +1,23 @@
-//! Cells that a spreadsheet would run. A name such as `=HYPERLINK(…)` is a formula there, whoever wrote it; an apostrophe
-//! before it makes it a text again, and is what spreadsheets themselves write and hide.
+//! Protection against formula injection in spreadsheets. A name such as `=HYPERLINK(…)` is a formula there; an
+//! apostrophe before it makes it a text again. Spreadsheets themselves write this apostrophe and hide it.
 
 use std::borrow::Cow;
 
-/// What a formula begins with, in the wide spelling of East Asian keyboards too; a tab or a line end before it is passed
-/// over.
+/// First characters of formulas, with the full-width forms of East Asian keyboards. Spreadsheets skip a tab or line end
+/// before a formula.
 const SIGNS: [char; 11] = ['=', '@', '+', '-', '\t', '\r', '\n', '\u{ff1d}', '\u{ff20}', '\u{ff0b}', '\u{ff0d}'];
 
-/// A cell as it is written: a formula as a text; numbers stay numbers.
+/// Returns the cell with an apostrophe if it is a formula and no number.
 pub(crate) fn guarded(cell: &str) -> Cow<'_, str> {
     if is_formula(cell) && !is_number(cell) { format!("'{cell}").into() } else { cell.into() }
 }
 
-/// A cell as it was before it was [`guarded`].
+/// Undoes [`guarded`].
 pub(crate) fn unguarded(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(cell)
 }
 
-/// Apostrophes before a sign may be ours: so that each is undone once, one is put before those too.
+/// Checks for a formula. Apostrophes before it are ignored, so that [`guarded`] can be undone for guarded cells too.
 fn is_formula(cell: &str) -> bool {
     cell.trim_start_matches('\'').starts_with(SIGNS)
 }

@@ -1,24 +1,24 @@
-//! Which points are near: an immutable kd-tree over unit vectors.
+//! A spatial index of points: an immutable kd-tree over unit vectors.
 //!
 //! A chord between unit vectors grows with the great-circle distance, so the tree compares chords (three
-//! multiplications) and only the points it would return are measured. The distance, in whole micrometres, alone decides
-//! what is inside a radius and in which order; points too close to call by their chords are carried along until then.
+//! multiplications) and computes distances only for candidates of the result. Inclusion and order depend only on the
+//! distance in whole micrometres; points whose chords are too similar stay candidates until then.
 
 use std::f64::consts::PI;
 
 use crate::point::{Distance, EARTH_RADIUS, Point, squared_chord};
 
-/// Most points in a leaf: fewer are more steps down, more are more points looked at in vain. Measured to be flat from
-/// 16 to 32 for a million points; beyond, where every step down waits for memory, 32 is best.
+/// Maximum points in a leaf. Fewer points need more levels, more points are compared in vain. Measured times are flat
+/// from 16 to 32 for a million points; for more points, whose nodes are not in a CPU cache, 32 is best.
 const LEAF: usize = 32;
 
-/// The squared chord that no point is within: ends a search.
+/// Bound of the squared chord that excludes all points, which ends a search.
 const NOTHING: f64 = f64::NEG_INFINITY;
 
-/// Points, ready to be searched; never changed once built.
+/// An immutable index of points.
 ///
-/// The tree has no pointers: level by level, node `n` has the children `2n + 1` and `2n + 2`, and each takes one half
-/// of its parent's points. The last level are the leaves.
+/// The tree is stored level by level without pointers: node `n` has the children `2n + 1` and `2n + 2`, each with one
+/// half of its parent's points. The last level contains the leaves.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     splits: Vec<Split>,
@@ -26,18 +26,17 @@ pub struct Index {
     count: usize,
 }
 
-/// The points of a leaf beside each other: a search that comes here waits for one stretch of memory. What no point
-/// takes up is infinitely far away.
+/// The points of a leaf in contiguous memory. Unused slots are infinitely far away.
 #[derive(Clone, Debug)]
 struct Leaf {
     x: [f64; LEAF],
     y: [f64; LEAF],
     z: [f64; LEAF],
-    /// Position in the caller's slice.
+    /// Positions in the caller's slice.
     at: [u32; LEAF],
 }
 
-/// A point that a search found.
+/// A result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
     /// Its position in the slice that the index was built from.
@@ -46,18 +45,18 @@ pub struct Near {
     pub distance: Distance,
 }
 
-/// A plane across one axis: the first half of the points is on or below it, the second on or above.
+/// A plane across one axis: the first half of the points is on or below it, the second half on or above it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Split {
     plane: f64,
     axis: u32,
 }
 
-/// A point that may be an answer: squared chord and position.
-type Candidate = (f64, u32);
+/// A candidate of the result: squared chord and position.
+type Neighbor = (f64, u32);
 
 impl Index {
-    /// Sorts `points` into a tree; equal points stay separate. Takes about 0.2 s for a million.
+    /// Builds an index; equal points stay separate. Takes about 0.2 s for a million points.
     ///
     /// # Panics
     /// If there are more than `u32::MAX` points.
@@ -72,35 +71,39 @@ impl Index {
         Self { splits, leaves, count: points.len() }
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no points.
+    /// Returns whether there are no points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The `k` points nearest to `from` among those at most `within` away that `keep` accepts: nearest first, points
-    /// at one distance (to the micrometre) in the order of the slice. `keep` is asked at most once about a point, and
-    /// only where the point is near enough to matter.
+    /// Returns the `k` points nearest to `from` among those at most `within` away that `keep` accepts: nearest first,
+    /// points at equal distances (to the micrometre) in the order of the slice. `keep` is called at most once for each
+    /// point, and only for points that are near enough.
     #[must_use]
     pub fn nearest(&self, from: Point, within: Distance, k: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Near> {
         let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
         let mut nearest = NearestCandidates::new(k, limit, self.len());
-        let offer =
-            |candidate: Candidate, bound| if keep(candidate.1) { nearest.offer(candidate, bound) } else { bound };
-        let bound = self.walk(from, limit, offer);
+        let bound = self.walk(
+            from,
+            limit,
+            |candidate, bound| {
+                if keep(candidate.1) { nearest.offer(candidate, bound) } else { bound }
+            },
+        );
         let mut found = measure(within, nearest.into_candidates(bound));
         found.truncate(k);
         found
     }
 
-    /// Returns the `k` points nearest to `from` among the first `max_tried` at most `within` away that the search meets,
-    /// roughly nearest first, and that `keep` accepts. For callers whose `keep` may reject nearly all points.
+    /// Returns the `k` points nearest to `from` among the first `max_tried` at most `within` away that the search
+    /// meets, roughly nearest first, and that `keep` accepts. For callers whose `keep` may reject nearly all points.
     #[must_use]
     pub fn nearest_of_first(
         &self,
@@ -112,7 +115,8 @@ impl Index {
     ) -> Vec<Near> {
         let Some(limit) = farthest_chord(within).filter(|_| k > 0) else { return Vec::new() };
         let mut nearest = NearestCandidates::new(k, limit, self.len());
-        let (mut tried, mut last_bound) = (0, limit);
+        let mut tried = 0;
+        let mut last_bound = limit;
         self.walk(from, limit, |candidate, _| {
             tried += 1;
             if keep(candidate.1) {
@@ -125,7 +129,8 @@ impl Index {
         found
     }
 
-    /// Returns whether `keep` accepts a point at most `radius` away from `from`. The search ends at the first such point.
+    /// Returns whether `keep` accepts a point at most `radius` away from `from`. The search ends at the first such
+    /// point.
     #[must_use]
     pub fn any_within(&self, from: Point, radius: Distance, mut keep: impl FnMut(u32) -> bool) -> bool {
         let Some(limit) = farthest_chord(radius) else { return false };
@@ -138,7 +143,7 @@ impl Index {
         is_found
     }
 
-    /// The `k` nearest among all points that [`Index::within`] would return, and how many those are.
+    /// Returns the `k` nearest of the points that [`Index::within`] would return, and the number of these points.
     #[must_use]
     pub fn nearest_and_count(
         &self,
@@ -150,10 +155,11 @@ impl Index {
         let Some(limit) = farthest_chord(radius) else { return (Vec::new(), 0) };
         let surely = without_slack(limit);
         let mut nearest = NearestCandidates::new(k, limit, self.len());
-        let (mut total, mut near_bound) = (0, if k == 0 { f64::NEG_INFINITY } else { limit });
+        let mut total = 0;
+        let mut near_bound = if k == 0 { NOTHING } else { limit };
         self.walk(from, limit, |candidate, bound| {
             let (chord, at) = candidate;
-            // Only what is about as far away as the radius has to be measured to be counted.
+            // Only points near the edge of the radius have to be measured to be counted.
             if keep(at) && (chord <= surely || Distance::of_chord(chord) <= radius) {
                 total += 1;
                 if chord <= near_bound {
@@ -167,7 +173,7 @@ impl Index {
         (found, total)
     }
 
-    /// The positions of all points at most `radius` away from `from` that `keep` accepts, in no order.
+    /// Returns the positions of all points at most `radius` away from `from` that `keep` accepts, in no order.
     #[must_use]
     pub fn within(&self, from: Point, radius: Distance, mut keep: impl FnMut(u32) -> bool) -> Vec<u32> {
         let Some(limit) = farthest_chord(radius) else { return Vec::new() };
@@ -182,25 +188,25 @@ impl Index {
         found
     }
 
-    /// Calls `offer` with the points within the squared chord `bound`, roughly nearest first; it is told the bound and
-    /// returns the one from there on. Returns the last bound.
-    fn walk(&self, from: Point, bound: f64, offer: impl FnMut(Candidate, f64) -> f64) -> f64 {
+    /// Calls `offer` with each point within the squared chord `bound` and the bound, roughly nearest first. `offer`
+    /// returns the new bound. Returns the last bound.
+    fn walk(&self, from: Point, bound: f64, offer: impl FnMut(Neighbor, f64) -> f64) -> f64 {
         let mut walk = Walk { index: self, from: from.unit_vector(), bound, offer };
         walk.descend(0, [0.0; 3]);
         walk.bound
     }
 }
 
-/// The answers among `candidates`, by their true distance.
-fn measure(within: Distance, candidates: Vec<Candidate>) -> Vec<Near> {
-    let near = |(chord, at): Candidate| Near { at, distance: Distance::of_chord(chord) };
-    let mut found: Vec<Near> = candidates.into_iter().map(near).collect();
+/// Returns the candidates at most `within` away, by distance.
+fn measure(within: Distance, candidates: Vec<Neighbor>) -> Vec<Near> {
+    let candidates = candidates.into_iter();
+    let mut found: Vec<Near> = candidates.map(|(chord, at)| Near { at, distance: Distance::of_chord(chord) }).collect();
     found.retain(|near| near.distance <= within);
     found.sort_unstable_by(|a, b| a.distance.in_metres().total_cmp(&b.distance.in_metres()).then(a.at.cmp(&b.at)));
     found
 }
 
-/// A search on its way through the tree.
+/// The state of a search.
 struct Walk<'a, F> {
     index: &'a Index,
     from: [f64; 3],
@@ -208,8 +214,8 @@ struct Walk<'a, F> {
     offer: F,
 }
 
-impl<F: FnMut(Candidate, f64) -> f64> Walk<'_, F> {
-    /// `outside` holds, for each axis, how far `from` is from the box of this node.
+impl<F: FnMut(Neighbor, f64) -> f64> Walk<'_, F> {
+    /// Searches a node. `outside` is the distance of `from` to the box of the node along each axis.
     fn descend(&mut self, node: usize, outside: [f64; 3]) {
         let Some(&Split { plane, axis }) = self.index.splits.get(node) else {
             return self.scan(node - self.index.splits.len());
@@ -227,7 +233,7 @@ impl<F: FnMut(Candidate, f64) -> f64> Walk<'_, F> {
 
     fn scan(&mut self, leaf: usize) {
         let Some(Leaf { x, y, z, at }) = self.index.leaves.get(leaf) else { return };
-        // In a loop of its own, without a branch, several chords are computed at a time.
+        // A separate loop without branches is vectorized.
         let mut chords = [0.0; LEAF];
         for (((chord, x), y), z) in chords.iter_mut().zip(x).zip(y).zip(z) {
             *chord = squared_chord([*x, *y, *z], self.from);
@@ -243,29 +249,29 @@ impl<F: FnMut(Candidate, f64) -> f64> Walk<'_, F> {
 /// The best `k` candidates so far.
 struct NearestCandidates {
     k: usize,
-    /// The squared chord beyond which nothing is an answer, however few there are.
+    /// Maximum squared chord of a result.
     limit: f64,
     /// At most `k`, nearest first.
-    best: Vec<Candidate>,
-    /// Not among the best by their chord, but by so little that only measuring can tell.
-    close: Vec<Candidate>,
+    best: Vec<Neighbor>,
+    /// Candidates that are almost as near as the best: their distances may be equal.
+    close: Vec<Neighbor>,
 }
 
 impl NearestCandidates {
-    /// None yet, of `all` points that there are.
+    /// Creates an empty set for an index of `all` points.
     fn new(k: usize, limit: f64, all: usize) -> Self {
         Self { k, limit, best: Vec::with_capacity(k.min(all)), close: Vec::new() }
     }
 
-    /// Takes a candidate within `bound` and returns the bound that all further ones must keep.
-    fn offer(&mut self, candidate: Candidate, bound: f64) -> f64 {
+    /// Adds a candidate within `bound` and returns the bound for further candidates.
+    fn offer(&mut self, candidate: Neighbor, bound: f64) -> f64 {
         let last = if self.best.len() == self.k { self.best.pop() } else { None };
         if let Some(last) = last.filter(|last| last.0 <= candidate.0) {
             self.best.push(last);
             self.close.push(candidate);
             return bound;
         }
-        // `k` is small and most candidates belong near the end, so that a heap would be slower.
+        // `k` is small and most candidates are inserted near the end, so a heap would be slower.
         let place = self.best.iter().rposition(|best| best.0 <= candidate.0).map_or(0, |before| before + 1);
         self.best.insert(place, candidate);
         if self.best.len() < self.k {
@@ -276,31 +282,31 @@ impl NearestCandidates {
         bound
     }
 
-    /// All that may be among the `k` nearest, given the last bound.
-    fn into_candidates(mut self, bound: f64) -> Vec<Candidate> {
+    /// Returns all candidates for the `k` nearest within the last bound.
+    fn into_candidates(mut self, bound: f64) -> Vec<Neighbor> {
         self.close.retain(|close| close.0 <= bound);
         self.best.append(&mut self.close);
         self.best
     }
 }
 
-/// The squared chord that reaches every point at most `distance` away, or `None` if no point is.
+/// Returns the squared chord within which all points at most `distance` away are. `None` if there can be no such point.
 fn farthest_chord(distance: Distance) -> Option<f64> {
     let angle = distance.in_metres() / EARTH_RADIUS.in_metres();
     (angle >= 0.0).then(|| with_slack((2.0 * (angle.min(PI) / 2.0).sin()).powi(2)))
 }
 
-/// A squared chord that is longer than any that rounds to the same micrometre.
+/// Returns a squared chord longer than all that round to the same micrometre.
 fn with_slack(chord: f64) -> f64 {
     chord + chord * 1e-9 + 3e-17
 }
 
-/// A squared chord that is shorter than any that [`with_slack`] could have made this one from.
+/// Returns a squared chord shorter than all for which [`with_slack`] returns this one.
 fn without_slack(chord: f64) -> f64 {
     chord - chord * 3e-9 - 1e-16
 }
 
-/// How many inner nodes a tree has whose leaves hold at most [`LEAF`] of `points`.
+/// Returns the number of inner nodes of a tree with at most [`LEAF`] of `points` in each leaf.
 fn inner_nodes(points: usize) -> usize {
     points.div_ceil(LEAF).next_power_of_two() - 1
 }
@@ -310,7 +316,7 @@ impl Leaf {
         Self { x: [f64::INFINITY; LEAF], y: [f64::INFINITY; LEAF], z: [f64::INFINITY; LEAF], at: [u32::MAX; LEAF] };
 }
 
-/// Sorts `at` so that each node's children have the points on either side of a plane across the node's widest axis.
+/// Sorts `at` so that the children of each node have the points on either side of a plane across its widest axis.
 fn sort_into_leaves(vectors: &[[f64; 3]], at: &mut [u32], splits: &mut [Split], leaves: &mut [Leaf], node: usize) {
     if node >= splits.len() {
         let leaf = &mut leaves[node - splits.len()];
@@ -321,16 +327,16 @@ fn sort_into_leaves(vectors: &[[f64; 3]], at: &mut [u32], splits: &mut [Split], 
         return;
     }
     let axis = widest_axis(vectors, at);
-    let along = |at: u32| vectors[at as usize][axis];
     let middle = at.len() / 2;
-    let (_, &mut pivot, _) = at.select_nth_unstable_by(middle, |&a, &b| along(a).total_cmp(&along(b)));
-    splits[node] = Split { plane: along(pivot), axis: u32::try_from(axis).unwrap_or_default() };
+    let (_, &mut pivot, _) =
+        at.select_nth_unstable_by(middle, |&a, &b| vectors[a as usize][axis].total_cmp(&vectors[b as usize][axis]));
+    splits[node] = Split { plane: vectors[pivot as usize][axis], axis: u32::try_from(axis).unwrap_or_default() };
     let (low, high) = at.split_at_mut(middle);
     sort_into_leaves(vectors, low, splits, leaves, 2 * node + 1);
     sort_into_leaves(vectors, high, splits, leaves, 2 * node + 2);
 }
 
-/// The axis along which the points are spread most.
+/// Returns the axis along which the points are spread most.
 fn widest_axis(vectors: &[[f64; 3]], at: &[u32]) -> usize {
     let mut low = [f64::INFINITY; 3];
     let mut high = [f64::NEG_INFINITY; 3];

@@ -1,16 +1,15 @@
-//! Bitcoin ATMs: what one is, where it stands and which are near.
+//! The model of Bitcoin ATMs, with a spatial index, a gazetteer and importers.
 //!
-//! Everything here is a pure function over values: no input or output, no clock, no randomness. The time, where a
-//! rule needs it, is an argument.
+//! All functions are pure: no input or output, no clock, no randomness. The time is an argument.
 //!
 //! ```
 //! use signpost_locator::{Distance, Index, Point};
 //!
-//! let machines: Vec<Point> = [(25.774, -80.194), (25.790, -80.130), (30.267, -97.743)]
+//! let atms: Vec<Point> = [(25.774, -80.194), (25.790, -80.130), (30.267, -97.743)]
 //!     .into_iter()
 //!     .filter_map(|(lat, lon)| Point::new(lat, lon))
 //!     .collect();
-//! let index = Index::build(&machines);
+//! let index = Index::build(&atms);
 //!
 //! let miami = Point::new(25.7617, -80.1918).unwrap();
 //! let near = index.nearest(miami, Distance::miles(25.0), 10, |_| true);

@@ -1,10 +1,10 @@
-//! Which rows of different sources are one machine, and what they say of it together.
+//! Merges rows of different sources that describe one ATM.
 //!
-//! Measured on sources of the United States: of the machines that two of them know, nearly all lie within 25 m of each
-//! other, and farther out distance alone says nothing. So rows within 25 m are taken for one machine unless the names of
-//! their brands or operators contradict; up to 150 m they must share the number that the operator gave the machine, or
-//! the number of the house. Rows of one source are never merged: a source knows how many machines it has, and two in one
-//! mall are two. Nothing is stored, so that a merge is undone by what it followed from.
+//! Measured on sources of the United States: if two sources have an ATM, nearly all of their rows lie within 25 m of
+//! each other; beyond that, distance alone is no evidence. Rows within 25 m are merged unless the names of their
+//! brands or operators contradict; up to 150 m they must share the operator's number of the ATM, or the house number.
+//! Rows of one source are never merged: two ATMs in one mall are two. Merges are computed and not stored, so that they
+//! end when the rows change.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -17,48 +17,48 @@ use crate::neighbours::Neighbours;
 use crate::point::Distance;
 use crate::tri::Tri;
 
-/// Rows this close are one machine unless something contradicts.
+/// Maximum distance of rows that are merged unless their names contradict.
 const SAME: Distance = Distance::metres(25.0);
-/// Rows this close are one machine if they share a number.
+/// Maximum distance of rows that are merged if they share a number.
 const NEAR: Distance = Distance::metres(150.0);
-/// Most neighbours that a row is compared with.
+/// Maximum neighbours with which a row is compared.
 const MAX_NEIGHBOURS: usize = 16;
-/// Words that do not tell one operator from another.
+/// Words that do not distinguish operators.
 const COMMON: [&str; 12] =
     ["atm", "atms", "bitcoin", "btc", "btm", "coin", "crypto", "inc", "llc", "ltd", "machine", "the"];
 
-/// A machine, by all that is said of it.
+/// An ATM, merged from the rows of all sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// The lowest of the numbers of its rows.
+    /// The lowest ID of its rows.
     pub id: AtmId,
-    /// What its sources say together.
+    /// The merged record.
     pub record: Box<Record>,
-    /// Who says it: the one whose word counts most first. Never empty.
+    /// Its rows, the one with the highest precedence first. Never empty.
     pub claims: Vec<SourceClaim>,
 }
 
-/// A row that a machine is known from.
+/// A row of a source from which an ATM was merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceClaim {
-    /// The number of the row.
+    /// The ID of the row.
     pub id: AtmId,
     /// The name of its source.
     pub source: Arc<str>,
-    /// The source's identifier of the machine.
+    /// The source's identifier of the ATM.
     pub source_ref: Option<ArcStr>,
-    /// The machine's page at the source.
+    /// The URL of the ATM's page at the source.
     pub url: Option<ArcStr>,
-    /// What the machine's record has from this row: all of it where there is only one.
+    /// The parts of the merged record that come from this row.
     pub parts: ClaimParts,
 }
 
-/// Some of the parts that a record has, such as `address` and `hours`.
+/// A set of parts of a record, such as `address` and `hours`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClaimParts(u16);
 
 impl ClaimParts {
-    /// Their names.
+    /// Returns the names of the parts.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         NAMES.into_iter().enumerate().filter(move |(at, _)| self.has(*at)).map(|(_, name)| name)
     }
@@ -67,24 +67,24 @@ impl ClaimParts {
         self.0 & (1 << at) != 0
     }
 
-    /// Those of `self` that `other` lacks.
+    /// Returns the parts of `self` that are not in `other`.
     fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 }
 
-/// The machines that rows stand for, by id. Rows in `apart` are never merged with others.
+/// Merges rows into ATMs, by ID. Rows in `apart` are never merged with others.
 #[must_use]
 pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<Machine> {
     atms.sort_by_key(|atm| atm.id);
     let groups = groups(&atms, apart);
-    // The first row of a group has its lowest number, and groups are numbered by their first rows.
+    // The first row of a group has the lowest ID, and groups are numbered by their first rows.
     let mut rows: Vec<(usize, Atm)> = groups.into_iter().zip(atms).collect();
     rows.sort_by_key(|(group, _)| *group);
     let mut rows = rows.into_iter().peekable();
     let mut machines = Vec::with_capacity(rows.len());
     while let Some((group, first)) = rows.next() {
-        // Nearly all groups are of one row.
+        // Most groups have one row.
         let mut members = Vec::with_capacity(1);
         members.push(first);
         while let Some((_, row)) = rows.next_if(|(other, _)| *other == group) {
@@ -96,7 +96,7 @@ pub fn merge(mut atms: Vec<Atm>, apart: &BTreeSet<AtmId>) -> Vec<Machine> {
     machines
 }
 
-/// The group of each row: the position of the group's first row.
+/// Returns the group of each row: the position of the group's first row.
 fn groups(atms: &[Atm], apart: &BTreeSet<AtmId>) -> Vec<usize> {
     let mut groups = Groups { of: (0..atms.len()).collect(), members: (0..atms.len()).map(|at| vec![at]).collect() };
     if atms.windows(2).all(|pair| pair[0].source == pair[1].source) {
@@ -124,21 +124,25 @@ struct Groups {
 }
 
 impl Groups {
-    /// Makes one group of two, unless they have rows of one source or of brands that contradict.
+    /// Joins the groups of two rows, unless they contain rows of one source or of brands that contradict.
     fn join(&mut self, one: usize, other: usize, atms: &[Atm]) {
-        let (one, other) = (self.of[one].min(self.of[other]), self.of[one].max(self.of[other]));
-        let fits = |a: &usize, b: &usize| {
-            let (a, b) = (&atms[*a], &atms[*b]);
-            a.source != b.source && !contradict(&a.record, &b.record)
-        };
-        if one == other || !self.members[one].iter().all(|a| self.members[other].iter().all(|b| fits(a, b))) {
+        let first = self.of[one].min(self.of[other]);
+        let second = self.of[one].max(self.of[other]);
+        if first == second {
             return;
         }
-        let joined = std::mem::take(&mut self.members[other]);
-        for at in &joined {
-            self.of[*at] = one;
+        for a in &self.members[first] {
+            for b in &self.members[second] {
+                if atms[*a].source == atms[*b].source || contradict(&atms[*a].record, &atms[*b].record) {
+                    return;
+                }
+            }
         }
-        self.members[one].extend(joined);
+        let joined = std::mem::take(&mut self.members[second]);
+        for at in &joined {
+            self.of[*at] = first;
+        }
+        self.members[first].extend(joined);
     }
 }
 
@@ -146,41 +150,53 @@ fn are_one(a: &Record, b: &Record, distance: Distance) -> bool {
     !contradict(a, b) && (distance <= SAME || same_number(a, b))
 }
 
-/// Whether both say whose machine it is, and not the same.
+/// Checks whether both records name a brand or operator, and share no name.
 fn contradict(a: &Record, b: &Record) -> bool {
-    let (a, b) = (names(a), names(b));
+    let a = names(a);
+    let b = names(b);
     !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
 }
 
-/// The words that tell whose machine it is.
+/// Returns the distinctive words of the brand and operator.
 fn names(record: &Record) -> HashSet<String> {
-    let said = [&record.brand, &record.operator].into_iter().flatten();
-    let known = said.flat_map(|name| {
-        let telling: Vec<String> = words(name).into_iter().filter(|word| !COMMON.contains(&word.as_str())).collect();
-        // A name written in one word and in two, as in Coin Flip, is one name.
-        let whole = (!telling.is_empty()).then(|| fold(name));
-        telling.into_iter().chain(whole)
-    });
-    known.collect()
+    let mut names = HashSet::new();
+    for name in [&record.brand, &record.operator].into_iter().flatten() {
+        let own: Vec<String> = words(name).into_iter().filter(|word| !COMMON.contains(&word.as_str())).collect();
+        if !own.is_empty() {
+            // `Coin Flip` and `CoinFlip` are one name.
+            names.insert(fold(name));
+            names.extend(own);
+        }
+    }
+    names
 }
 
-/// Whether they share the operator's number of the machine, or the number of the house in the same street.
+/// Checks whether both have one number of the ATM, or one house number in one street.
 fn same_number(a: &Record, b: &Record) -> bool {
-    let own = |record: &Record| {
-        let more = record.more.as_ref().and_then(|more| more.machine_ref.clone());
-        more.or_else(|| record.source_ref.clone())
-    };
-    let shared_ref = own(a).zip(own(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(&b));
-    let house = |record: &Record| {
-        let street = record.address.street.clone().or_else(|| record.address.formatted.clone())?;
-        let words = words(street.split(',').next()?);
-        let number = words.first().filter(|word| word.starts_with(|letter: char| letter.is_ascii_digit()))?;
-        Some((number.clone(), words.get(1)?.clone()))
-    };
-    shared_ref || house(a).zip(house(b)).is_some_and(|(a, b)| a == b)
+    if machine_number(a).zip(machine_number(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)) {
+        return true;
+    }
+    house(a).is_some_and(|house_of_a| Some(house_of_a) == house(b))
 }
 
-/// The machine of some rows. The word of the row whose source knew of it last counts most.
+/// Returns the operator's number of the ATM, else the source's identifier.
+fn machine_number(record: &Record) -> Option<&str> {
+    let machine_ref = record.more.as_ref().and_then(|more| more.machine_ref.as_deref());
+    machine_ref.or(record.source_ref.as_deref())
+}
+
+/// Returns the house number and the first word of the street.
+fn house(record: &Record) -> Option<(String, String)> {
+    let street = record.address.street.as_ref().or(record.address.formatted.as_ref())?;
+    let mut words = words(street.split(',').next()?).into_iter();
+    let number = words.next()?;
+    if !number.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
+    Some((number, words.next()?))
+}
+
+/// Merges rows into one ATM. Rows that were reported or verified later take precedence.
 fn machine(mut rows: Vec<Atm>) -> Machine {
     let id = rows[0].id;
     rows.sort_by_key(|atm| (std::cmp::Reverse(atm.record.known_at()), atm.id));
@@ -202,7 +218,7 @@ fn claim(atm: &Atm) -> SourceClaim {
     SourceClaim { id: atm.id, source: Arc::clone(&atm.source), source_ref, url, parts: ClaimParts::default() }
 }
 
-/// The parts of a record that are known one by one.
+/// The names of the parts of a record.
 const NAMES: [&str; 12] = [
     "location", "name", "operator", "brand", "address", "hours", "status", "services", "coins", "phone", "website",
     "more",
@@ -212,7 +228,7 @@ const STATUS: usize = 6;
 const SERVICES: usize = 7;
 const COINS: usize = 8;
 
-/// Those that a record has.
+/// Returns the parts that a record has.
 fn parts(record: &Record) -> ClaimParts {
     let known = [
         true,
@@ -231,14 +247,15 @@ fn parts(record: &Record) -> ClaimParts {
     ClaimParts((0..).zip(known).map(|(at, known)| u16::from(known) << at).sum())
 }
 
-/// Takes what a record lacks from another one.
+/// Fills the missing parts of a record from another record.
 fn fill(record: &mut Record, other: Record, taken: ClaimParts) {
-    // Of two states the one that is known to be newer counts, which is the first.
     if taken.has(STATUS) {
-        (record.reported, record.reported_at) = (other.reported, other.reported_at);
+        record.reported = other.reported;
+        record.reported_at = other.reported_at;
     }
     if taken.has(SERVICES) {
-        (record.buy, record.sell) = (other.buy, other.sell);
+        record.buy = other.buy;
+        record.sell = other.sell;
     }
     if taken.has(ADDRESS) {
         record.address = other.address;

@@ -1,8 +1,8 @@
-//! Which rows of other sources are near a row.
+//! Searches for rows of other sources near a row.
 //!
-//! A source may have thousands of rows at one point, such as the middle of a city. Rows are therefore searched by cells of
-//! a centimetre, and within a cell the rows of the searching row's own source are skipped at once. The cost of a search
-//! does not grow with the number of rows at one point.
+//! A source may have thousands of rows at one point, such as the middle of a city. Rows are therefore searched by
+//! cells of a centimetre, and within a cell the rows of the searching row's own source are skipped at once. The cost
+//! of a search does not grow with the number of rows at one point.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,15 +29,16 @@ pub(crate) struct Neighbours<'a> {
 struct Cell {
     /// Their positions, ascending.
     rows: Vec<usize>,
-    /// For each of them, the place in `rows` of the next row of another source; the end if there is none.
+    /// For each row, the index in `rows` of the next row of another source; the length if there is none.
     next_source: Vec<usize>,
 }
 
 impl<'a> Neighbours<'a> {
-    /// Sorts rows into cells. Those in `apart` are nobody's neighbours.
+    /// Sorts rows into cells. Rows in `apart` are excluded.
     pub(crate) fn new(atms: &'a [Atm], apart: &BTreeSet<AtmId>) -> Self {
         let mut numbers: HashMap<[i64; 2], usize> = HashMap::new();
-        let (mut cells, mut points) = (Vec::<Cell>::new(), Vec::new());
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut points = Vec::new();
         for (at, atm) in atms.iter().enumerate().filter(|(_, atm)| !apart.contains(&atm.id)) {
             let point = atm.record.point;
             let number = *numbers.entry(cell_key(point)).or_insert_with(|| {
@@ -58,9 +59,12 @@ impl<'a> Neighbours<'a> {
     pub(crate) fn after(&self, at: usize, radius: Distance, max: usize) -> Vec<(Distance, usize)> {
         let point = self.atms[at].record.point;
         let reach = Distance::metres(radius.in_metres() + CELL_SIZE.in_metres());
-        let has_one = |cell: u32| !self.rows_after(cell, at, 1).is_empty();
+        let cells = self.index.nearest_of_first(point, reach, max, MAX_TRIED, |cell| {
+            // Cells without a row of another source are skipped.
+            !self.rows_after(cell, at, 1).is_empty()
+        });
         let mut found = Vec::new();
-        for near in self.index.nearest_of_first(point, reach, max, MAX_TRIED, has_one) {
+        for near in cells {
             for other in self.rows_after(near.at, at, max) {
                 found.push((point.distance(self.atms[other].record.point), other));
             }
@@ -93,10 +97,9 @@ impl<'a> Neighbours<'a> {
 
 impl Cell {
     fn find_next_sources(&mut self, atms: &[Atm]) {
-        let source = |row: usize| &atms[row].source;
         self.next_source = vec![self.rows.len(); self.rows.len()];
         for place in (1..self.rows.len()).rev() {
-            let is_same = source(self.rows[place - 1]) == source(self.rows[place]);
+            let is_same = atms[self.rows[place - 1]].source == atms[self.rows[place]].source;
             self.next_source[place - 1] = if is_same { self.next_source[place] } else { place };
         }
     }

@@ -1,4 +1,4 @@
-//! Places on the earth and the distances between them.
+//! Points on the earth and distances between them.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +15,11 @@ pub struct Point {
     lon: f64,
 }
 
-/// A length along the earth's surface. The unit is in the name of every way in and out.
+/// A distance along the earth's surface. The names of its constructors and accessors contain the unit.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Distance(f64);
 
-/// How a [`Point`] is written: bounds are checked on the way back in.
+/// The serialized form of a [`Point`], whose bounds are checked when it is read.
 #[derive(Serialize, Deserialize)]
 struct Degrees {
     lat: f64,
@@ -27,7 +27,7 @@ struct Degrees {
 }
 
 impl Point {
-    /// The point at these degrees, or `None` where they are not on the earth (NaN included).
+    /// Creates a point. `None` if the degrees are out of range or NaN.
     ///
     /// ```
     /// # use signpost_locator::Point;
@@ -37,6 +37,11 @@ impl Point {
     #[must_use]
     pub fn new(lat: f64, lon: f64) -> Option<Self> {
         ((-90.0..=90.0).contains(&lat) && (-180.0..=180.0).contains(&lon)).then_some(Self { lat, lon })
+    }
+
+    /// Parses decimal degrees.
+    pub(crate) fn parse(lat: &str, lon: &str) -> Option<Self> {
+        Self::new(lat.parse().ok()?, lon.parse().ok()?)
     }
 
     /// Degrees north of the equator, -90…90.
@@ -51,14 +56,15 @@ impl Point {
         self.lon
     }
 
-    /// The great-circle distance to `other` on a sphere of [`EARTH_RADIUS`], to the micrometre (to 0.2 m for the few
-    /// kilometres around the antipode).
+    /// Returns the great-circle distance to `other` on a sphere of [`EARTH_RADIUS`], rounded to the micrometre (to 0.2
+    /// m in the few kilometres around the antipode).
     ///
-    /// Finer digits would be rounding noise, and points that are equally far away would not compare as equal.
+    /// More digits would be rounding noise, and points at equal distances would not compare as equal.
     ///
     /// ```
     /// # use signpost_locator::Point;
-    /// let (miami, austin) = (Point::new(25.7617, -80.1918).unwrap(), Point::new(30.2672, -97.7431).unwrap());
+    /// let miami = Point::new(25.7617, -80.1918).unwrap();
+    /// let austin = Point::new(30.2672, -97.7431).unwrap();
     /// assert_eq!(miami.distance(austin).in_miles().round(), 1114.0);
     /// ```
     #[must_use]
@@ -66,8 +72,8 @@ impl Point {
         Distance::of_chord(squared_chord(self.unit_vector(), other.unit_vector()))
     }
 
-    /// The middle of points on the sphere, wherever the date line is. `None` of no points, or where they lie all around the
-    /// earth and have none.
+    /// Returns the middle of points on the sphere, also across the date line. `None` if there are no points, or if
+    /// they lie all around the earth.
     ///
     /// ```
     /// # use signpost_locator::Point;
@@ -76,7 +82,7 @@ impl Point {
     /// ```
     #[must_use]
     pub fn middle(points: impl IntoIterator<Item = Self>) -> Option<Self> {
-        /// Shorter than this, a sum is rounding noise.
+        /// Length below which a sum is rounding noise.
         const NOWHERE: f64 = 1e-9;
         let mut points = points.into_iter().peekable();
         let first = *points.peek()?;
@@ -86,12 +92,12 @@ impl Point {
         });
         let flat = x.hypot(y);
         let middle = Self::new(z.atan2(flat).to_degrees(), y.atan2(x).to_degrees())?;
-        // Of one place the middle is that place, to the last digit.
+        // The middle of equal points is exactly that point.
         let middle = if middle.distance(first) < Distance::metres(1e-3) { first } else { middle };
         (flat.hypot(z) > NOWHERE).then_some(middle)
     }
 
-    /// The unit vector from the centre of the earth.
+    /// Returns the unit vector from the centre of the earth.
     pub(crate) fn unit_vector(self) -> [f64; 3] {
         let (sin, cos) = self.lon.to_radians().sin_cos();
         // As the sine of the complement it is exactly 0 at a pole and keeps its digits near one.
@@ -100,33 +106,33 @@ impl Point {
     }
 }
 
-/// The squared length of the straight line between two ends of unit vectors: four times the haversine of their angle.
-/// It grows with the great-circle distance, and knows neither poles nor a date line.
+/// Returns the squared chord between unit vectors: four times the haversine of their angle. It grows with the
+/// great-circle distance, without special cases at the poles or the date line.
 pub(crate) fn squared_chord(from: [f64; 3], to: [f64; 3]) -> f64 {
     let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
     x * x + y * y + z * z
 }
 
 impl Distance {
-    /// From metres.
+    /// Creates a distance from metres.
     #[must_use]
     pub const fn metres(metres: f64) -> Self {
         Self(metres)
     }
 
-    /// From international miles of 1609.344 m.
+    /// Creates a distance from international miles of 1609.344 m.
     #[must_use]
     pub const fn miles(miles: f64) -> Self {
         Self(miles * METRES_IN_A_MILE)
     }
 
-    /// From kilometres.
+    /// Creates a distance from kilometres.
     #[must_use]
     pub const fn kilometres(kilometres: f64) -> Self {
         Self(kilometres * 1_000.0)
     }
 
-    /// From the squared chord between unit vectors, in whole micrometres.
+    /// Creates a distance from the squared chord between unit vectors, in whole micrometres.
     pub(crate) fn of_chord(squared: f64) -> Self {
         /// 2^52: a float of this size has no fraction left. `round` would be a call into the C library.
         const NO_FRACTION: f64 = 4_503_599_627_370_496.0;
@@ -134,19 +140,19 @@ impl Distance {
         Self((metres * 1e6 + NO_FRACTION - NO_FRACTION) / 1e6)
     }
 
-    /// In metres.
+    /// Returns the distance in metres.
     #[must_use]
     pub const fn in_metres(self) -> f64 {
         self.0
     }
 
-    /// In international miles.
+    /// Returns the distance in international miles.
     #[must_use]
     pub const fn in_miles(self) -> f64 {
         self.0 / METRES_IN_A_MILE
     }
 
-    /// In kilometres.
+    /// Returns the distance in kilometres.
     #[must_use]
     pub const fn in_kilometres(self) -> f64 {
         self.0 / 1_000.0

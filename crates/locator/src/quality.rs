@@ -1,5 +1,5 @@
-//! What may be wrong with the machines of a catalogue: found by comparing what is said of each with what is known of
-//! the world. Nothing is mended: a doubt is for people.
+//! Quality checks: compare the records of a catalogue with known places. Concerns are only reported, never corrected
+//! automatically.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,22 +15,22 @@ use crate::point::{Distance, Point};
 use crate::region::Region;
 use crate::status::Freshness;
 
-/// A machine this near to a place of a country or region may be in it; borders are not known here.
+/// Maximum distance between an ATM and a place of its country or region. Borders are not available.
 const NEAR: Distance = Distance::miles(60.0);
-/// A machine farther than this from the middle of its postcode is elsewhere.
+/// Maximum distance between an ATM and the middle of its postcode.
 const POSTCODE: Distance = Distance::miles(25.0);
-/// A machine farther than this from the middle of its city is elsewhere.
+/// Maximum distance between an ATM and the middle of its city.
 const CITY: Distance = Distance::miles(50.0);
-/// Two machines this close may be one.
+/// Maximum distance of suspected duplicates.
 const TOGETHER: Distance = Distance::metres(10.0);
 
-/// What may be wrong with a machine.
+/// A possible error in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concern {
-    /// Its coordinates make sense the other way around.
+    /// Its coordinates are plausible with latitude and longitude exchanged.
     SwappedCoordinates,
-    /// Its coordinates make sense with the other sign.
+    /// Its coordinates are plausible with another sign.
     WrongSign,
     /// It is not in the country of its address.
     WrongCountry,
@@ -40,20 +40,20 @@ pub enum Concern {
     FarFromPostcode,
     /// It is more than 50 miles from the middle of its city.
     FarFromCity,
-    /// Its hours are words that cannot be evaluated.
+    /// Its hours cannot be evaluated.
     HoursNotUnderstood,
-    /// Its name says that it is closed, or not there yet.
+    /// Its name contains a note that it is closed, or not open yet.
     SaysClosed,
-    /// Nobody has reported or checked it for more than a year.
+    /// It was not reported or verified for more than 365 days.
     Stale,
-    /// Nobody said when it was reported to be in service.
+    /// It was reported in service without a date.
     Undated,
-    /// Another machine of the same source and brand stands within 10 metres.
+    /// Another ATM of the same source and brand is within 10 metres.
     DuplicateSuspect,
 }
 
 impl Concern {
-    /// All of them.
+    /// All concerns.
     pub const ALL: [Self; 11] = [
         Self::SwappedCoordinates,
         Self::WrongSign,
@@ -87,7 +87,7 @@ impl fmt::Display for Concern {
     }
 }
 
-/// What may be wrong with one machine, looked at alone.
+/// Returns the concerns about one record by itself.
 ///
 /// ```
 /// use signpost_locator::gazetteer::Gazetteer;
@@ -102,21 +102,29 @@ impl fmt::Display for Concern {
 /// ```
 #[must_use]
 pub fn concerns(record: &Record, gazetteer: &Gazetteer, now: Timestamp) -> Vec<Concern> {
-    let mut found: Vec<Concern> = place(record, gazetteer).into_iter().collect();
-    let words = record.hours.as_ref().is_some_and(|hours| !hours.is_understood());
-    let name = record.title().to_lowercase();
-    let says_closed = ["(closed", "closed)", "permanently closed", "coming soon", "temporarily closed"]
-        .iter()
-        .any(|words| name.contains(words));
-    let is_old = Freshness::of(record.known_at(), now) == Freshness::Stale;
-    found.extend(words.then_some(Concern::HoursNotUnderstood));
-    found.extend((says_closed && record.reported != Reported::PermanentlyClosed).then_some(Concern::SaysClosed));
-    found.extend(is_old.then_some(Concern::Stale));
-    found.extend((record.reported == Reported::InService && record.known_at().is_none()).then_some(Concern::Undated));
+    let mut found: Vec<Concern> = location_concern(record, gazetteer).into_iter().collect();
+    if record.hours.as_ref().is_some_and(|hours| !hours.is_understood()) {
+        found.push(Concern::HoursNotUnderstood);
+    }
+    if record.reported != Reported::PermanentlyClosed && is_marked_closed(record.title()) {
+        found.push(Concern::SaysClosed);
+    }
+    if Freshness::of(record.known_at(), now) == Freshness::Stale {
+        found.push(Concern::Stale);
+    }
+    if record.reported == Reported::InService && record.known_at().is_none() {
+        found.push(Concern::Undated);
+    }
     found
 }
 
-/// Those of some machines that may be wrong, each with all that may be: alone, and beside the others.
+fn is_marked_closed(title: &str) -> bool {
+    const MARKS: [&str; 5] = ["(closed", "closed)", "permanently closed", "coming soon", "temporarily closed"];
+    let title = title.to_lowercase();
+    MARKS.iter().any(|mark| title.contains(mark))
+}
+
+/// Returns the ATMs with concerns, about each by itself and compared with the others.
 #[must_use]
 pub fn find_concerns<'m>(
     machines: &[&'m Machine],
@@ -132,8 +140,8 @@ pub fn find_concerns<'m>(
     found
 }
 
-/// Where a machine is, against where it is said to be.
-fn place(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
+/// Compares the coordinates with the address.
+fn location_concern(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
     let address = &record.address;
     let region = address.region.as_deref().and_then(Region::parse);
     if let Some(country) = address.country
@@ -146,36 +154,49 @@ fn place(record: &Record, gazetteer: &Gazetteer) -> Option<Concern> {
     {
         return Some(Concern::WrongRegion);
     }
-    let far = |text: &str, source: PlaceSource, most: Distance| {
-        let known = gazetteer.resolve(text).ok()?;
-        // Of several places of a name any may be meant.
-        let others = known.alternatives.iter().map(|place| place.point);
-        let is_far = || std::iter::once(known.point).chain(others).all(|point| point.distance(record.point) > most);
-        Some(known.source == source && known.confidence > 0.7 && is_far())
-    };
-    let postcode = address.postcode.as_deref();
-    if postcode.is_some_and(|code| far(code, PlaceSource::Postcode, POSTCODE) == Some(true)) {
+    if let Some(postcode) = address.postcode.as_deref()
+        && is_far_from(postcode, PlaceSource::Postcode, POSTCODE, record.point, gazetteer)
+    {
         return Some(Concern::FarFromPostcode);
     }
-    let city = address.city.as_ref().zip(region).map(|(city, region)| format!("{city}, {region}"));
-    city.is_some_and(|city| far(&city, PlaceSource::Place, CITY) == Some(true)).then_some(Concern::FarFromCity)
-}
-
-/// Why a machine is not in its country.
-fn displaced(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
-    let (lat, lon) = (point.lat(), point.lon());
-    let there =
-        |lat: f64, lon: f64| Point::new(lat, lon).is_some_and(|point| gazetteer.is_near(point, NEAR, country, None));
-    if there(lon, lat) {
-        Concern::SwappedCoordinates
-    } else if there(lat, -lon) || there(-lat, lon) || there(-lat, -lon) {
-        Concern::WrongSign
-    } else {
-        Concern::WrongCountry
+    if let Some((city, region)) = address.city.as_ref().zip(region)
+        && is_far_from(&format!("{city}, {region}"), PlaceSource::Place, CITY, record.point, gazetteer)
+    {
+        return Some(Concern::FarFromCity);
     }
+    None
 }
 
-/// The positions of machines that may be another one of the same source a second time.
+/// Checks whether a point is more than `max` away from all places that a text may mean. `false` if the text is not
+/// found, or the place is uncertain.
+fn is_far_from(text: &str, source: PlaceSource, max: Distance, point: Point, gazetteer: &Gazetteer) -> bool {
+    let Ok(place) = gazetteer.resolve(text) else { return false };
+    if place.source != source || place.confidence <= 0.7 {
+        return false;
+    }
+    place.point.distance(point) > max && place.alternatives.iter().all(|other| other.point.distance(point) > max)
+}
+
+/// Returns the likely reason for a point outside its country.
+fn displaced(point: Point, country: Country, gazetteer: &Gazetteer) -> Concern {
+    let lat = point.lat();
+    let lon = point.lon();
+    if is_in(lon, lat, country, gazetteer) {
+        return Concern::SwappedCoordinates;
+    }
+    for (lat, lon) in [(lat, -lon), (-lat, lon), (-lat, -lon)] {
+        if is_in(lat, lon, country, gazetteer) {
+            return Concern::WrongSign;
+        }
+    }
+    Concern::WrongCountry
+}
+
+fn is_in(lat: f64, lon: f64, country: Country, gazetteer: &Gazetteer) -> bool {
+    Point::new(lat, lon).is_some_and(|point| gazetteer.is_near(point, NEAR, country, None))
+}
+
+/// Returns the positions of ATMs that may be duplicates of another ATM of their source.
 #[must_use]
 pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
@@ -189,7 +210,7 @@ pub fn duplicate_suspects(machines: &[&Machine]) -> Vec<usize> {
     suspects
 }
 
-/// Returns those positions of a group of machines at which another one of the group is close.
+/// Returns the positions of the ATMs of a group that have another ATM of the group close by.
 fn close_together(machines: &[&Machine], group: &[usize]) -> Vec<usize> {
     if group.len() < 2 {
         return Vec::new();

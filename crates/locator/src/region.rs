@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::country::Country;
 use crate::fold::fold;
 
-/// A US state, the District of Columbia, a US territory, or a Canadian province or territory. Written as its code of
-/// two letters; no two of them share one.
+/// A US state, the District of Columbia, a US territory, or a Canadian province or territory. Serialized as its unique
+/// code of two letters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Region(u8);
 
 impl Region {
-    /// The region with this postal code of two letters or this name, in any case.
+    /// Parses a postal code of two letters or a name, in any case.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -27,25 +27,31 @@ impl Region {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::of_code(text).or_else(|| Self::parse_folded(text, &fold(text)))
+        Self::of_code(text).or_else(|| Self::of_folded(&fold(text)))
     }
 
-    /// The same of a text whose folded form is known.
+    /// Parses a text like [`Region::parse`], given its folded form.
     pub(crate) fn parse_folded(text: &str, name: &str) -> Option<Self> {
-        Self::of_code(text).or_else(|| Self::of_code(name)).or_else(|| NAMED.get(name).copied())
+        Self::of_code(text).or_else(|| Self::of_folded(name))
+    }
+
+    fn of_folded(name: &str) -> Option<Self> {
+        Self::of_code(name).or_else(|| NAMED.get(name).copied())
     }
 
     fn of_code(text: &str) -> Option<Self> {
         let code = text.trim().trim_end_matches('.').as_bytes();
         let code = <[u8; 2]>::try_from(code).ok()?.map(|letter| letter.to_ascii_uppercase());
-        let (here, canada) = REGIONS.split_at(IN_THE_UNITED_STATES);
-        let among = |rows: &[RegionRow]| rows.binary_search_by_key(&code.as_slice(), |row| row.0.as_bytes()).ok();
-        let at = among(here).or_else(|| Some(IN_THE_UNITED_STATES + among(canada)?))?;
+        let (united_states, canada) = REGIONS.split_at(IN_THE_UNITED_STATES);
+        let at = match position(united_states, code) {
+            Some(at) => at,
+            None => IN_THE_UNITED_STATES + position(canada, code)?,
+        };
         u8::try_from(at).ok().map(Self)
     }
 
-    /// The same of a text at the end of a longer one, behind a comma or as its last words. There regions may be cut short
-    /// as they traditionally are; alone, `Miss` and `Wash` are words.
+    /// Parses the end of a longer text: its last words, or the part after a comma. Traditional abbreviations are
+    /// accepted too; as a whole text, `Miss` and `Wash` are words.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -54,18 +60,24 @@ impl Region {
     /// ```
     #[must_use]
     pub fn parse_ending(text: &str) -> Option<Self> {
-        Self::of_code(text).or_else(|| Self::parse_ending_folded(text, &fold(text)))
+        Self::of_code(text).or_else(|| Self::of_folded_ending(&fold(text)))
     }
 
-    /// The same of a text whose folded form is known.
+    /// Parses a text like [`Region::parse_ending`], given its folded form.
     pub(crate) fn parse_ending_folded(text: &str, name: &str) -> Option<Self> {
-        Self::parse_folded(text, name).or_else(|| {
-            let at = SHORT.binary_search_by_key(&name, |(short, _)| short).ok()?;
-            Self::of_code(SHORT[at].1)
-        })
+        Self::of_code(text).or_else(|| Self::of_folded_ending(name))
     }
 
-    /// The region whose English name a text misspells: one mistake, or two in a name of nine letters or more.
+    fn of_folded_ending(name: &str) -> Option<Self> {
+        if let Some(region) = Self::of_folded(name) {
+            return Some(region);
+        }
+        let at = SHORT.binary_search_by_key(&name, |(short, _)| short).ok()?;
+        Self::of_code(SHORT[at].1)
+    }
+
+    /// Returns the region whose English name is most like a text, with an edit distance of one, or of two for a text of
+    /// nine letters or more.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -75,37 +87,40 @@ impl Region {
     #[must_use]
     pub fn nearly(text: &str) -> Option<Self> {
         let name = fold(text);
-        let most = match name.len() {
+        let max = match name.len() {
             5..9 => 1,
             9..30 => 2,
             _ => return None,
         };
-        let mistakes = |region: &Self| strsim::osa_distance(region.row().2, &name);
-        Self::all()
-            .map(|region| (mistakes(&region), region))
-            .filter(|(mistakes, _)| *mistakes <= most)
-            .min_by_key(|(mistakes, _)| *mistakes)
-            .map(|(_, region)| region)
+        let regions = Self::all().map(|region| (strsim::osa_distance(region.row().2, &name), region));
+        let (_, region) = regions.filter(|(distance, _)| *distance <= max).min_by_key(|(distance, _)| *distance)?;
+        Some(region)
     }
 
-    /// All of them: the United States first, each country by code.
+    /// Returns the territory of the United States with this country code of its own.
+    #[must_use]
+    pub fn of_territory(country: Country) -> Option<Self> {
+        if ["AS", "GU", "MP", "PR", "VI"].contains(&country.code()) { Self::of_code(country.code()) } else { None }
+    }
+
+    /// Returns all regions: those of the United States, then those of Canada, each by code.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..).take(REGIONS.len()).map(Self)
     }
 
-    /// The two letters, in upper case.
+    /// Returns the two letters, in upper case.
     #[must_use]
     pub fn code(self) -> &'static str {
         self.row().0
     }
 
-    /// The English name.
+    /// Returns the English name.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// [`Country::UNITED_STATES`] or [`Country::CANADA`].
+    /// Returns [`Country::UNITED_STATES`] or [`Country::CANADA`].
     #[must_use]
     pub fn country(self) -> Country {
         if usize::from(self.0) < IN_THE_UNITED_STATES { Country::UNITED_STATES } else { Country::CANADA }
@@ -114,6 +129,11 @@ impl Region {
     fn row(self) -> RegionRow {
         REGIONS[usize::from(self.0)]
     }
+}
+
+/// Returns the position of a code among the regions of one country.
+fn position(rows: &[RegionRow], code: [u8; 2]) -> Option<usize> {
+    rows.binary_search_by_key(&code.as_slice(), |row| row.0.as_bytes()).ok()
 }
 
 impl fmt::Debug for Region {
@@ -150,7 +170,7 @@ static NAMED: LazyLock<HashMap<&'static str, Region>> = LazyLock::new(|| {
     own.chain(others).collect()
 });
 
-/// Other folded names, in English and in the languages of those who ask. Sorted.
+/// Other folded names, in several languages. Sorted.
 const ALIASES: [(&str, &str); 58] = [
     ("britischkolumbien", "BC"),
     ("californie", "CA"),
@@ -212,12 +232,13 @@ const ALIASES: [(&str, &str); 58] = [
     ("yukonterritory", "YT"),
 ];
 
-/// Folded names cut short. Sorted.
+/// Folded abbreviations. Sorted.
 #[rustfmt::skip]
 const SHORT: [(&str, &str); 59] = [
     ("ala", "AL"), ("alas", "AK"), ("alta", "AB"), ("ariz", "AZ"), ("ark", "AR"), ("brcol", "BC"), ("cal", "CA"), ("cali", "CA"), ("calif", "CA"), ("colo", "CO"), ("conn", "CT"), ("del", "DE"), ("dela", "DE"), ("fla", "FL"), ("flor", "FL"), ("ida", "ID"), ("ill", "IL"), ("ills", "IL"), ("ind", "IN"), ("kan", "KS"), ("kans", "KS"), ("man", "MB"), ("mass", "MA"), ("mich", "MI"), ("minn", "MN"), ("miss", "MS"), ("missi", "MS"), ("mont", "MT"), ("neb", "NE"), ("nebr", "NE"), ("nev", "NV"), ("newbr", "NB"), ("newhamp", "NH"), ("newmex", "NM"), ("nfld", "NL"), ("nmex", "NM"), ("northcar", "NC"), ("northdak", "ND"), ("northmex", "NM"), ("novasc", "NS"), ("okla", "OK"), ("ont", "ON"), ("ore", "OR"), ("oreg", "OR"), ("penn", "PA"), ("penna", "PA"), ("que", "QC"), ("sask", "SK"), ("saskat", "SK"), ("southcar", "SC"), ("southdak", "SD"), ("tenn", "TN"), ("tex", "TX"), ("wash", "WA"), ("westva", "WV"), ("wis", "WI"), ("wisc", "WI"), ("wva", "WV"), ("wyo", "WY"),
 ];
 
+/// Number of regions of the United States.
 const IN_THE_UNITED_STATES: usize = 56;
 
 /// Code, name, folded name.

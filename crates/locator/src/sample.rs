@@ -1,4 +1,4 @@
-//! Fictional machines, so that a service without data can be tried.
+//! Fictional ATMs for trying a service without data.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::hours::Hours;
 use crate::point::Point;
 use crate::tri::Tri;
 
-/// The name of the source of these machines.
+/// The name of the source of the fictional ATMs.
 pub const SOURCE: &str = "sample";
 
-/// Where the machines of a city stand: the part of the name, the street, and degrees north and east of the centre.
-/// All are less than 6 miles away from it, even in Honolulu, where a degree east is longest.
+/// The locations in each city: a part of the name, the street, and degrees north and east of the centre. All are less
+/// than 6 miles away from it, even in Honolulu, where a degree east is longest.
 const PLACES: [(&str, &str, f64, f64); 4] = [
     ("Central Station", "1 Example Plaza", 0.004, -0.003),
     ("North Market", "200 Imaginary Avenue", 0.031, 0.012),
@@ -21,8 +21,8 @@ const PLACES: [(&str, &str, f64, f64); 4] = [
     ("Old Depot", "4 Nowhere Lane", -0.022, -0.041),
 ];
 
-/// The machines: four in each of 60 cities of the United States, the 50 largest among them. They are the same every
-/// time. Names and addresses say that they are fictional.
+/// Returns four ATMs in each of 60 cities of the United States, the 50 largest among them. They are always equal. Their
+/// names and addresses are marked as fictional.
 ///
 /// ```
 /// use signpost_locator::sample;

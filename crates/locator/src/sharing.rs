@@ -1,4 +1,4 @@
-//! What many machines say alike, in memory once: the same few operators, cities, hours and coins are in most records.
+//! Interning: most records have one of a few operators, cities, hours and sets of coins, which are stored once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,20 +9,19 @@ use crate::atm::{Coin, MoreFields, Record};
 use crate::hours::Hours;
 use crate::tri::Tri;
 
-/// The texts and coins of the records that were shared. They live as long as a record has them: drop this once all
-/// records are read.
+/// The interned texts and coins. Records hold references to them: drop this once all records are read.
 #[derive(Debug, Default)]
 pub struct SharedParts {
     texts: HashSet<ArcStr>,
-    /// Few: a list is walked faster than a map is hashed.
+    /// At most [`MAX_COIN_SETS`]: comparing them is faster than hashing a map.
     coins: Vec<Arc<BTreeMap<Coin, Tri>>>,
 }
 
-/// Most sets of coins that are compared with a record's: a file in which each machine has its own must not take minutes.
+/// Maximum number of interned sets of coins, which bounds the time for a file in which each ATM has its own set.
 const MAX_COIN_SETS: usize = 64;
 
 impl SharedParts {
-    /// Replaces what an earlier record says too by that record's. The record stays equal to what it was.
+    /// Replaces values of the record by equal values of earlier records.
     ///
     /// ```
     /// # use signpost_locator::{ArcStr, Point, Record, SharedParts};
@@ -36,7 +35,7 @@ impl SharedParts {
     /// assert!(ArcStr::ptr_eq(&one, &other));
     /// ```
     pub fn share(&mut self, record: &mut Record) {
-        // What is told of one machine only (its identifier, name, street, telephone) would be looked up in vain.
+        // Identifiers, names, streets and telephone numbers are rarely shared.
         let address = &mut record.address;
         let texts = [
             &mut record.operator,
@@ -57,7 +56,8 @@ impl SharedParts {
     }
 
     fn share_more(&mut self, more: &mut MoreFields) {
-        let (fees, limits) = (&mut more.fees, &mut more.limits);
+        let fees = &mut more.fees;
+        let limits = &mut more.limits;
         let amounts = [
             &mut fees.buy_percent,
             &mut fees.buy_fixed,

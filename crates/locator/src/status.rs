@@ -1,4 +1,4 @@
-//! Whether a machine can be used, and how old that knowledge is.
+//! The status of an ATM and the age of the evidence.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::atm::{Record, Reported};
 use crate::hours::{Hours, NotEvaluated, OpenState};
 
-/// A report older than this no longer says that a machine is in service.
+/// Maximum age of a report that an ATM is in service.
 pub const FRESH: SignedDuration = SignedDuration::from_hours(365 * 24);
-/// A younger report comes from the machine itself.
+/// Maximum age of a live report, which comes from the ATM itself.
 const LIVE: SignedDuration = SignedDuration::from_mins(15);
-/// A younger report is recent.
+/// Maximum age of a recent report.
 const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// Whether a machine can be used.
+/// The status of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtmStatus {
@@ -21,69 +21,69 @@ pub enum AtmStatus {
     Open,
     /// In service, and outside its hours.
     Closed,
-    /// Closed for a while.
+    /// Closed temporarily.
     TemporarilyClosed,
-    /// Gone.
+    /// Closed permanently.
     PermanentlyClosed,
-    /// There, and not working.
+    /// Present, but not working.
     OutOfService,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
-/// Why a machine has its status.
+/// The reason for a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusReason<'a> {
-    /// In service, and it never closes.
+    /// In service, and always open.
     AlwaysOpen,
     /// In service, and within its hours.
     WithinHours,
     /// Outside its hours.
     OutsideHours,
-    /// Said to be in service, longer ago than [`FRESH`].
+    /// Reported in service more than [`FRESH`] ago.
     OldReport,
-    /// In service, and its hours themselves leave open whether it is open.
+    /// In service, with hours that are uncertain now.
     UncertainHours,
-    /// In service, and its hours are words for people.
+    /// In service, with hours that cannot be evaluated.
     HoursInWords,
-    /// In service, and its hours follow the sun.
+    /// In service, with hours that depend on the sun.
     HoursBySun,
-    /// In service, and nobody knows what its clocks show.
+    /// In service, with an unknown time zone.
     NoTimeZone,
-    /// In service, and its hours are not known.
+    /// In service, with unknown hours.
     NoHours,
-    /// There, and not working.
+    /// Reported out of service.
     OutOfService,
-    /// Closed for a while.
+    /// Reported temporarily closed.
     ClosedForNow,
-    /// Gone.
+    /// Reported permanently closed.
     Gone,
-    /// It never closes, and nobody said that it works.
+    /// Always open, without a reported state.
     UnreportedAlways,
-    /// Within its hours, and nobody said that it works.
+    /// Within its hours, without a reported state.
     UnreportedWithinHours,
-    /// Nobody said anything.
+    /// Without a reported state.
     NothingReported,
-    /// A law forbids it, in these words.
+    /// Forbidden by a law, with a description of it.
     Law(&'a str),
-    /// People who were there, its operator or a moderator say so, in these words.
+    /// Reported by visitors, the operator or a moderator, with a description.
     Said(&'a str),
 }
 
-/// A status, why, and since when it is known.
+/// A status with its reason and the time of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport<'a> {
     /// The status.
     pub status: AtmStatus,
-    /// Why.
+    /// The reason.
     pub reason: StatusReason<'a>,
-    /// When the source learned of it.
+    /// The time of the report.
     pub as_of: Option<Timestamp>,
 }
 
 impl<'a> StatusReport<'a> {
-    /// The same where this `law` forbids machines: nobody knows whether one is open that may not be, and
-    /// outside its hours it would be no better. What is out of service or gone stays so.
+    /// Applies a `law` that forbids ATMs: `open`, `closed` and `unknown` become `unknown`, because a forbidden ATM may
+    /// not be in service. Other states do not change.
     #[must_use]
     pub fn under_ban(self, law: &'a str) -> Self {
         match self.status {
@@ -94,7 +94,7 @@ impl<'a> StatusReport<'a> {
         }
     }
 
-    /// Whether the reason says more than the status itself does: that nothing is known is `unknown` already.
+    /// Returns whether the reason adds information to the status. [`StatusReason::NothingReported`] does not.
     #[must_use]
     pub fn is_reasoned(&self) -> bool {
         self.reason != StatusReason::NothingReported
@@ -102,7 +102,7 @@ impl<'a> StatusReport<'a> {
 }
 
 impl<'a> StatusReason<'a> {
-    /// In English, as tools tell it.
+    /// Returns the reason in English.
     #[must_use]
     pub const fn text(self) -> &'a str {
         match self {
@@ -126,24 +126,24 @@ impl<'a> StatusReason<'a> {
     }
 }
 
-/// How old the newest report or check of a machine is.
+/// The age of the newest report or verification of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Freshness {
-    /// At most 15 minutes: the machine itself reports.
+    /// At most 15 minutes: reported by the ATM itself.
     Live,
     /// At most 90 days.
     Recent,
     /// At most 365 days.
     Aging,
-    /// More than that.
+    /// More than 365 days.
     Stale,
-    /// Nobody said when.
+    /// Unknown.
     Never,
 }
 
 impl Freshness {
-    /// How old knowledge of the time `at` is at the time `now`.
+    /// Returns the freshness of evidence of the time `at` at the time `now`.
     #[must_use]
     pub fn of(at: Option<Timestamp>, now: Timestamp) -> Self {
         let Some(at) = at else { return Self::Never };
@@ -157,11 +157,12 @@ impl Freshness {
 }
 
 impl AtmStatus {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 6] =
         [Self::Open, Self::Closed, Self::TemporarilyClosed, Self::PermanentlyClosed, Self::OutOfService, Self::Unknown];
 
-    /// As it is written: `open`, `closed`, `temporarily_closed`, `permanently_closed`, `out_of_service`, `unknown`.
+    /// Returns the serialized form: `open`, `closed`, `temporarily_closed`, `permanently_closed`, `out_of_service`,
+    /// `unknown`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -175,12 +176,12 @@ impl AtmStatus {
     }
 }
 
-/// The status of a machine at the time `now`. It follows from the reported operational state, the age of that report
-/// and `opening`, what its hours say of `now` ([`Schedule::at`](crate::Schedule::at)), if it has any.
+/// Returns the status of an ATM at the time `now`. It follows from the reported operational state, the age of the
+/// report and the `opening` state of its hours at `now` ([`Schedule::at`](crate::Schedule::at)), if it has any.
 ///
-/// Only a report of being in service grows old: a machine that was closed long ago is not open now. A report without a
-/// date is taken as it is. A machine is open only where a report says that it is in service; outside its hours it is
-/// closed even where nothing was reported.
+/// Only reports of being in service expire: an ATM that was closed long ago is not open now. A report without a date
+/// does not expire. An ATM is open only if it was reported in service; outside its hours it is closed even if nothing
+/// was reported.
 ///
 /// ```
 /// # use signpost_locator::{Hours, OpenState, Point, Record, Reported, AtmStatus, status};

@@ -1,4 +1,4 @@
-//! How values are stored, where serde's own way would cost a catalogue time or memory.
+//! Serialization that saves time or memory over serde's default.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// What may be shared is stored as what it is.
+/// Serializes the value behind a shared pointer.
 pub(crate) fn serialize<S: Serializer>(shared: &Arc<impl Serialize>, serializer: S) -> Result<S::Ok, S::Error> {
     shared.as_ref().serialize(serializer)
 }
 
-/// It is read as a value of its own, which others may share later.
+/// Deserializes a value into a pointer of its own, which may be shared later.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Arc<T>, D::Error> {
     T::deserialize(from).map(Arc::new)
 }
 
-/// What `parse` makes of a text, which is read where it stands: a catalogue has a million texts that nobody keeps.
+/// Deserializes a text with `parse`, without copying the text.
 pub(crate) fn from_text<'de, D: Deserializer<'de>, T, E: fmt::Display>(
     deserializer: D,
     parse: fn(&str) -> Result<T, E>,

@@ -1,4 +1,4 @@
-//! On what terms a machine trades: fees, limits and what it wants to know of people.
+//! Terms of trade: fees, limits and identification.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::stored_form::from_text;
 use crate::tri::Tri;
 
-/// A number as a source writes it, kept exactly: up to 12 digits before the point and 8 behind it, not negative.
+/// An exact, non-negative decimal number: up to 12 digits before the point and 8 after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(into = "String")]
 pub struct Decimal(ArcStr);
@@ -18,20 +18,20 @@ pub struct Decimal(ArcStr);
 #[serde(into = "String")]
 pub struct Currency([u8; 3]);
 
-/// What a machine charges.
+/// The fees of an ATM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fees {
-    /// Per cent on what is bought.
+    /// Percentage of a purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buy_percent: Option<Decimal>,
-    /// An amount for every purchase.
+    /// Fixed amount for each purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buy_fixed: Option<Decimal>,
-    /// Per cent on what is sold.
+    /// Percentage of a sale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sell_percent: Option<Decimal>,
-    /// An amount for every sale.
+    /// Fixed amount for each sale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sell_fixed: Option<Decimal>,
     /// The currency of the amounts.
@@ -39,20 +39,20 @@ pub struct Fees {
     pub currency: Option<Currency>,
 }
 
-/// How much can be traded.
+/// The limits of an ATM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CashLimits {
-    /// Least amount at a time.
+    /// Minimum amount of a transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Decimal>,
-    /// Most at a time.
+    /// Maximum amount of a transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Decimal>,
-    /// Most in a day.
+    /// Maximum amount in a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_day: Option<Decimal>,
-    /// From this amount on people must identify themselves.
+    /// Amount above which identification is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kyc_above: Option<Decimal>,
     /// The currency of the amounts.
@@ -60,22 +60,22 @@ pub struct CashLimits {
     pub currency: Option<Currency>,
 }
 
-/// What a machine wants to know of people.
+/// The identification that an ATM requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kyc {
-    /// Nothing.
+    /// None.
     None,
     /// A telephone number.
     Phone,
-    /// A document.
+    /// An identity document.
     Id,
     /// Not known.
     #[default]
     Unknown,
 }
 
-/// How a machine deals in one coin, where that differs from the others.
+/// The services of an ATM for one coin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trade {
@@ -83,12 +83,12 @@ pub struct Trade {
     pub buy: Tri,
     /// Whether it pays out cash for the coin.
     pub sell: Tri,
-    /// Whether it takes or sends the coin over the Lightning network.
+    /// Whether it accepts or sends the coin over the Lightning network.
     pub lightning: Tri,
 }
 
 impl Kyc {
-    /// What it wants to know, or `None` where that is not known.
+    /// Returns the required identification, or `None` if it is unknown.
     #[must_use]
     pub fn known(self) -> Option<Self> {
         (self != Self::Unknown).then_some(self)
@@ -96,7 +96,7 @@ impl Kyc {
 }
 
 impl Decimal {
-    /// The number in a text, without a currency or per cent sign around it and commas between thousands.
+    /// Parses a number; a currency or per cent sign around it and commas between thousands are removed.
     ///
     /// ```
     /// # use signpost_locator::Decimal;
@@ -109,47 +109,56 @@ impl Decimal {
         if is_in_its_usual_form(text) {
             return Some(Self(text.into()));
         }
-        let bare = text.trim().trim_start_matches(['$', '€', '£']).trim_end_matches('%').trim();
-        let (whole, fraction) = bare.split_once('.').map_or((bare, None), |(whole, part)| (whole, Some(part)));
+        let number = text.trim().trim_start_matches(['$', '€', '£']).trim_end_matches('%').trim();
+        let (whole, fraction) = match number.split_once('.') {
+            Some((whole, fraction)) => (whole, Some(fraction)),
+            None => (number, None),
+        };
         let whole = without_separators(whole)?;
-        let fits = are_digits(&whole, 12) && fraction.is_none_or(|part| are_digits(part, 8));
+        if !are_digits(&whole, 12) {
+            return None;
+        }
         let significant = whole.trim_start_matches('0');
         let whole = if significant.is_empty() { "0" } else { significant };
-        fits.then(|| Self(fraction.map_or_else(|| whole.into(), |part| format!("{whole}.{part}").into())))
+        match fraction {
+            None => Some(Self(whole.into())),
+            Some(fraction) if are_digits(fraction, 8) => Some(Self(format!("{whole}.{fraction}").into())),
+            Some(_) => None,
+        }
     }
 
     pub(crate) fn text_mut(&mut self) -> &mut ArcStr {
         &mut self.0
     }
 
-    /// The number, as it is written.
+    /// Returns the number as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Whether a text is digits, up to so many.
-fn are_digits(text: &str, most: usize) -> bool {
-    (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+/// Checks for 1 to `max` digits.
+fn are_digits(text: &str, max: usize) -> bool {
+    (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text is as a number is stored: digits without a zero in front, at most one point between them.
+/// Checks for the stored form: digits without leading zeros, with at most one point between them.
 fn is_in_its_usual_form(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     are_digits(whole, 12) && are_digits(fraction, 8) && (whole == "0" || !whole.starts_with('0'))
 }
 
-/// `1,000` as `1000`; `None` where a comma does not separate thousands.
+/// Returns `1,000` as `1000`. `None` if a comma does not separate thousands.
 fn without_separators(whole: &str) -> Option<String> {
     let mut groups = whole.split(',');
     let first = groups.next()?;
-    let thousands = groups.clone().all(|group| group.len() == 3) && (first.len() <= 3 || !whole.contains(','));
-    thousands.then(|| whole.replace(',', ""))
+    let are_thousands = groups.all(|group| group.len() == 3) && (first.len() <= 3 || !whole.contains(','));
+    if are_thousands { Some(whole.replace(',', "")) } else { None }
 }
 
 impl Currency {
-    /// The currency with this code, in any case.
+    /// Parses a code, in any case.
     ///
     /// ```
     /// # use signpost_locator::Currency;
@@ -164,7 +173,7 @@ impl Currency {
 }
 
 impl Fees {
-    /// Whether nothing is known.
+    /// Returns whether all values are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let amounts = [&self.buy_percent, &self.buy_fixed, &self.sell_percent, &self.sell_fixed];
@@ -173,7 +182,7 @@ impl Fees {
 }
 
 impl CashLimits {
-    /// Whether nothing is known.
+    /// Returns whether all values are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         [&self.min, &self.max, &self.max_day, &self.kyc_above].into_iter().all(Option::is_none)

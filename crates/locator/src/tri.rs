@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An answer that may be missing. Only what a source says explicitly is a yes.
+/// A yes-or-no answer that may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tri {
-    /// The source says so.
+    /// Yes, as stated by the source.
     Yes,
-    /// The source denies it.
+    /// No, as stated by the source.
     No,
-    /// The source says nothing.
+    /// Not stated.
     #[default]
     Unknown,
 }
 
 impl Tri {
-    /// The answer, or `None` where there is none.
+    /// Returns the answer, or `None` if it is unknown.
     #[must_use]
     pub fn known(self) -> Option<Self> {
         (self != Self::Unknown).then_some(self)

@@ -1,4 +1,4 @@
-//! Everything that can go wrong in a request of the login service, and what the caller is told.
+//! The errors of the login service's API.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -9,7 +9,7 @@ use signpost_platform::web::problem::{Problem, error_body};
 
 use crate::ids::DomainId;
 
-/// Why the login service refused a request. The text is what the caller reads.
+/// An error of the login service's API. Its text is the error message for the client.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum Error {
@@ -84,7 +84,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// HTTP status and stable code of each.
+    /// Returns the HTTP status and the stable error code.
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Problem(problem) => problem.status_and_code(),
@@ -120,7 +120,7 @@ impl Error {
         }
     }
 
-    /// What a program needs to act on the error.
+    /// Returns the details for programs.
     fn details(&self) -> Value {
         match self {
             Self::Problem(problem) => problem.details(),

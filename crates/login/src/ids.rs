@@ -1,16 +1,16 @@
-//! The ids of this service.
+//! The IDs of this service.
 
 signpost_store::ids! {
-    /// Names a session.
+    /// The ID of a session.
     SessionId = "sess";
-    /// Names a browser session.
+    /// The ID of a browser session.
     BrowserSessionId = "bses";
-    /// Names a domain.
+    /// The ID of a domain.
     DomainId = "dom";
-    /// Names a user of a hosted domain.
+    /// The ID of a user of a hosted domain.
     UserId = "usr";
-    /// Names a credential of such a user.
+    /// The ID of a credential of a user.
     CredentialId = "cred";
-    /// Names an event, the same on every attempt to deliver it.
+    /// The ID of an event, which is the same for all attempts.
     EventId = "evt";
 }

@@ -1,39 +1,44 @@
-//! The login service's addresses, each with the limit that it counts against (specification, §8).
+//! The login service's routes, each with the limit that it counts against (specification, §8).
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
 use signpost_platform::accounts::{Environment, Scope};
 use signpost_platform::limits::Limit;
-use signpost_platform::web::api_key::{Door, door};
-use signpost_platform::web::around::Surround;
+use signpost_platform::web::api_key::{ApiKeyGuard, require_api_key};
 use signpost_platform::web::problem::Problem;
 
-use super::api::sessions::page_access::PageDoor;
+use super::api::sessions::page_access::{SessionGuard, authenticate};
 use super::api::{deliveries, domains, sessions, users, verify};
 use super::{account, browser_wallet, pages, wallet};
 use crate::service::LoginService;
 
-/// The addresses of the pages for people, which begin at the public address itself.
+/// Returns the routes of the pages, which are below the public URL itself.
 pub fn pages(service: &LoginService) -> Router<LoginService> {
     let pages = Environment::ALL.into_iter().map(pages::router).fold(account::router(), Router::merge);
     pages.merge(browser_wallet::router(service))
 }
 
-/// The authentication service's addresses, each with the limit that it counts against (specification, §8).
+/// Returns the routes of the API, each with the limit that it counts against (specification, §8).
 pub fn router(service: &LoginService, environment: Environment) -> Router<LoginService> {
-    let door = |limit| door(service, environment, limit, Scope::Auth);
-    let (create, read) = (door(Limit::CreateSession), door(Limit::GetSession));
-    let (verify, answer, domains) = (door(Limit::Verify), door(Limit::Answer), door(Limit::Domains));
-    let page = |routes: MethodRouter<LoginService>| {
-        let door = Door::new(service, environment, Limit::GetSession, Scope::Auth);
-        let door = PageDoor { service: service.clone(), environment, door };
-        routes.fallback(async || Problem::MethodNotAllowed).layer(Surround(door))
+    let create = require_api_key(service, environment, Limit::CreateSession, Scope::Auth);
+    let read = require_api_key(service, environment, Limit::GetSession, Scope::Auth);
+    let verify = require_api_key(service, environment, Limit::Verify, Scope::Auth);
+    let answer = require_api_key(service, environment, Limit::Answer, Scope::Auth);
+    let domains = require_api_key(service, environment, Limit::Domains, Scope::Auth);
+    let guard = SessionGuard {
+        service: service.clone(),
+        environment,
+        api_keys: ApiKeyGuard::new(service, environment, Limit::GetSession, Scope::Auth),
     };
     let at = |path: &str| format!("{}{path}", environment.path());
     let router = Router::new()
         .route(&at("/sessions"), create(get(sessions::list::list).post(sessions::create::create)))
-        .route(&at("/sessions/{id}"), page(get(sessions::watch::show).delete(sessions::one::cancel)))
-        .route(&at("/sessions/{id}/events"), page(get(sessions::watch::events)))
+        .route(
+            &at("/sessions/{id}"),
+            readable_by_pages(&guard, get(sessions::watch::show).delete(sessions::one::cancel)),
+        )
+        .route(&at("/sessions/{id}/events"), readable_by_pages(&guard, get(sessions::watch::events)))
         .route(&at("/sessions/{id}/qr.svg"), read(get(sessions::one::svg)))
         .route(&at("/sessions/{id}/qr.png"), read(get(sessions::one::png)))
         .route(&at("/sessions/{id}/refresh"), create(post(sessions::one::refresh)))
@@ -58,4 +63,9 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
             router.route(&at("/sessions/{id}/simulate"), answer(post(sessions::simulate::simulate)))
         }
     }
+}
+
+/// Protects routes of a session, which API keys and the session's client secret open.
+fn readable_by_pages(guard: &SessionGuard, routes: MethodRouter<LoginService>) -> MethodRouter<LoginService> {
+    routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(guard.clone(), authenticate))
 }

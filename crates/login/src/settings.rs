@@ -12,7 +12,7 @@ use url::Url;
 
 use super::domains::seal::{self, Seal, SealKey};
 
-/// The settings of the login service. Each field is a key of `config.default.toml`, which describes it.
+/// The settings of the login service, which `config.default.toml` documents.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
@@ -33,35 +33,34 @@ pub struct LoginSettings {
     pub wallet: WalletPlace,
 }
 
-/// Where the browser wallet is.
+/// The location of the browser wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalletPlace {
-    /// Nowhere.
+    /// Disabled.
     Off,
-    /// Beside the login pages, for the sandbox alone: whoever could change one of those pages could read its keys.
+    /// At the login host, for the sandbox only: an attacker who changes a login page could read its keys.
     LoginHost,
-    /// At an origin of its own, for both environments.
+    /// At a separate origin, for both environments.
     OwnHost(Box<PublicOrigin>),
 }
 
-/// Whether webhooks may reach private addresses and plain http.
+/// The rule for webhooks at private addresses and over plain http.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum PrivateWebhooks {
     /// Plain http to loopback, in the sandbox only, while the server listens on loopback and neither a public URL nor a
     /// trusted proxy is set.
     #[serde(rename = "auto")]
     Auto,
-    /// Everything.
+    /// Allowed.
     #[serde(rename = "true")]
     Allowed,
-    /// Nothing.
+    /// Refused.
     #[serde(rename = "false")]
     Refused,
 }
 
 impl LoginSettings {
-    /// How far requests on behalf of an integrator may reach in an environment, of a server that may serve only its own
-    /// machine.
+    /// Returns which addresses requests on behalf of an integrator may reach in an environment.
     #[must_use]
     pub fn reach(&self, environment: Environment, serves_only_its_machine: bool) -> Reach {
         match (self.allow_private_webhooks, environment) {
@@ -71,22 +70,23 @@ impl LoginSettings {
         }
     }
 
-    /// Encrypts and decrypts the secrets in the database.
+    /// Creates the seal that encrypts and decrypts the secrets in the database.
     #[must_use]
     pub fn seal(&self) -> Seal {
-        let [key, old] = [&self.seal_key, &self.seal_key_old].map(|key| key.as_ref().map(SealKey::bytes));
+        let key = self.seal_key.as_ref().map(SealKey::bytes);
+        let old = self.seal_key_old.as_ref().map(SealKey::bytes);
         Seal::new(key.as_ref(), old.as_ref())
     }
 }
 
 impl WalletPlace {
-    /// The origin of its own, if it has one.
+    /// Returns the separate origin, if there is one.
     #[must_use]
     pub fn own_origin(&self) -> Option<&PublicOrigin> {
         if let Self::OwnHost(origin) = self { Some(origin) } else { None }
     }
 
-    /// Whether it is offered in an environment.
+    /// Returns whether the wallet is offered in an environment.
     #[must_use]
     pub fn is_offered(&self, environment: Environment) -> bool {
         match self {
@@ -106,9 +106,12 @@ fn wallet_place<'de, D: Deserializer<'de>>(from: D) -> Result<WalletPlace, D::Er
     })
 }
 
-/// An origin as a browser spells it, encrypted or on this very machine.
+/// Parses an origin in the spelling of browsers. It must be https, or http on this machine.
 fn parse_wallet_origin(text: &str) -> Option<PublicOrigin> {
-    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let url = Url::parse(text).ok()?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return None;
+    }
     let origin = PublicOrigin::of(url.as_str());
     (origin.is_trustworthy() && origin.as_str() == text.trim_end_matches('/')).then_some(origin)
 }
@@ -117,8 +120,8 @@ fn schedule<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Erro
     parsed(from, "a list of 1 to 30 waits, at most 720h in all, such as 2s,10s,1m,2h", parse_schedule)
 }
 
-/// Parses a retry schedule. Without a wait in it, an event would be lost with its first failed attempt; after 30 days an
-/// event that still waits has failed.
+/// Parses a retry schedule. It needs at least one wait, so that an event is not lost after one failed attempt, and ends after
+/// 30 days.
 fn parse_schedule(text: &str) -> Option<Vec<Duration>> {
     const MAX_RETRIES: usize = 30;
     const MAX_TOTAL: Duration = Duration::from_hours(30 * 24);

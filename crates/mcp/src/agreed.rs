@@ -7,10 +7,10 @@ use crate::notifications::LogLevel;
 use crate::response::RpcResponse;
 use crate::revision::Revision;
 
-/// Most bytes of a client's capabilities that are kept: they stay as long as its connection does.
+/// Maximum size of a client's capabilities, which are kept until its connection ends.
 const MAX_CAPABILITIES_BYTES: usize = 4 * 1024;
 
-/// What client and server agreed on so far, on a connection that remembers.
+/// The negotiated state of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Agreed {
     revision: Revision,
@@ -25,7 +25,7 @@ impl Default for Agreed {
 }
 
 impl Agreed {
-    /// Keeps what a response agrees on for the messages after it.
+    /// Stores the negotiated values of a response for later messages.
     pub(crate) fn keep(&mut self, response: &mut RpcResponse) {
         if let Some(revision) = response.negotiated {
             self.revision = revision;

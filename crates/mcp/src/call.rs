@@ -10,80 +10,79 @@ use crate::message::Params;
 use crate::notifications::{LogLevel, Notifications};
 use crate::revision::Revision;
 
-/// What a handler may want to know of the request besides its input, and how it tells what it is doing.
+/// The request of a handler besides its input, and the means to report progress and to log.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The revision by which it will be answered.
+    /// The protocol revision of the response.
     pub revision: Revision,
-    /// The id under which a failure is logged, where the transport has one.
+    /// The request id for logged failures, if the transport has one.
     pub request_id: Option<&'a str>,
     pub(crate) params: &'a Params<'a>,
     pub(crate) notifications: Option<&'a Notifications>,
-    /// What the client declared on this connection.
+    /// The capabilities declared by the client on this connection.
     pub(crate) capabilities: Option<&'a RawValue>,
-    /// What the session asked for with `logging/setLevel`.
+    /// The level requested by the session with `logging/setLevel`.
     pub(crate) log_level: Option<LogLevel>,
-    /// Whether the server said that it logs.
+    /// Whether the server declared the capability `logging`.
     pub(crate) logs: bool,
 }
 
-/// What the client must find out before the request can be answered (2026-07-28, "multi round-trip requests"): it asks
-/// its user or its model and sends the request again, with the answers and with `state`.
+/// Input that the client must provide before the request can be answered (2026-07-28, "multi round-trip requests"): it
+/// asks its user or its model and sends the request again, with the answers and with `state`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InputRequired {
     pub(crate) requests: Map<String, Value>,
     pub(crate) state: Option<String>,
 }
 
-/// Why there is no result.
+/// Error of a handler.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// An argument makes no sense. The text says which, what was received, what is allowed, and gives an example that
-    /// works. Of a tool it travels as the error -32602 up to 2025-06-18, and since then as a result the model sees and
-    /// learns from.
+    /// An argument is not valid. The text contains its name, the received value, the allowed values and a valid
+    /// example. For a tool it is sent as the error -32602 up to 2025-06-18, and since then as a result for the model.
     #[error("invalid params: {0}")]
     BadArgument(String),
-    /// The arguments are fine, the answer is no. The text says what to try instead.
+    /// The arguments are valid, but the call failed. The text contains an alternative.
     #[error("{0}")]
     Failed(String),
-    /// The request itself cannot be accepted (a `requestState` that is not ours): the error -32602 at every revision.
+    /// The request is not acceptable, such as a `requestState` of another server: the error -32602 in every revision.
     #[error("invalid request: {0}")]
     Refused(String),
-    /// The client must answer something first (2026-07-28); an older client is told that it cannot.
+    /// Input from the client is required (2026-07-28); an error for older clients.
     #[error("input from the client is required")]
     InputRequired(InputRequired),
-    /// The client would have to have a capability that it did not declare, such as `sampling`.
+    /// The client did not declare a required capability, such as `sampling`.
     #[error("the client lacks the capability {0}")]
     MissingCapability(&'static str),
-    /// A fault of ours. It is logged; the client is told nothing of it.
+    /// An error of the server. It is logged and not sent to the client.
     #[error("internal error")]
     Internal(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl InputRequired {
-    /// Nothing yet.
+    /// Creates an empty list of requests.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more thing to find out: `method` is `elicitation/create`, `sampling/createMessage` or `roots/list`, and the
-    /// answer comes back as [`Call::input`] of `key`.
+    /// Adds a request: `method` is `elicitation/create`, `sampling/createMessage` or `roots/list`; [`Call::input`]
+    /// returns the answer for `key`.
     #[must_use]
     pub fn ask(mut self, key: &str, method: &'static str, params: &Value) -> Self {
         self.requests.insert(key.to_owned(), json!({ "method": method, "params": params }));
         self
     }
 
-    /// What the client is to send back unread, as [`Call::state`]. It comes through the client's hands: sign it if
-    /// anything depends on it.
+    /// Sets an opaque state that the client sends back, see [`Call::state`]. The client can change it: sign it if this
+    /// matters.
     #[must_use]
     pub fn state(mut self, state: impl Into<String>) -> Self {
         self.state = Some(state.into());
         self
     }
 
-    /// The capabilities that a client needs to answer.
+    /// Returns the capabilities that a client needs to answer.
     fn capabilities(&self) -> impl Iterator<Item = &'static str> {
         self.requests.values().filter_map(|request| match request["method"].as_str() {
             Some("elicitation/create") => Some("elicitation"),
@@ -95,22 +94,22 @@ impl InputRequired {
 }
 
 impl CallError {
-    /// A fault of ours, from whatever caused it.
+    /// Creates an error of the server from its cause.
     pub fn internal(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
     }
 }
 
 impl<'a> Call<'a> {
-    /// Whether the client declared a capability, such as `elicitation`: with this request since 2026-07-28, before that
-    /// with `initialize`. Of a request to `/mcp` of an older revision it is false, for there is no session to remember it.
+    /// Checks whether the client declared a capability, such as `elicitation`: with this request since 2026-07-28,
+    /// before that with `initialize`. It is false for requests of older revisions to `/mcp`, which has no sessions.
     #[must_use]
     pub fn supports(&self, capability: &str) -> bool {
         self.declared().is_some_and(|declared| declared.contains_key(capability))
     }
 
-    /// What the client says of an extension that it has, such as `io.modelcontextprotocol/ui`; `None` where it did not
-    /// declare it ([`Call::supports`] says when it can).
+    /// Returns the client's settings of an extension, such as `io.modelcontextprotocol/ui`; `None` if it was not
+    /// declared (see [`Call::supports`]).
     #[must_use]
     pub fn extension(&self, name: &str) -> Option<Map<String, Value>> {
         match self.declared()?.get_mut("extensions")?.get_mut(name)?.take() {
@@ -124,7 +123,7 @@ impl<'a> Call<'a> {
         serde_json::from_str(raw.get()).ok()
     }
 
-    /// Ends the call with an error unless the client declared the capability.
+    /// Checks that the client declared the capability.
     ///
     /// # Errors
     /// [`CallError::MissingCapability`].
@@ -132,22 +131,23 @@ impl<'a> Call<'a> {
         if self.supports(capability) { Ok(()) } else { Err(CallError::MissingCapability(capability)) }
     }
 
-    /// The client's answer to what was asked under `key` ([`InputRequired::ask`]), if it gave one that is an object.
+    /// Returns the client's answer for `key` ([`InputRequired::ask`]), if it is an object.
     #[must_use]
     pub fn input(&self, key: &str) -> Option<Map<String, Value>> {
         let answers: Map<String, Value> = serde_json::from_str(self.params.input_responses?.get()).ok()?;
         answers.get(key)?.as_object().cloned()
     }
 
-    /// What the client sent back as it was told to ([`InputRequired::state`]). It may have been changed on the way.
+    /// Returns the state sent back by the client ([`InputRequired::state`]), which may have changed it.
     #[must_use]
     pub fn state(&self) -> Option<Cow<'a, str>> {
         self.params.request_state.and_then(string)
     }
 
-    /// Tells the client how far the work is, if it asked to be told and can be. What cannot be sent is dropped.
+    /// Sends a progress notification if the client requested them and the transport can send it.
     pub fn progress(&self, done: f64, total: Option<f64>, message: &str) {
-        let (Some(notifications), Some(token)) = (self.notifications, self.params.meta.progress_token) else { return };
+        let Some(notifications) = self.notifications else { return };
+        let Some(token) = self.params.meta.progress_token else { return };
         let mut params = json!({ "progressToken": token, "progress": done, "message": message });
         if let Some(total) = total {
             params["total"] = json!(total);
@@ -155,32 +155,32 @@ impl<'a> Call<'a> {
         notifications.push("notifications/progress", &params);
     }
 
-    /// Tells the client something for its log, if it asked for that level. Since 2026-07-28 it asks with each request,
-    /// before that once a session or not at all, which is taken for [`LogLevel::Info`]. The server must have said that
-    /// it logs ([`Server::logs`](crate::Server::logs)).
+    /// Sends a log notification if the client requested its level: since 2026-07-28 with each request, before that once
+    /// per session, with [`LogLevel::Info`] as the default. Requires [`Server::logs`](crate::Server::logs).
     pub fn log(&self, level: LogLevel, logger: &str, data: &Value) {
         let Some(notifications) = self.notifications.filter(|_| self.logs) else { return };
-        let asked = match self.params.meta.log_level.and_then(string) {
+        let requested = match self.params.meta.log_level.and_then(string) {
             Some(name) => LogLevel::parse(&name),
             None if self.revision.is_stateless() => None,
             None => Some(self.log_level.unwrap_or(LogLevel::Info)),
         };
-        if asked.is_some_and(|asked| level >= asked) {
+        if requested.is_some_and(|requested| level >= requested) {
             let params = json!({ "level": level.as_str(), "logger": logger, "data": data });
             notifications.push("notifications/message", &params);
         }
     }
 
-    /// What must be asked of the client, if it can be asked at all.
-    pub(crate) fn may_ask(&self, asked: InputRequired) -> Result<InputRequired, RpcFault> {
+    /// Checks that the client can provide this input.
+    pub(crate) fn check_input(&self, required: InputRequired) -> Result<InputRequired, RpcFault> {
         if !self.revision.is_stateless() {
             let reason = "this needs input from the client, which exists since revision 2026-07-28; use that revision";
             return Err(RpcFault::params(reason));
         }
-        let missing = asked.capabilities().find(|capability| !self.supports(capability));
+        let declared = self.declared().unwrap_or_default();
+        let missing = required.capabilities().find(|capability| !declared.contains_key(*capability));
         match missing {
             Some(missing) => Err(RpcFault::missing_capability(missing)),
-            None => Ok(asked),
+            None => Ok(required),
         }
     }
 }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
@@ -11,11 +12,10 @@ use crate::revision::Revision;
 /// Texts by name: the arguments of a prompt, the variables of a resource.
 pub type Texts = BTreeMap<String, String>;
 
-/// What a half-typed value could become: a function of the state, what is typed so far, and the arguments that are
-/// known already.
+/// Completes a value, given the state, the text typed so far, and the other arguments.
 pub type Complete<S> = fn(&S, &str, &Texts) -> Completion;
 
-/// Values to choose from, collected from an iterator, best first: the first 100, and how many there are.
+/// Suggested values, collected from an iterator, best first: the first 100 and the total number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     values: Vec<String>,
@@ -27,42 +27,55 @@ const MAX_VALUES: usize = 100;
 const EXAMPLE: &str =
     concat!(r#"for example {"ref":{"type":"ref/prompt","name":"…"},"#, r#""argument":{"name":"…","value":"…"}}"#);
 
-/// What is to be completed.
+/// A request for completion.
 pub(crate) struct CompletionRequest<'a> {
-    pub(crate) of: CompletionTarget<'a>,
-    pub(crate) argument: std::borrow::Cow<'a, str>,
-    pub(crate) typed: std::borrow::Cow<'a, str>,
+    pub(crate) target: CompletionTarget<'a>,
+    pub(crate) argument: Cow<'a, str>,
+    pub(crate) typed: Cow<'a, str>,
     pub(crate) known: Texts,
 }
 
-/// What the argument belongs to.
+/// The prompt or resource of the argument.
 pub(crate) enum CompletionTarget<'a> {
-    Prompt(std::borrow::Cow<'a, str>),
-    Resource(std::borrow::Cow<'a, str>),
+    Prompt(Cow<'a, str>),
+    Resource(Cow<'a, str>),
 }
 
 impl<'a> CompletionRequest<'a> {
     pub(crate) fn read(params: &Params<'a>, revision: Revision) -> Result<Self, RpcFault> {
-        let malformed = |what: &str| RpcFault::malformed(revision, format!("{what}; {EXAMPLE}"));
-        let members = |raw: Option<&'a RawValue>, names, what| {
-            let read = raw.and_then(|raw| RawMembers::<3>::read(raw.get(), names).ok());
-            read.map(|members| members.values).ok_or_else(|| malformed(&format!("params.{what} must be an object")))
-        };
-        let [kind, name, uri] = members(params.reference, ["type", "name", "uri"], "ref")?;
-        let of = match (kind.and_then(string).as_deref(), name.and_then(string), uri.and_then(string)) {
+        Self::parse(params).map_err(|detail| RpcFault::malformed(revision, format!("{detail}; {EXAMPLE}")))
+    }
+
+    fn parse(params: &Params<'a>) -> Result<Self, String> {
+        let [kind, name, uri] = object_members(params.reference, ["type", "name", "uri"], "ref")?;
+        let target = match (kind.and_then(string).as_deref(), name.and_then(string), uri.and_then(string)) {
             (Some("ref/prompt"), Some(name), _) => CompletionTarget::Prompt(name),
             (Some("ref/resource"), _, Some(uri)) => CompletionTarget::Resource(uri),
-            _ => return Err(malformed("params.ref must be a ref/prompt with a name or a ref/resource with a uri")),
+            _ => return Err("params.ref must be a ref/prompt with a name or a ref/resource with a uri".to_owned()),
         };
-        let [name, value, _] = members(params.argument, ["name", "value", ""], "argument")?;
-        let (Some(argument), Some(typed)) = (name.and_then(string), value.and_then(string)) else {
-            return Err(malformed("params.argument needs the strings name and value"));
-        };
-        Ok(Self { of, argument, typed, known: known_arguments(params.context).map_err(|what| malformed(&what))? })
+        let [name, value] = object_members(params.argument, ["name", "value"], "argument")?;
+        match (name.and_then(string), value.and_then(string)) {
+            (Some(argument), Some(typed)) => {
+                Ok(Self { target, argument, typed, known: known_arguments(params.context)? })
+            }
+            _ => Err("params.argument needs the strings name and value".to_owned()),
+        }
     }
 }
 
-/// `context.arguments`, where a client sends it.
+/// Returns the values of these names in a member of `params`, which must be an object.
+fn object_members<'a, const N: usize>(
+    member: Option<&'a RawValue>,
+    names: [&'static str; N],
+    member_name: &str,
+) -> Result<[Option<&'a RawValue>; N], String> {
+    match member.map(|raw| RawMembers::read(raw.get(), names)) {
+        Some(Ok(members)) => Ok(members.values),
+        _ => Err(format!("params.{member_name} must be an object")),
+    }
+}
+
+/// Returns `context.arguments`, if the client sent it.
 fn known_arguments(context: Option<&RawValue>) -> Result<Texts, String> {
     let Some(context) = context else { return Ok(Texts::new()) };
     let [arguments] = RawMembers::<1>::read(context.get(), ["arguments"])
@@ -81,13 +94,13 @@ impl<T: ToString> FromIterator<T> for Completion {
 }
 
 impl Completion {
-    /// The `completion` member of the result.
+    /// Returns the member `completion` of the result.
     pub(crate) fn quoted(&self) -> Value {
         json!({ "values": self.values, "total": self.total, "hasMore": self.total > self.values.len() })
     }
 }
 
-/// A name in `completion/complete` that is nowhere.
+/// Creates the error for an unknown name in `completion/complete`.
 pub(crate) fn unknown(what: &str, name: &str) -> RpcFault {
     RpcFault::params(format!("{what} {} is unknown; the lists have all that are", quoted(name)))
 }

@@ -5,28 +5,28 @@ use serde_json::{Value, json};
 use crate::call::CallError;
 use crate::structured::Structured;
 
-/// A picture by which people recognise a server, a tool, a resource or a prompt.
+/// The icon of a server, a tool, a resource or a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
-    /// Such as `image/svg+xml`.
+    /// The format, such as `image/svg+xml`.
     pub mime_type: String,
-    /// Such as `48x48`, or `any`.
+    /// The sizes, such as `48x48`, or `any`.
     pub sizes: Vec<String>,
 }
 
-/// What a tool returns.
+/// The output of a tool.
 #[derive(Clone, Debug)]
 pub enum Output {
     /// A value, sent as `structuredContent` and as text.
     Structured(Structured),
-    /// Whatever people and models should see.
+    /// Content for people and models.
     Content(Vec<Content>),
 }
 
-/// One thing to see or hear.
+/// A part of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A text.
@@ -45,18 +45,18 @@ pub enum Content {
         /// Their format, such as `audio/wav`.
         mime_type: String,
     },
-    /// What a resource holds.
+    /// The content of a resource.
     Resource {
-        /// Where it can be read again.
+        /// The URI of the resource.
         uri: String,
         /// Its format.
         mime_type: String,
-        /// What it holds.
+        /// Its content.
         contents: Contents,
     },
-    /// Where something can be read.
+    /// A link to a resource.
     Link {
-        /// The resource.
+        /// The URI of the resource.
         uri: String,
         /// A name for it.
         name: String,
@@ -65,7 +65,7 @@ pub enum Content {
     },
 }
 
-/// What a resource holds.
+/// The content of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// A text.
@@ -75,7 +75,7 @@ pub enum Contents {
 }
 
 impl Output {
-    /// A value that serialises as a JSON object.
+    /// Creates an output from a value that serializes as a JSON object.
     ///
     /// # Errors
     /// As [`Structured::render`].
@@ -83,14 +83,14 @@ impl Output {
         Structured::render(value).map(Self::Structured)
     }
 
-    /// A text.
+    /// Creates an output of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Content(vec![Content::Text(text.into())])
     }
 }
 
 impl Contents {
-    /// As the member of `contents` of a resource.
+    /// Returns the entry of `contents`.
     pub(crate) fn listed(&self, uri: &str, mime_type: &str) -> Value {
         match self {
             Self::Text(text) => json!({ "uri": uri, "mimeType": mime_type, "text": text }),

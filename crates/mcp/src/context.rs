@@ -1,5 +1,7 @@
+use std::borrow::Cow;
+
 use data_encoding::BASE64;
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 
 use crate::fault::{RpcFault, quoted};
@@ -13,27 +15,28 @@ const EXAMPLE: &str = concat!(
     r#""io.modelcontextprotocol/clientCapabilities":{}}"#
 );
 
-/// What a transport knows of a message besides its bytes.
+/// The context of a message, provided by the transport.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The headers it came with.
+    /// The headers of the request.
     pub headers: Headers<'a>,
-    /// Whether a request of 2026-07-28 must carry all of them (Streamable HTTP); if not, those that are there must
-    /// still agree with the body.
+    /// Whether all headers are required for requests of 2026-07-28 (Streamable HTTP). Otherwise only the present ones
+    /// must match the body.
     pub headers_required: bool,
-    /// What counts where neither header nor body says: the revision `initialize` agreed on, or [`Revision::ASSUMED`].
+    /// The revision if neither header nor body contains one: the one negotiated with `initialize`, or
+    /// [`Revision::ASSUMED`].
     pub revision: Revision,
-    /// Under which id a failure of ours is logged and reported.
+    /// The request id for logged and reported failures.
     pub request_id: Option<&'a str>,
-    /// What the client declared with `initialize` on this connection. A request of 2026-07-28 declares its own.
+    /// The capabilities declared with `initialize` on this connection. Requests of 2026-07-28 declare their own.
     pub capabilities: Option<&'a RawValue>,
-    /// What `logging/setLevel` asked for on this connection.
+    /// The level requested with `logging/setLevel` on this connection.
     pub log_level: Option<LogLevel>,
-    /// Where handlers leave notifications; without it they are dropped.
+    /// The queue for notifications of handlers; without it they are dropped.
     pub notifications: Option<&'a Notifications>,
 }
 
-/// The headers of a request, of which the protocol defines some.
+/// The headers of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headers<'a>(pub Option<&'a HeaderMap>);
 
@@ -42,20 +45,35 @@ impl<'a> Headers<'a> {
     const METHOD: HeaderName = HeaderName::from_static("mcp-method");
     const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-    /// A header's value. One that is sent twice is like neither of its values, so that what stands between client and
-    /// server cannot have read another than we.
+    /// Returns the value of a header. A duplicate header matches no value, because an intermediary may use another one
+    /// of its values.
     pub(crate) fn get(self, name: &HeaderName) -> Option<&'a [u8]> {
-        let mut sent = self.0?.get_all(name).iter();
-        match (sent.next(), sent.next()) {
-            (Some(value), None) => Some(value.as_bytes()),
-            (Some(_), Some(_)) => Some(b"(several values)"),
-            (None, _) => None,
+        match single_header(self.0?, name) {
+            Ok(value) => value.map(HeaderValue::as_bytes),
+            Err(DuplicateHeader) => Some(b"(several values)"),
         }
     }
 }
 
+/// Error of a header that is sent more than once.
+#[derive(Debug)]
+pub(crate) struct DuplicateHeader;
+
+/// Returns the value of a header that may be sent at most once.
+pub(crate) fn single_header<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a HeaderValue>, DuplicateHeader> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (_, Some(_)) => Err(DuplicateHeader),
+        (value, None) => Ok(value),
+    }
+}
+
 impl Context<'_> {
-    /// A message on a connection without headers (stdio, a session over SSE) on which `revision` was agreed.
+    /// Creates the context of a message on a connection without headers (stdio, a session over SSE) with this
+    /// negotiated revision.
     #[must_use]
     pub fn session(revision: Revision) -> Self {
         Self {
@@ -69,23 +87,27 @@ impl Context<'_> {
         }
     }
 
-    /// The revision that the version header names, if there is one.
+    /// Returns the revision of the version header, if it is present.
     pub(crate) fn header_revision(&self) -> Result<Option<Revision>, RpcFault> {
         let Some(version) = self.headers.get(&Headers::VERSION) else { return Ok(None) };
         let version = String::from_utf8_lossy(version);
-        Revision::parse(&version).map(Some).ok_or_else(|| RpcFault::unsupported_version(&version))
+        match Revision::parse(&version) {
+            Some(revision) => Ok(Some(revision)),
+            None => Err(RpcFault::unsupported_version(&version)),
+        }
     }
 
-    /// The best guess at the revision of a request whose body does not say.
+    /// Returns the probable revision of a request before its body is parsed.
     pub(crate) fn revision_without_body(&self) -> Revision {
         self.header_revision().ok().flatten().unwrap_or(self.revision)
     }
 
-    /// The revision by which a request is to be answered, once everything that revision asks of it holds.
+    /// Returns the revision of a request after checking the requirements of this revision.
     pub(crate) fn revision(&self, message: &Message<'_>, params: &Params<'_>) -> Result<Revision, RpcFault> {
         let Meta { version, capabilities, .. } = params.meta;
         let body = version.map(body_version).transpose()?;
-        if let (Some(header), Some(body)) = (self.headers.get(&Headers::VERSION), &body)
+        if let Some(body) = &body
+            && let Some(header) = self.headers.get(&Headers::VERSION)
             && header != body.as_bytes()
         {
             return Err(mismatch("MCP-Protocol-Version", header, &format!("params._meta.{}", Meta::VERSION), body));
@@ -94,7 +116,7 @@ impl Context<'_> {
             Some(body) => Some(Revision::parse(body).ok_or_else(|| RpcFault::unsupported_version(body))?),
             None => self.header_revision()?,
         };
-        // Both exist since 2026-07-28 only, so a request that has them but names no revision is a faulty one of that.
+        // Both exist only since 2026-07-28, so a request with one of them belongs to that revision.
         let stateless = capabilities.is_some() || message.method == "server/discover";
         let revision = named.unwrap_or(if stateless { Revision::V2026_07_28 } else { self.revision });
         if revision.is_stateless() {
@@ -104,16 +126,14 @@ impl Context<'_> {
     }
 
     fn check_stateless(&self, message: &Message<'_>, params: &Params<'_>) -> Result<(), RpcFault> {
-        let missing = |key| {
-            let detail = format!("params._meta.{key} is missing; every request carries it, {EXAMPLE}");
-            RpcFault::malformed(Revision::V2026_07_28, detail)
+        if params.meta.version.is_none() {
+            return Err(missing_meta(Meta::VERSION));
+        }
+        let Some(capabilities) = params.meta.capabilities else {
+            return Err(missing_meta(Meta::CAPABILITIES));
         };
-        params.meta.version.ok_or_else(|| missing(Meta::VERSION))?;
-        let capabilities = params.meta.capabilities.ok_or_else(|| missing(Meta::CAPABILITIES))?;
         if kind(capabilities) != "an object" {
-            let (key, got) = (Meta::CAPABILITIES, kind(capabilities));
-            let detail = format!("params._meta.{key} must be an object, got {got}; {EXAMPLE}");
-            return Err(RpcFault::malformed(Revision::V2026_07_28, detail));
+            return Err(wrong_meta(Meta::CAPABILITIES, "an object", capabilities));
         }
         self.required("MCP-Protocol-Version", &Headers::VERSION)?;
         let method = self.required("Mcp-Method", &Headers::METHOD)?;
@@ -129,7 +149,7 @@ impl Context<'_> {
         }
     }
 
-    /// A header that must be there where headers count.
+    /// Returns the value of a header, which must be present if headers are required.
     fn required(&self, shown: &str, name: &HeaderName) -> Result<Option<&[u8]>, RpcFault> {
         let value = self.headers.get(name);
         if self.headers_required && value.is_none() {
@@ -141,21 +161,30 @@ impl Context<'_> {
     }
 }
 
-fn body_version(version: &RawValue) -> Result<std::borrow::Cow<'_, str>, RpcFault> {
-    string(version).ok_or_else(|| {
-        let (key, got) = (Meta::VERSION, kind(version));
-        let detail = format!("params._meta.{key} must be a string, got {got}; {EXAMPLE}");
-        RpcFault::malformed(Revision::V2026_07_28, detail)
-    })
+fn body_version(version: &RawValue) -> Result<Cow<'_, str>, RpcFault> {
+    string(version).ok_or_else(|| wrong_meta(Meta::VERSION, "a string", version))
+}
+
+/// Creates the error for a missing member of `params._meta`.
+fn missing_meta(key: &str) -> RpcFault {
+    let detail = format!("params._meta.{key} is missing; every request carries it, {EXAMPLE}");
+    RpcFault::malformed(Revision::V2026_07_28, detail)
+}
+
+/// Creates the error for a member of `params._meta` with the wrong type.
+fn wrong_meta(key: &str, expected: &str, value: &RawValue) -> RpcFault {
+    let detail = format!("params._meta.{key} must be {expected}, got {}; {EXAMPLE}", kind(value));
+    RpcFault::malformed(Revision::V2026_07_28, detail)
 }
 
 fn mismatch(header: &str, sent: &[u8], member: &str, body: &str) -> RpcFault {
-    let (sent, body) = (quoted(&String::from_utf8_lossy(sent)), quoted(body));
+    let sent = quoted(&String::from_utf8_lossy(sent));
+    let body = quoted(body);
     RpcFault::header_mismatch(format!("the header {header} is {sent} but {member} is {body}; send the same in both"))
 }
 
-/// A value as it was before it was made fit for a header.
-pub(crate) fn decoded(header: &[u8]) -> Option<std::borrow::Cow<'_, [u8]>> {
+/// Decodes the value of a header that mirrors a value of the body.
+pub(crate) fn decoded(header: &[u8]) -> Option<Cow<'_, [u8]>> {
     match header.strip_prefix(b"=?base64?").and_then(|rest| rest.strip_suffix(b"?=")) {
         Some(encoded) => BASE64.decode(encoded).ok().map(Into::into),
         None => Some(header.into()),

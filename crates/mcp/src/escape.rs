@@ -1,41 +1,47 @@
-//! JSON inside of JSON.
+//! Escapes JSON for a JSON string.
 
-/// How many bytes are looked at at a time.
+/// Number of bytes processed at a time.
 const STEP: usize = size_of::<u64>();
+/// The number 1 in each byte.
+const ONES: u64 = u64::MAX / 0xff;
 
-/// Whether any byte is a control character, which JSON has nowhere but between its tokens.
+/// Checks for control characters, which JSON allows only between its tokens.
 pub(crate) fn has_controls(json: &[u8]) -> bool {
     has_any(json, |byte| byte < b' ')
 }
 
-/// Whether a text stands in a JSON string as it is.
+/// Checks whether a text needs no escaping in a JSON string.
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     !has_any(text, |byte| matches!(byte, 0..b' ' | b'"' | b'\\'))
 }
 
-/// Looks at all bytes, whatever it finds: without an end before the last, several are compared at a time.
-fn has_any(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> bool {
-    bytes.iter().fold(0, |found, byte| found | u8::from(is_one(*byte))) != 0
+/// Checks whether any byte matches. It always processes all bytes, which allows vectorization.
+fn has_any(bytes: &[u8], matches: impl Fn(u8) -> bool) -> bool {
+    bytes.iter().fold(0, |found, byte| found | u8::from(matches(*byte))) != 0
 }
 
-/// Appends JSON without control characters as it stands in a JSON string: with quotation marks and backslashes escaped.
+/// Appends JSON without control characters, with quotation marks and backslashes escaped for a JSON string.
 ///
-/// About every seventh byte of JSON is one of them: a search for the next, and a copy of what is between, each cost more
-/// than looking at all.
+/// About every seventh byte of JSON is escaped, so a search for the next one and a copy of the bytes before it are
+/// slower than processing all bytes.
 pub(crate) fn push_escaped(out: &mut Vec<u8>, json: &[u8]) {
     let start = out.len();
-    // Every byte may be one to escape.
+    // Every byte may be escaped.
     out.resize(start + 2 * json.len(), 0);
-    let (escaped, mut end) = (&mut out[start..], 0);
+    let escaped = &mut out[start..];
+    let mut end = 0;
     let mut rest = json;
-    while let (Some(step), Some(space)) = (rest.first_chunk::<STEP>(), escaped[end..].first_chunk_mut::<STEP>()) {
+    while let Some(step) = rest.first_chunk::<STEP>()
+        && let Some(space) = escaped[end..].first_chunk_mut::<STEP>()
+    {
         *space = *step;
         let plain = plain_bytes(*step);
         end += plain;
         if plain < STEP {
             escaped[end] = b'\\';
             escaped[end + 1] = step[plain];
-            (end, rest) = (end + 2, &rest[plain + 1..]);
+            end += 2;
+            rest = &rest[plain + 1..];
         } else {
             rest = &rest[STEP..];
         }
@@ -51,15 +57,16 @@ pub(crate) fn push_escaped(out: &mut Vec<u8>, json: &[u8]) {
     out.truncate(start + end);
 }
 
-/// How many bytes stand before the first quotation mark or backslash.
+/// Returns the number of bytes before the first quotation mark or backslash.
 fn plain_bytes(step: [u8; STEP]) -> usize {
-    const ONES: u64 = u64::MAX / 0xff;
-    const HIGH: u64 = ONES << 7;
     let bytes = u64::from_le_bytes(step);
-    // Of a byte that is zero the highest bit is set; of one behind it, it may be.
-    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes & HIGH;
-    let found = zero(bytes ^ (ONES * u64::from(b'"'))) | zero(bytes ^ (ONES * u64::from(b'\\')));
+    let found = zero_bytes(bytes ^ (ONES * u64::from(b'"'))) | zero_bytes(bytes ^ (ONES * u64::from(b'\\')));
     (found.trailing_zeros() / u8::BITS) as usize
+}
+
+/// Returns a number with the highest bit of each zero byte set. It may also be set for bytes above the first zero byte.
+fn zero_bytes(bytes: u64) -> u64 {
+    bytes.wrapping_sub(ONES) & !bytes & (ONES << 7)
 }
 
 #[cfg(test)]

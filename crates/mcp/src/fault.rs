@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::revision::Revision;
 
-/// The error codes this crate sends: JSON-RPC 2.0's own, the protocol's (-32020 to -32099), and two of ours that lie
-/// outside both reserved ranges.
+/// The error codes of this crate: those of JSON-RPC 2.0, those of the protocol (-32020 to -32099), and two of our own
+/// outside the reserved ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     Parse,
@@ -26,8 +26,8 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// The code, and the words that every message of that code begins with.
-    const fn face(self) -> (i32, &'static str) {
+    /// Returns the code and the start of its messages.
+    const fn number_and_title(self) -> (i32, &'static str) {
         match self {
             Self::Parse => (-32700, "Parse error"),
             Self::Request => (-32600, "Invalid request"),
@@ -44,7 +44,7 @@ impl Code {
     }
 }
 
-/// Why a message is answered with an error instead of a result.
+/// The error reply to a message.
 #[derive(Debug)]
 pub(crate) struct RpcFault {
     code: Code,
@@ -67,30 +67,30 @@ impl RpcFault {
         Self::new(Code::Request, StatusCode::BAD_REQUEST, detail)
     }
 
-    /// A refusal of HTTP itself (405, 413, 415 …), which JSON-RPC has no code of its own for.
+    /// Creates an error of HTTP (405, 413, 415 …), for which JSON-RPC has no code.
     pub(crate) fn http(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::new(Code::Request, status, detail)
     }
 
-    /// Before 2026-07-28 an error travels under 200: those clients turn anything else into a transport failure and
-    /// lose the message.
+    /// Creates the error for an unknown method. Before 2026-07-28 it has the status 200, because those clients treat
+    /// other statuses as a transport failure without a message.
     pub(crate) fn method(revision: Revision, detail: impl Into<String>) -> Self {
         let status = if revision.is_stateless() { StatusCode::NOT_FOUND } else { StatusCode::OK };
         Self::new(Code::Method, status, detail)
     }
 
-    /// A well-formed request whose parameters say something impossible.
+    /// Creates the error for invalid values of well-formed parameters.
     pub(crate) fn params(detail: impl Into<String>) -> Self {
         Self::new(Code::Params, StatusCode::OK, detail)
     }
 
-    /// Parameters of the wrong shape.
+    /// Creates the error for malformed parameters.
     pub(crate) fn malformed(revision: Revision, detail: impl Into<String>) -> Self {
         let status = if revision.is_stateless() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         Self::new(Code::Params, status, detail)
     }
 
-    /// Tells nothing but the id under which the cause was logged.
+    /// Creates an internal error. It contains only the request id, with which the cause is logged.
     pub(crate) fn internal(request_id: Option<&str>) -> Self {
         let data = request_id.map(|id| json!({ "requestId": id }));
         Self { data, ..Self::new(Code::Internal, StatusCode::INTERNAL_SERVER_ERROR, "") }
@@ -100,7 +100,7 @@ impl RpcFault {
         Self::new(Code::HeaderMismatch, StatusCode::BAD_REQUEST, detail)
     }
 
-    /// There is no such resource.
+    /// Creates the error for an unknown resource.
     pub(crate) fn resource(revision: Revision, uri: &str, detail: impl Into<String>) -> Self {
         let code = if revision.is_stateless() { Code::Params } else { Code::Resource };
         Self { data: Some(json!({ "uri": clipped(uri) })), ..Self::new(code, StatusCode::OK, detail) }
@@ -132,7 +132,7 @@ impl RpcFault {
         Self { data: Some(json!({ "retryAfterMs": millis })), wait: Some(wait), ..self }
     }
 
-    /// The same with something more to say.
+    /// Appends a text to the message.
     pub(crate) fn adding(self, more: &str) -> Self {
         Self { detail: format!("{}; {more}", self.detail), ..self }
     }
@@ -141,17 +141,17 @@ impl RpcFault {
         self.status
     }
 
-    /// How long to wait before another attempt, in whole seconds, at least one.
+    /// Returns the time until the next attempt in whole seconds, at least one.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.wait.map(|wait| (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1))
     }
 
     pub(crate) fn message(&self) -> String {
-        let (_, words) = self.code.face();
-        if self.detail.is_empty() { words.to_owned() } else { format!("{words}: {}", self.detail) }
+        let (_, title) = self.code.number_and_title();
+        if self.detail.is_empty() { title.to_owned() } else { format!("{title}: {}", self.detail) }
     }
 
-    /// The JSON-RPC error reply.
+    /// Renders the JSON-RPC error reply.
     pub(crate) fn render(&self, id: &RawValue) -> Vec<u8> {
         #[derive(Serialize)]
         struct Failure<'a> {
@@ -166,12 +166,12 @@ impl RpcFault {
             #[serde(skip_serializing_if = "Option::is_none")]
             data: Option<&'a Value>,
         }
-        let error = Body { code: self.code.face().0, message: self.message(), data: self.data.as_ref() };
-        serde_json::to_vec(&Failure { jsonrpc: "2.0", id, error }).expect("strings and numbers always serialise")
+        let error = Body { code: self.code.number_and_title().0, message: self.message(), data: self.data.as_ref() };
+        serde_json::to_vec(&Failure { jsonrpc: "2.0", id, error }).expect("strings and numbers always serialize")
     }
 }
 
-/// What was received, quoted and short enough that an error stays readable whatever was sent.
+/// Quotes a received text and shortens it for an error message.
 pub(crate) fn quoted(received: &str) -> String {
     let clipped = clipped(received);
     let more = if clipped.len() < received.len() { "…" } else { "" };

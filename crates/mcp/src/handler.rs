@@ -5,11 +5,11 @@ use futures_util::future::BoxFuture;
 
 use crate::call::{Call, CallError};
 
-/// What serves a tool, a resource, a prompt or a method: a function of the server's state `S` and an input `I`.
+/// The handler of a tool, a resource, a prompt or a method: a function of the server's state `S` and an input `I`.
 pub enum Handler<S, I: 'static, O> {
-    /// It only computes, so it runs where the request was read and must neither block nor wait.
+    /// A synchronous function, which must not block.
     Now(for<'a> fn(&'a S, &'a I, &'a Call<'a>) -> Result<O, CallError>),
-    /// It waits for something. It is polled as fast as its client reads, and dropped when its client goes away.
+    /// An asynchronous function. It is polled as fast as the client reads, and dropped when the client disconnects.
     Later(for<'a> fn(&'a S, &'a I, &'a Call<'a>) -> BoxFuture<'a, Result<O, CallError>>),
 }
 
@@ -20,16 +20,13 @@ impl<S, I, O> Handler<S, I, O> {
 }
 
 impl<S: Sync, I: Sync, O> Handler<S, I, O> {
-    /// A panic is a fault like any other: it costs one reply, not the connection and all that runs on it.
+    /// Runs the handler. A panic becomes an error of this call, so the connection stays open.
     pub(crate) async fn run(&self, state: &S, input: &I, call: &Call<'_>) -> Result<O, CallError> {
-        let panicked = |_| Err(CallError::internal("the handler panicked"));
-        match self {
-            Self::Now(run) => catch_unwind(AssertUnwindSafe(|| run(state, input, call))).unwrap_or_else(panicked),
-            Self::Later(run) => {
-                let running = async { run(state, input, call).await };
-                AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(panicked)
-            }
-        }
+        let result = match self {
+            Self::Now(run) => catch_unwind(AssertUnwindSafe(|| run(state, input, call))),
+            Self::Later(run) => AssertUnwindSafe(async { run(state, input, call).await }).catch_unwind().await,
+        };
+        result.unwrap_or_else(|_| Err(CallError::internal("the handler panicked")))
     }
 }
 

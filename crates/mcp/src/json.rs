@@ -1,4 +1,4 @@
-//! Reading JSON objects without copying: the members that are asked for, as they were written.
+//! Reads members of JSON objects without copying and parsing their values.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// Some members of an object, in the order asked for. A member that is absent is `None`; `null` is `Some`.
+/// The requested members of an object, in the requested order. A missing member is `None`; `null` is `Some`.
 pub(crate) struct RawMembers<'a, const N: usize> {
     pub(crate) values: [Option<&'a RawValue>; N],
-    /// A member asked for that stands there twice: which of the two counts would be anyone's guess.
+    /// A requested member that is there more than once, which is ambiguous.
     pub(crate) repeated: Option<&'static str>,
 }
 
 impl<'a, const N: usize> RawMembers<'a, N> {
-    /// Reads the whole of `text`; the error says where it is not a JSON object.
+    /// Parses `text`, which must be a JSON object.
     pub(crate) fn read(text: &'a str, names: [&'static str; N]) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
         let members = MemberNames(names).deserialize(&mut json)?;
@@ -29,7 +29,7 @@ impl<const N: usize> Default for RawMembers<'_, N> {
     }
 }
 
-/// The members of an object to keep; the rest is checked and skipped.
+/// The names of the requested members; the others are only checked for syntax.
 struct MemberNames<const N: usize>([&'static str; N]);
 
 impl<'de, const N: usize> DeserializeSeed<'de> for MemberNames<N> {
@@ -63,7 +63,7 @@ impl<'de, const N: usize> Visitor<'de> for MemberNames<N> {
     }
 }
 
-/// Which of the names a key is; it never copies the key.
+/// Finds the index of a key in the names, without copying the key.
 struct Position<'n>(&'n [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Position<'_> {
@@ -86,7 +86,7 @@ impl Visitor<'_> for Position<'_> {
     }
 }
 
-/// A whole object, and the first member of it, or of what is in it, that stands there twice.
+/// An object, and its first duplicate member at any depth.
 pub(crate) struct StrictObject {
     pub(crate) members: Map<String, Value>,
     pub(crate) repeated: Option<String>,
@@ -111,7 +111,7 @@ impl<'de> serde::Deserialize<'de> for StrictObject {
     }
 }
 
-/// Reads a value, and notes the first name that stands twice in one object.
+/// Parses a value and stores the first duplicate name of an object in it.
 struct StrictValue<'r>(&'r mut Option<String>);
 
 impl StrictValue<'_> {
@@ -184,7 +184,7 @@ impl<'de> Visitor<'de> for StrictValue<'_> {
     }
 }
 
-/// The word for a value's type, for error texts.
+/// Returns the type of a value, for error texts.
 pub(crate) fn kind(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'{') => "an object",
@@ -196,7 +196,7 @@ pub(crate) fn kind(value: &RawValue) -> &'static str {
     }
 }
 
-/// The text of a JSON string; `None` for any other value and for one that is not Unicode (a lone surrogate).
+/// Returns the text of a JSON string; `None` for other values and for strings with lone surrogates.
 pub(crate) fn string(value: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
     use std::borrow::Cow;
     let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;

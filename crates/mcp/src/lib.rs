@@ -1,8 +1,8 @@
 //! A [Model Context Protocol](https://modelcontextprotocol.io) server layer for axum.
 //!
-//! Five revisions of the protocol (2024-11-05 to 2026-07-28) on one `POST /mcp` without sessions, the older HTTP+SSE
-//! transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions; what they do is
-//! the caller's business. A handler may report progress, log to its client, and ask it for input.
+//! It supports five revisions of the protocol (2024-11-05 to 2026-07-28) on one `POST /mcp` without sessions, the older
+//! HTTP+SSE transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions, which
+//! are implemented by the caller. A handler can report progress, log to its client, and request input.
 //!
 //! ```
 //! use serde_json::json;
@@ -39,9 +39,9 @@
 //! # });
 //! ```
 //!
-//! A message's path: [`router`] (or [`serve_stdio`]) reads it whole, `message` parses it without copying, `context` finds
-//! its revision, `server` the method, `tools`, `resource` or `prompt` the handler, and `response` or `fault` render the
-//! outcome. Every error that a client can see is built in `fault`.
+//! The path of a message: [`router`] (or [`serve_stdio`]) reads it, `message` parses it without copying, `context`
+//! returns its revision, `server` finds the method, `tools`, `resource` or `prompt` the handler, and `response` or
+//! `fault` render the result. All errors for clients are created in `fault`.
 
 mod agreed;
 mod call;
@@ -91,7 +91,7 @@ pub use stdio::serve_stdio;
 pub use structured::{Fragment, Structured, StructuredWriter};
 pub use tool::{Annotations, Arguments, Tool};
 
-/// The README's example is one that works.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,10 +7,10 @@ use crate::message::Params;
 use crate::response::Cacheable;
 use crate::revision::Revision;
 
-/// A list that is the same for everyone, cut into pages and rendered once.
+/// A list that is the same for all clients, split into pages and rendered once.
 #[derive(Debug)]
 pub(crate) struct PagedList {
-    /// The member of the result that holds the entries.
+    /// The member of the result with the entries.
     member: &'static str,
     entries: Vec<Value>,
     pages: Vec<Cacheable>,
@@ -29,38 +29,43 @@ impl PagedList {
         self.entries.push(entry);
     }
 
-    /// Renders pages of `size` entries; `meta` is what a result of a stateless revision says about the server.
+    /// Renders pages of `size` entries; `meta` is the `_meta` of results of stateless revisions.
     pub(crate) fn render(&mut self, size: usize, meta: &RawValue) {
         let count = self.entries.len().div_ceil(size).max(1);
-        let page = |number: usize| {
+        self.pages.clear();
+        for number in 0..count {
             let entries: Vec<_> = self.entries.iter().skip(number * size).take(size).collect();
             let mut result = json!({ self.member: entries });
             if number + 1 < count {
                 result["nextCursor"] = json!(cursor(number + 1));
             }
-            Cacheable::new(result, meta)
-        };
-        self.pages = (0..count).map(page).collect();
+            self.pages.push(Cacheable::new(result, meta));
+        }
     }
 
-    /// The page that the request asks for.
+    /// Returns the requested page.
     pub(crate) fn page(&self, params: &Params<'_>, revision: Revision) -> Result<&RawValue, RpcFault> {
-        let number = match params.cursor.filter(|cursor| kind(cursor) != "null") {
-            None => Some(0),
-            Some(asked) => string(asked).and_then(|asked| (1..self.pages.len()).find(|page| cursor(*page) == asked)),
+        let page = match params.cursor.filter(|cursor| kind(cursor) != "null") {
+            None => self.pages.first(),
+            Some(cursor) => string(cursor).and_then(|cursor| self.find_page(&cursor)),
         };
-        let page = number.and_then(|number| self.pages.get(number));
-        page.map(|page| page.at(revision)).ok_or_else(|| {
-            let asked = params.cursor.map_or("", RawValue::get);
-            RpcFault::params(format!(
+        match page {
+            Some(page) => Ok(page.at(revision)),
+            None => Err(RpcFault::params(format!(
                 "params.cursor is unknown, got {}; leave it out for the first page",
-                quoted(asked)
-            ))
-        })
+                quoted(params.cursor.map_or("", RawValue::get))
+            ))),
+        }
+    }
+
+    /// Returns the page of a cursor.
+    fn find_page(&self, requested: &str) -> Option<&Cacheable> {
+        let number = (1..self.pages.len()).find(|number| cursor(*number) == requested)?;
+        self.pages.get(number)
     }
 }
 
-/// Opaque to clients.
+/// Returns the cursor of a page, which is opaque to clients.
 fn cursor(page: usize) -> String {
     format!("page-{page}")
 }

@@ -7,65 +7,57 @@ use crate::fault::{RpcFault, quoted};
 use crate::json::{RawMembers, kind, string};
 use crate::revision::Revision;
 
-/// How large a message may be, in bytes.
+/// Maximum size of a message in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
-/// An id is kept as long as its reply is, so it has a bound of its own.
+/// Maximum size of an id, which is kept until the reply is sent.
 const MAX_ID_BYTES: usize = 16 * 1024;
 
 const EXAMPLE: &str = r#"for example {"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 
-/// One JSON-RPC 2.0 request, or a notification where there is no id.
+/// A JSON-RPC 2.0 request, or a notification if there is no id.
 pub(crate) struct Message<'a> {
-    /// A string or a number, kept as it was written: it is echoed, never understood.
+    /// A string or a number, returned unchanged in the reply.
     pub(crate) id: Option<&'a RawValue>,
     pub(crate) method: Cow<'a, str>,
     params: Option<&'a RawValue>,
 }
 
-/// Bytes that are no message, and the id to say so under.
-pub(crate) struct NotAMessage<'a> {
+/// Error of parsing a message, with the id for the reply.
+pub(crate) struct InvalidMessage<'a> {
     pub(crate) id: &'a RawValue,
     pub(crate) fault: RpcFault,
 }
 
-impl NotAMessage<'_> {
-    fn nameless(fault: RpcFault) -> Self {
+impl InvalidMessage<'_> {
+    fn without_id(fault: RpcFault) -> Self {
         Self { id: RawValue::NULL, fault }
     }
 }
 
 impl<'a> Message<'a> {
-    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, NotAMessage<'a>> {
-        let text = std::str::from_utf8(body)
-            .map_err(|e| NotAMessage::nameless(RpcFault::parse(format!("the body is not UTF-8: {e}; {EXAMPLE}"))))?;
-        let members = envelope(text).map_err(NotAMessage::nameless)?;
-        let [jsonrpc, id, method, params] = members.values;
-        let id = if members.repeated == Some("id") { Some(RawValue::NULL) } else { id };
-        let refused = |fault| NotAMessage { id: id.filter(|id| is_id(id)).unwrap_or(RawValue::NULL), fault };
-
-        if let Some(name) = members.repeated {
-            return Err(refused(RpcFault::request(format!("{name} appears twice; {EXAMPLE}"))));
-        }
-        if let Some(id) = id.filter(|id| !is_id(id)) {
-            return Err(refused(RpcFault::request(format!("id must be {}; {EXAMPLE}", id_instead_of(id)))));
-        }
-        if jsonrpc.and_then(string).as_deref() != Some("2.0") {
-            let got = received(jsonrpc);
-            return Err(refused(RpcFault::request(format!("jsonrpc must be \"2.0\", got {got}; {EXAMPLE}"))));
-        }
-        let Some(method) = method.and_then(string) else {
-            let got = received(method);
-            return Err(refused(RpcFault::request(format!("method must be a string, got {got}; {EXAMPLE}"))));
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
+        let text = match str::from_utf8(body) {
+            Ok(text) => text,
+            Err(error) => {
+                let detail = format!("the body is not UTF-8: {error}; {EXAMPLE}");
+                return Err(InvalidMessage::without_id(RpcFault::parse(detail)));
+            }
         };
-        Ok(Self { id, method, params })
+        let members = envelope(text).map_err(InvalidMessage::without_id)?;
+        let [_, id, _, params] = members.values;
+        match check_envelope(&members) {
+            Ok(method) => Ok(Self { id, method, params }),
+            Err(fault) if members.repeated == Some("id") => Err(InvalidMessage::without_id(fault)),
+            Err(fault) => Err(InvalidMessage { id: id.filter(|id| is_id(id)).unwrap_or(RawValue::NULL), fault }),
+        }
     }
 
-    /// The id under which to answer `body`, whatever else may be wrong with it.
+    /// Returns the id for the reply to `body`, whether it is valid or not.
     pub(crate) fn id(body: &'a [u8]) -> &'a RawValue {
         match Self::parse(body) {
             Ok(message) => message.id.unwrap_or(RawValue::NULL),
-            Err(not) => not.id,
+            Err(invalid) => invalid.id,
         }
     }
 
@@ -106,7 +98,10 @@ impl<'a> Message<'a> {
             answers,
             state,
         ] = members.values;
-        let meta = meta.map(|meta| Meta::read(meta, assumed)).transpose()?.unwrap_or_default();
+        let meta = match meta {
+            Some(meta) => Meta::read(meta, assumed)?,
+            None => Meta::default(),
+        };
         if let Some(answers) = answers.filter(|answers| kind(answers) != "an object") {
             let detail = format!("params.inputResponses must be an object, got {}", kind(answers));
             return Err(RpcFault::malformed(assumed, detail));
@@ -130,14 +125,14 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The members of `params` that any method reads, as they were written.
+/// The members of `params` that are used by any method, unparsed.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
     pub(crate) meta: Meta<'a>,
     pub(crate) name: Option<&'a RawValue>,
     pub(crate) arguments: Option<&'a RawValue>,
     protocol_version: Option<&'a RawValue>,
-    /// What the client of an `initialize` can do.
+    /// The capabilities of the client in an `initialize`.
     pub(crate) capabilities: Option<&'a RawValue>,
     pub(crate) cursor: Option<&'a RawValue>,
     uri: Option<&'a RawValue>,
@@ -151,15 +146,15 @@ pub(crate) struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// The name of what the request is about: `a tool`, `a prompt`.
-    pub(crate) fn name(&self, of: &str, revision: Revision) -> Result<Cow<'a, str>, RpcFault> {
+    /// Returns the name of the tool or prompt; `entity` is `a tool` or `a prompt`.
+    pub(crate) fn name(&self, entity: &str, revision: Revision) -> Result<Cow<'a, str>, RpcFault> {
         self.name.and_then(string).ok_or_else(|| {
             let got = self.name.map_or("nothing", kind);
-            RpcFault::malformed(revision, format!("params.name must be the name of {of}, got {got}"))
+            RpcFault::malformed(revision, format!("params.name must be the name of {entity}, got {got}"))
         })
     }
 
-    /// The resource that the request is about.
+    /// Returns the URI of the resource.
     pub(crate) fn uri(&self, revision: Revision) -> Result<Cow<'a, str>, RpcFault> {
         self.uri.and_then(string).ok_or_else(|| {
             let got = self.uri.map_or("nothing", kind);
@@ -167,7 +162,7 @@ impl<'a> Params<'a> {
         })
     }
 
-    /// What is also sent as the header `Mcp-Name`, and where it stands in the body.
+    /// Returns the value that is also sent as the header `Mcp-Name`, and its place in the body.
     pub(crate) fn mirrored_name(&self, method: &str) -> Option<(&'static str, Cow<'a, str>)> {
         match method {
             "tools/call" | "prompts/get" => Some(("params.name", self.name.and_then(string)?)),
@@ -176,22 +171,26 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The revision that `initialize` asks for.
+    /// Returns the revision requested by `initialize`.
     pub(crate) fn protocol_version(&self) -> Result<Option<Cow<'a, str>>, RpcFault> {
         let Some(version) = self.protocol_version else { return Ok(None) };
-        string(version).map(Some).ok_or_else(|| {
-            let (got, latest) = (kind(version), Revision::newest_stateful());
-            RpcFault::params(format!("params.protocolVersion must be a string, got {got}; for example \"{latest}\""))
-        })
+        match string(version) {
+            Some(version) => Ok(Some(version)),
+            None => Err(RpcFault::params(format!(
+                "params.protocolVersion must be a string, got {}; for example \"{}\"",
+                kind(version),
+                Revision::newest_stateful()
+            ))),
+        }
     }
 }
 
-/// What a request of 2026-07-28 or later says about itself in `params._meta`.
+/// The members of `params._meta` in requests of 2026-07-28 or later.
 #[derive(Debug, Default)]
 pub(crate) struct Meta<'a> {
     pub(crate) version: Option<&'a RawValue>,
     pub(crate) capabilities: Option<&'a RawValue>,
-    /// By which a client recognises news of how far its request is; a string or a number, echoed as it is.
+    /// Token for progress notifications; a string or a number, returned unchanged.
     pub(crate) progress_token: Option<&'a RawValue>,
     pub(crate) log_level: Option<&'a RawValue>,
 }
@@ -216,17 +215,38 @@ impl<'a> Meta<'a> {
 }
 
 fn envelope(text: &str) -> Result<RawMembers<'_, 4>, RpcFault> {
-    let not_json = |e| RpcFault::parse(format!("the body is not JSON: {e}; {EXAMPLE}"));
-    let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
-    if begins.starts_with('{') {
-        return RawMembers::read(text, ["jsonrpc", "id", "method", "params"]).map_err(not_json);
+    let trimmed = text.trim_start_matches([' ', '\t', '\r', '\n']);
+    if trimmed.starts_with('{') {
+        return RawMembers::read(text, ["jsonrpc", "id", "method", "params"]).map_err(|error| not_json(&error));
     }
-    serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
-    Err(RpcFault::request(if begins.starts_with('[') {
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| not_json(&error))?;
+    Err(RpcFault::request(if trimmed.starts_with('[') {
         format!("batches are not accepted (the protocol removed them in 2025-06-18), send one message each; {EXAMPLE}")
     } else {
-        format!("a message is an object, got {}; {EXAMPLE}", quoted(begins.trim_end()))
+        format!("a message is an object, got {}; {EXAMPLE}", quoted(trimmed.trim_end()))
     }))
+}
+
+fn not_json(error: &serde_json::Error) -> RpcFault {
+    RpcFault::parse(format!("the body is not JSON: {error}; {EXAMPLE}"))
+}
+
+/// Checks the members of a message and returns the method.
+fn check_envelope<'a>(members: &RawMembers<'a, 4>) -> Result<Cow<'a, str>, RpcFault> {
+    let [jsonrpc, id, method, _] = members.values;
+    if let Some(name) = members.repeated {
+        return Err(RpcFault::request(format!("{name} appears twice; {EXAMPLE}")));
+    }
+    if let Some(id) = id.filter(|id| !is_id(id)) {
+        return Err(RpcFault::request(format!("id must be {}; {EXAMPLE}", id_instead_of(id))));
+    }
+    if jsonrpc.and_then(string).as_deref() != Some("2.0") {
+        return Err(RpcFault::request(format!("jsonrpc must be \"2.0\", got {}; {EXAMPLE}", received(jsonrpc))));
+    }
+    match method.and_then(string) {
+        Some(method) => Ok(method),
+        None => Err(RpcFault::request(format!("method must be a string, got {}; {EXAMPLE}", received(method)))),
+    }
 }
 
 fn once(repeated: Option<&str>, place: &str) -> Result<(), RpcFault> {
@@ -236,7 +256,7 @@ fn once(repeated: Option<&str>, place: &str) -> Result<(), RpcFault> {
     }
 }
 
-/// MCP narrows JSON-RPC: `null` is no id. A string that is not Unicode could not be read back by anyone.
+/// Checks an id. MCP does not allow `null`; strings with lone surrogates cannot be returned.
 fn is_id(value: &RawValue) -> bool {
     let fits = match value.get().as_bytes().first() {
         Some(b'"') => string(value).is_some(),

@@ -6,13 +6,13 @@ use crate::handler::Handler;
 use crate::revision::Revision;
 use crate::tool::Arguments;
 
-/// A method that this crate does not serve by itself: an extension, or something of older revisions.
+/// A method that this crate does not implement: an extension, or a method of older revisions.
 #[derive(Debug)]
 pub struct Method<S> {
-    /// What a request calls it.
+    /// Its name in requests.
     pub name: &'static str,
-    /// At which revisions it exists; at others it is unknown.
+    /// The revisions with this method; it is unknown in others.
     pub revisions: RangeInclusive<Revision>,
-    /// Serves it, given `params`; the result is an object.
+    /// The handler of `params`; the result is an object.
     pub call: Handler<S, Arguments, Value>,
 }

@@ -5,20 +5,20 @@ use crate::context::{Headers, decoded};
 use crate::fault::{RpcFault, quoted};
 use crate::tool::Arguments;
 
-/// An argument that is also sent as a header (`x-mcp-header`, 2026-07-28), so that what stands between client and
-/// server can act on it unread.
+/// An argument that is also sent as a header (`x-mcp-header`, 2026-07-28), for intermediaries that do not parse the
+/// body.
 #[derive(Debug)]
 pub(crate) struct Mirrored {
     header: HeaderName,
-    /// The names that lead to it.
+    /// The path of names to the argument.
     path: Vec<String>,
 }
 
 impl Mirrored {
-    /// All that a schema marks.
+    /// Returns the marked arguments of a schema.
     ///
     /// # Panics
-    /// If a mark is no text, or two are the same header.
+    /// If a mark is not a text, or two arguments have the same header.
     pub(crate) fn from_schema(schema: &Value) -> Vec<Self> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found);

@@ -3,7 +3,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-/// The severity of something logged (RFC 5424), least first.
+/// Severity of log messages (RFC 5424), lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are RFC 5424's")]
 pub enum LogLevel {
@@ -29,7 +29,7 @@ impl LogLevel {
         Self::Emergency,
     ];
 
-    /// The level as the protocol writes it.
+    /// Returns the name in the protocol.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,12 +49,12 @@ impl LogLevel {
     }
 }
 
-/// What a handler tells while it works, until a transport takes it.
+/// A queue of notifications from a handler to the transport.
 #[derive(Debug, Default)]
 pub struct Notifications(Mutex<VecDeque<Vec<u8>>>);
 
 impl Notifications {
-    /// How many may wait; what is told beyond that is dropped, because only the newest state matters to anyone.
+    /// Maximum number of waiting notifications; further ones are dropped.
     const MAX_WAITING: usize = 1000;
 
     pub(crate) fn push(&self, method: &str, params: &Value) {
@@ -65,7 +65,7 @@ impl Notifications {
         }
     }
 
-    /// The next one to send, as JSON without line breaks.
+    /// Removes and returns the next notification, as JSON without line breaks.
     #[must_use]
     pub fn take(&self) -> Option<Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()

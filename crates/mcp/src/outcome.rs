@@ -3,14 +3,14 @@ use std::error::Error;
 use crate::call::{Call, CallError, InputRequired};
 use crate::fault::RpcFault;
 
-/// How a request ended that was not refused.
+/// The outcome of a call without an error.
 pub(crate) enum CallOutcome<T> {
     Done(T),
-    /// Not yet: the client has to find something out first.
+    /// Input from the client is required.
     Input(InputRequired),
 }
 
-/// What a handler's result comes to; `refusal` says by which error a refusal travels.
+/// Converts the result of a handler; `refusal` creates the error for rejected arguments and failed calls.
 pub(crate) fn settle<T>(
     result: Result<T, CallError>,
     name: &str,
@@ -21,7 +21,7 @@ pub(crate) fn settle<T>(
         Ok(done) => Ok(CallOutcome::Done(done)),
         Err(CallError::BadArgument(text) | CallError::Failed(text)) => Err(refusal(text)),
         Err(CallError::Refused(text)) => Err(RpcFault::params(text)),
-        Err(CallError::InputRequired(asked)) => call.may_ask(asked).map(CallOutcome::Input),
+        Err(CallError::InputRequired(required)) => call.check_input(required).map(CallOutcome::Input),
         Err(CallError::MissingCapability(capability)) => Err(RpcFault::missing_capability(capability)),
         Err(CallError::Internal(source)) => {
             let error: &(dyn Error + 'static) = &*source;

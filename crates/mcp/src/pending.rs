@@ -7,21 +7,21 @@ use futures_util::future::BoxFuture;
 use crate::notifications::Notifications;
 use crate::response::RpcResponse;
 
-/// A response that is being worked out. Nothing happens unless it is asked for the next step.
+/// A response in progress. It only proceeds while [`PendingResponse::next`] is polled.
 pub(crate) struct PendingResponse<'a> {
     work: Option<BoxFuture<'a, RpcResponse>>,
     response: Option<RpcResponse>,
     notifications: Arc<Notifications>,
 }
 
-/// What comes of a message: notifications, then the response.
+/// A notification or the response, which comes last.
 pub(crate) enum ResponseStep {
     Notification(Vec<u8>),
     Response(RpcResponse),
 }
 
 impl<'a> PendingResponse<'a> {
-    /// `respond` may push to the notifications it is given while it runs.
+    /// Creates a response; `respond` may push to the notifications while it runs.
     pub(crate) fn new<F: Future<Output = RpcResponse> + Send + 'a>(
         respond: impl FnOnce(Arc<Notifications>) -> F,
     ) -> Self {
@@ -30,18 +30,19 @@ impl<'a> PendingResponse<'a> {
         Self { work: Some(work), response: None, notifications }
     }
 
-    /// What is left once all is done.
+    /// Creates a finished response with the remaining notifications.
     pub(crate) fn done(notifications: Notifications, response: RpcResponse) -> Self {
         Self { work: None, response: Some(response), notifications: Arc::new(notifications) }
     }
 
-    /// The next step; `None` after the response. It may be dropped and asked for again.
+    /// Returns the next step; `None` after the response. The future may be dropped and created again.
     pub(crate) async fn next(&mut self) -> Option<ResponseStep> {
         std::future::poll_fn(|context| {
             if let Some(work) = &mut self.work
                 && let Poll::Ready(response) = Pin::new(work).poll(context)
             {
-                (self.work, self.response) = (None, Some(response));
+                self.work = None;
+                self.response = Some(response);
             }
             match self.notifications.take() {
                 Some(notification) => Poll::Ready(Some(ResponseStep::Notification(notification))),

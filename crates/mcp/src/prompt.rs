@@ -11,52 +11,52 @@ use crate::list::PagedList;
 use crate::message::Params;
 use crate::outcome::{CallOutcome, settle};
 
-/// A way to begin a conversation, which people choose from a menu.
+/// A prompt: the start of a conversation, chosen by people from a menu.
 #[derive(Debug)]
 pub struct Prompt<S> {
-    /// What it is called by, unique in its server.
+    /// Its name, unique in the server.
     pub name: &'static str,
-    /// What people see.
+    /// Its title for people.
     pub title: &'static str,
-    /// What it is good for.
+    /// Its purpose.
     pub description: &'static str,
-    /// What it asks for.
+    /// Its arguments.
     pub arguments: Vec<PromptArgument<S>>,
-    /// By which people recognise it.
+    /// Its icons.
     pub icons: Vec<Icon>,
-    /// The messages that it begins with, given its arguments: the required ones are there, others may be.
+    /// Returns the messages for the arguments, which include all required ones.
     pub get: Handler<S, Texts, Vec<PromptMessage>>,
 }
 
-/// Something a prompt asks for; always a text.
+/// An argument of a prompt, which is always a text.
 #[derive(Debug)]
 pub struct PromptArgument<S> {
-    /// What it is called by.
+    /// Its name.
     pub name: &'static str,
-    /// What people see.
+    /// Its title for people.
     pub title: &'static str,
-    /// What to write there.
+    /// Its description.
     pub description: &'static str,
-    /// Whether the prompt needs it.
+    /// Whether it is required.
     pub required: bool,
-    /// How it is completed while somebody types.
+    /// Completes it, if supported.
     pub complete: Option<Complete<S>>,
 }
 
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Content,
 }
 
-/// Who says something in a conversation.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -70,19 +70,16 @@ pub(crate) struct Prompts<S> {
 }
 
 impl PromptMessage {
-    /// Something the person says.
+    /// Creates a message of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, content: Content::Text(text.into()) }
     }
 }
 
 impl<S> Prompt<S> {
+    /// Returns the entry of `prompts/list`.
     fn entry(&self) -> Value {
-        let argument = |argument: &PromptArgument<S>| {
-            json!({ "name": argument.name, "title": argument.title, "description": argument.description,
-                    "required": argument.required })
-        };
-        let arguments: Vec<_> = self.arguments.iter().map(argument).collect();
+        let arguments: Vec<_> = self.arguments.iter().map(PromptArgument::entry).collect();
         let mut entry = json!({ "name": self.name, "title": self.title, "description": self.description,
                                 "arguments": arguments });
         if !self.icons.is_empty() {
@@ -91,35 +88,45 @@ impl<S> Prompt<S> {
         entry
     }
 
-    /// The arguments sent, if they are those the prompt asks for.
+    /// Returns the sent arguments after checking names and types.
     fn arguments(&self, params: &Params<'_>, call: &Call<'_>) -> Result<Texts, RpcFault> {
-        let asked = || match &*self.arguments {
-            [] => "it takes none".to_owned(),
-            some => format!("it takes {}", some.iter().map(|one| one.name).collect::<Vec<_>>().join(", ")),
-        };
         let mut texts = Texts::new();
         if let Some(sent) = params.arguments.filter(|sent| kind(sent) != "null") {
             let sent: Map<String, Value> = serde_json::from_str(sent.get()).map_err(|_| {
                 RpcFault::malformed(call.revision, format!("params.arguments must be an object, got {}", kind(sent)))
             })?;
             for (name, value) in sent {
-                let known = self.arguments.iter().any(|argument| argument.name == name);
-                match value {
-                    Value::String(text) if known => texts.insert(name, text),
-                    _ if known => {
-                        return Err(RpcFault::params(format!("the argument {} must be a string", quoted(&name))));
-                    }
-                    _ => return Err(RpcFault::params(format!("there is no argument {}; {}", quoted(&name), asked()))),
+                if !self.arguments.iter().any(|argument| argument.name == name) {
+                    let detail = format!("there is no argument {}; {}", quoted(&name), self.advice());
+                    return Err(RpcFault::params(detail));
+                }
+                let Value::String(text) = value else {
+                    return Err(RpcFault::params(format!("the argument {} must be a string", quoted(&name))));
                 };
+                texts.insert(name, text);
             }
         }
-        let missing = self.arguments.iter().find(|argument| argument.required && !texts.contains_key(argument.name));
-        match missing {
-            Some(missing) => {
-                Err(RpcFault::params(format!("the argument \"{}\" is missing; {}", missing.name, asked())))
+        for argument in &self.arguments {
+            if argument.required && !texts.contains_key(argument.name) {
+                let detail = format!("the argument \"{}\" is missing; {}", argument.name, self.advice());
+                return Err(RpcFault::params(detail));
             }
-            None => Ok(texts),
         }
+        Ok(texts)
+    }
+
+    /// Returns the names of the arguments, for error texts.
+    fn advice(&self) -> String {
+        match &*self.arguments {
+            [] => "it takes none".to_owned(),
+            some => format!("it takes {}", some.iter().map(|one| one.name).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+impl<S> PromptArgument<S> {
+    fn entry(&self) -> Value {
+        json!({ "name": self.name, "title": self.title, "description": self.description, "required": self.required })
     }
 }
 
@@ -147,10 +154,13 @@ impl<S> Prompts<S> {
         (argument, typed): (&str, &str),
         known: &Texts,
     ) -> Result<Completion, RpcFault> {
-        let prompt = self.find(name).ok_or_else(|| unknown("the prompt", name))?;
-        let found = prompt.arguments.iter().find(|one| one.name == argument);
-        let found = found.ok_or_else(|| unknown("the argument", argument))?;
-        Ok(found.complete.map(|complete| complete(state, typed, known)).unwrap_or_default())
+        let Some(prompt) = self.find(name) else {
+            return Err(unknown("the prompt", name));
+        };
+        let Some(argument) = prompt.arguments.iter().find(|one| one.name == argument) else {
+            return Err(unknown("the argument", argument));
+        };
+        Ok(argument.complete.map(|complete| complete(state, typed, known)).unwrap_or_default())
     }
 
     fn find(&self, name: &str) -> Option<&Prompt<S>> {

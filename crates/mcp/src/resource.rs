@@ -12,28 +12,28 @@ use crate::outcome::{CallOutcome, settle};
 use crate::response::Cacheable;
 use crate::revision::Revision;
 
-/// Something a client can read.
+/// A resource that clients can read.
 #[derive(Debug)]
 pub struct Resource<S> {
-    /// Where it is. With variables (`notes://{folder}/{note}`, RFC 6570 level 1) it is a template of many resources;
-    /// each variable stands for one or more characters other than `/`, percent-decoded.
+    /// Its URI. With variables (`notes://{folder}/{note}`, RFC 6570 level 1) it is a template of many resources; each
+    /// variable matches one or more characters other than `/`, percent-decoded.
     pub uri: &'static str,
     /// A name for programs.
     pub name: &'static str,
     /// A name for people.
     pub title: &'static str,
-    /// What it holds and when to read it.
+    /// Its content and use.
     pub description: &'static str,
-    /// The format of what it holds.
+    /// The format of its content.
     pub mime_type: &'static str,
-    /// By which people recognise it.
+    /// Its icons.
     pub icons: Vec<Icon>,
-    /// What extensions of the protocol say of it: its `_meta` in the list and in what is read, left out where it is empty.
+    /// Its `_meta` for extensions of the protocol, in the list and in its content; left out if empty.
     pub meta: Map<String, Value>,
-    /// How variables are completed, by name.
+    /// Completions of variables, by name.
     pub completions: Vec<(&'static str, Complete<S>)>,
-    /// Reads it, given its variables. [`CallError::Failed`](crate::CallError::Failed) says that there is no such
-    /// resource.
+    /// Reads it, given its variables. [`CallError::Failed`](crate::CallError::Failed) means that the resource does not
+    /// exist.
     pub read: Handler<S, Texts, Contents>,
 }
 
@@ -51,9 +51,9 @@ impl<S> Resource<S> {
     }
 
     fn entry(&self) -> Value {
-        let at = if self.is_template() { "uriTemplate" } else { "uri" };
+        let uri_member = if self.is_template() { "uriTemplate" } else { "uri" };
         let mut entry = json!({
-            at: self.uri, "name": self.name, "title": self.title,
+            uri_member: self.uri, "name": self.name, "title": self.title,
             "description": self.description, "mimeType": self.mime_type,
         });
         if !self.icons.is_empty() {
@@ -65,19 +65,25 @@ impl<S> Resource<S> {
         entry
     }
 
-    /// The variables by which `uri` is one of this template.
+    /// Returns the values of the variables if `uri` matches this template.
     fn variables(&self, uri: &str) -> Option<Texts> {
-        let (mut template, mut rest, mut variables) = (self.uri, uri, Texts::new());
-        while let Some((literal, (name, after))) =
-            template.split_once('{').and_then(|(literal, rest)| Some((literal, rest.split_once('}')?)))
+        let mut template = self.uri;
+        let mut rest = uri;
+        let mut variables = Texts::new();
+        while let Some((literal, after)) = template.split_once('{')
+            && let Some((name, after)) = after.split_once('}')
         {
             rest = rest.strip_prefix(literal)?;
-            let end = rest.find('/').unwrap_or(rest.len());
-            let next = after.split('{').next().filter(|next| !next.is_empty() && !next.starts_with('/'));
-            let end = next.map_or(Some(end), |next| rest[..end].find(next))?;
-            let value = percent_decode_str(&rest[..end]).decode_utf8().ok().filter(|value| !value.is_empty())?;
+            let segment = &rest[..rest.find('/').unwrap_or(rest.len())];
+            let next = after.split('{').next().unwrap_or_default();
+            let end = if next.is_empty() || next.starts_with('/') { segment.len() } else { segment.find(next)? };
+            let value = percent_decode_str(&rest[..end]).decode_utf8().ok()?;
+            if value.is_empty() {
+                return None;
+            }
             variables.insert(name.to_owned(), value.into_owned());
-            (template, rest) = (after, &rest[end..]);
+            template = after;
+            rest = &rest[end..];
         }
         (template == rest).then_some(variables)
     }
@@ -112,10 +118,10 @@ impl<S> Resources<S> {
         (argument, typed): (&str, &str),
         known: &Texts,
     ) -> Result<Completion, RpcFault> {
-        let resource = self.all.iter().find(|resource| resource.uri == uri);
-        let resource = resource.ok_or_else(|| unknown("the resource", uri))?;
-        let completion = resource.completions.iter().find(|(name, _)| *name == argument);
-        match completion {
+        let Some(resource) = self.all.iter().find(|resource| resource.uri == uri) else {
+            return Err(unknown("the resource", uri));
+        };
+        match resource.completions.iter().find(|(name, _)| *name == argument) {
             Some((_, complete)) => Ok(complete(state, typed, known)),
             None if resource.uri.contains(&format!("{{{argument}}}")) => Ok(Completion::default()),
             None => Err(unknown("the variable", argument)),
@@ -131,11 +137,13 @@ impl<S: Sync> Resources<S> {
         call: &Call<'_>,
     ) -> Result<CallOutcome<Value>, RpcFault> {
         let uri = params.uri(call.revision)?;
-        let missing = |reason: &str| RpcFault::no_resource(call.revision, &uri, reason);
         let found = self.all.iter().find_map(|resource| Some((resource, resource.variables(&uri)?)));
-        let (resource, variables) = found.ok_or_else(|| missing("the lists of resources and templates have all"))?;
+        let Some((resource, variables)) = found else {
+            let reason = "the lists of resources and templates have all";
+            return Err(RpcFault::no_resource(call.revision, &uri, reason));
+        };
         let read = resource.read.run(state, &variables, call).await;
-        let outcome = settle(read, resource.name, call, |reason| missing(&reason))?;
+        let outcome = settle(read, resource.name, call, |reason| RpcFault::no_resource(call.revision, &uri, &reason))?;
         Ok(match outcome {
             CallOutcome::Done(contents) => {
                 let mut item = contents.listed(&uri, resource.mime_type);

@@ -10,21 +10,21 @@ use crate::notifications::LogLevel;
 use crate::revision::Revision;
 use crate::structured::Structured;
 
-/// For how long a client may keep what does not change while the process lives.
+/// Time for which clients may cache results that do not change while the process runs.
 const TTL_MILLIS: u32 = 300_000;
 
-/// The answer to a message.
+/// The response to a message.
 #[derive(Debug)]
 pub struct RpcResponse {
-    /// The HTTP status; other transports have no use for it.
+    /// The HTTP status, ignored by other transports.
     pub status: StatusCode,
-    /// A JSON-RPC reply without line breaks, or nothing where the message was a notification.
+    /// A JSON-RPC reply without line breaks, or `None` for a notification.
     pub body: Option<Vec<u8>>,
-    /// The revision that this message (an `initialize`) agreed on for the rest of its connection.
+    /// The revision negotiated by this message (an `initialize`) for its connection.
     pub negotiated: Option<Revision>,
-    /// What the client of that message can do, as it declared it.
+    /// The capabilities declared by the client in that message.
     pub capabilities: Option<Box<RawValue>>,
-    /// The level that this message (a `logging/setLevel`) asked for on the rest of its connection.
+    /// The level requested by this message (a `logging/setLevel`) for its connection.
     pub log_level: Option<LogLevel>,
 }
 
@@ -44,12 +44,12 @@ impl RpcResponse {
             id: &'a RawValue,
             result: &'a T,
         }
-        let body = serde_json::to_vec(&Success { jsonrpc: "2.0", id, result }).expect("a result always serialises");
+        let body = serde_json::to_vec(&Success { jsonrpc: "2.0", id, result }).expect("a result always serializes");
         Self::sent(StatusCode::OK, Some(body))
     }
 }
 
-/// The result of `tools/call` that holds no structured value.
+/// The result of `tools/call` without a structured value.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult<'a> {
@@ -74,14 +74,14 @@ struct TextContent<'a> {
     text: &'a str,
 }
 
-/// What a model gets to see.
+/// The result of a tool for the model.
 pub(crate) enum ToolResult {
     Output(Output),
-    /// What went wrong and what to do about it.
+    /// An error text with advice.
     Failure(String),
 }
 
-/// The response to a call of a tool; `meta` is what a result of a stateless revision says about the server.
+/// Returns the response to a tool call; `meta` is the `_meta` of results of stateless revisions.
 pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&RawValue>) -> RpcResponse {
     let (content, is_error) = match result {
         ToolResult::Output(Output::Structured(value)) => return structured(id, value, meta),
@@ -91,8 +91,8 @@ pub(crate) fn tool_response(id: &RawValue, result: &ToolResult, meta: Option<&Ra
     RpcResponse::result(id, &CallResult { content, is_error, result_type: meta.map(|_| "complete"), meta })
 }
 
-/// A structured value, as it is and as text. It is put together by hand because it is most of what a server sends, and
-/// the value is JSON already.
+/// Returns a response with a structured value as JSON and as text. It is assembled from bytes for performance, because
+/// the value is already rendered.
 fn structured(id: &RawValue, value: &Structured, meta: Option<&RawValue>) -> RpcResponse {
     let [json, escaped] = value.forms();
     let around = 256 + id.get().len() + meta.map_or(0, |meta| meta.get().len());
@@ -112,7 +112,7 @@ fn structured(id: &RawValue, value: &Structured, meta: Option<&RawValue>) -> Rpc
     RpcResponse::sent(StatusCode::OK, Some(body))
 }
 
-/// A result with what a stateless revision adds to every one.
+/// Adds the members that every result of a stateless revision has.
 pub(crate) fn completed(mut result: Value, meta: Option<&RawValue>) -> Value {
     if let Some(meta) = meta {
         result["resultType"] = json!("complete");
@@ -121,7 +121,7 @@ pub(crate) fn completed(mut result: Value, meta: Option<&RawValue>) -> Value {
     result
 }
 
-/// The result that asks the client for something first.
+/// Returns the result that requests input from the client.
 pub(crate) fn input_required(asked: &InputRequired, meta: &RawValue) -> Value {
     let mut result = json!({ "resultType": "input_required", "_meta": meta });
     if !asked.requests.is_empty() {
@@ -133,7 +133,8 @@ pub(crate) fn input_required(asked: &InputRequired, meta: &RawValue) -> Value {
     result
 }
 
-/// A result that is the same for everyone, rendered once: as it was before 2026-07-28 and as it is since.
+/// A result that is the same for all clients, rendered once in the form before 2026-07-28 and once in the form since
+/// then.
 #[derive(Debug)]
 pub(crate) struct Cacheable {
     legacy: Box<RawValue>,
@@ -141,14 +142,14 @@ pub(crate) struct Cacheable {
 }
 
 impl Cacheable {
-    /// From the members of the result; `meta` is what a result of a stateless revision says about the server.
+    /// Renders the members of the result; `meta` is the `_meta` of results of stateless revisions.
     pub(crate) fn new(mut members: Value, meta: &RawValue) -> Self {
         let legacy = rendered(&members);
         Self::mark(&mut members);
         Self { legacy, stateless: rendered(&completed(members, Some(meta))) }
     }
 
-    /// Says of a result that it may be kept, and by whom.
+    /// Marks a result as publicly cacheable.
     pub(crate) fn mark(result: &mut Value) {
         result["ttlMs"] = json!(TTL_MILLIS);
         result["cacheScope"] = json!("public");
@@ -160,5 +161,5 @@ impl Cacheable {
 }
 
 pub(crate) fn rendered(value: &Value) -> Box<RawValue> {
-    to_raw_value(value).expect("a value always serialises")
+    to_raw_value(value).expect("a value always serializes")
 }

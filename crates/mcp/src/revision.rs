@@ -1,9 +1,9 @@
 use std::fmt;
 
-/// A revision of the Model Context Protocol, oldest first, so that `>=` reads as "at least as new as".
+/// A revision of the Model Context Protocol, ordered by age.
 ///
-/// The four revisions before 2026-07-28 begin with `initialize`; since then every request carries its revision in
-/// `params._meta` and a server keeps nothing between two requests.
+/// Connections of the four revisions before 2026-07-28 start with `initialize`; since then every request has its
+/// revision in `params._meta` and the server has no state between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
     /// The first: HTTP with SSE, later deprecated.
@@ -12,22 +12,22 @@ pub enum Revision {
     V2025_03_26,
     /// `structuredContent`, the `MCP-Protocol-Version` header, no more batches.
     V2025_06_18,
-    /// A bad argument is a tool's result, so that the model can correct itself.
+    /// Errors of arguments are results of the tool, so that the model can correct them.
     V2025_11_25,
     /// Stateless: `server/discover` instead of `initialize`.
     V2026_07_28,
 }
 
 impl Revision {
-    /// Every revision this crate speaks, newest first: the order in which a client should prefer them.
+    /// The supported revisions, newest first, which is also the order of preference.
     pub const ALL: [Self; 5] =
         [Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26, Self::V2024_11_05];
 
-    /// What a request without any sign of a revision is taken for, as the protocol asks of servers that also serve
-    /// clients older than the `MCP-Protocol-Version` header.
+    /// The revision of requests without a version, defined by the protocol for servers that support clients without the
+    /// `MCP-Protocol-Version` header.
     pub const ASSUMED: Self = Self::V2025_03_26;
 
-    /// The revision as the protocol writes it.
+    /// Returns the name in the protocol.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,27 +39,31 @@ impl Revision {
         }
     }
 
-    /// The revision that `text` names, if this crate speaks it.
+    /// Parses the name of a supported revision.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.as_str() == text)
     }
 
-    /// Whether every request stands alone (since 2026-07-28), rather than after an `initialize`.
+    /// Checks whether requests are stateless (since 2026-07-28), without an `initialize`.
     #[must_use]
     pub const fn is_stateless(self) -> bool {
-        // The old ones are named: whatever comes next is like the newest.
+        // The old ones are listed, so that future revisions are stateless.
         !matches!(self, Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25)
     }
 
-    /// The newest revision that begins with `initialize`.
+    /// Returns the newest revision with `initialize`.
     pub(crate) fn newest_stateful() -> Self {
-        Self::ALL.into_iter().find(|revision| !revision.is_stateless()).expect("ALL holds revisions with initialize")
+        Self::ALL.into_iter().find(|revision| !revision.is_stateless()).expect("ALL contains revisions with initialize")
     }
 
-    /// The revision that `initialize` answers: the one asked for if it has an `initialize`, else the newest that has.
-    pub(crate) fn negotiate(asked: Option<&str>) -> Self {
-        asked.and_then(Self::parse).filter(|revision| !revision.is_stateless()).unwrap_or_else(Self::newest_stateful)
+    /// Returns the negotiated revision: the requested one if it is supported and has `initialize`, otherwise the newest
+    /// one with `initialize`.
+    pub(crate) fn negotiate(requested: Option<&str>) -> Self {
+        requested
+            .and_then(Self::parse)
+            .filter(|revision| !revision.is_stateless())
+            .unwrap_or_else(Self::newest_stateful)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::content::Icon;
 use crate::context::Context;
 use crate::fault::{RpcFault, quoted};
 use crate::json::string;
-use crate::message::{Message, NotAMessage, Params};
+use crate::message::{InvalidMessage, Message, Params};
 use crate::method::Method;
 use crate::notifications::LogLevel;
 use crate::outcome::{CallOutcome, settle};
@@ -20,10 +20,10 @@ use crate::revision::Revision;
 use crate::tool::{Arguments, Tool};
 use crate::tools::Tools;
 
-/// How many entries a page of a list has, unless it is set.
+/// Default number of entries on a page of a list.
 const PAGE_SIZE: usize = 100;
 
-/// Who the server is.
+/// The name and description of a server.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Info {
@@ -33,46 +33,46 @@ pub struct Info {
     pub title: String,
     /// A semantic version.
     pub version: String,
-    /// What it is good for, in a sentence.
+    /// Its purpose, in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where people read more.
+    /// URL with more information for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
-    /// By which people recognise it.
+    /// Its icons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// What a model should know before it uses the tools: which comes first, which units, what to beware of.
+    /// Instructions for a model that uses the tools: order, units, warnings.
     #[serde(skip)]
     pub instructions: Option<String>,
 }
 
-/// A server: who it is and what it can do, over a state `S` that its handlers read.
+/// A server with a state `S` for its handlers.
 ///
-/// It knows nothing of transports; [`Server::handle`] turns one message into one reply, and [`router`](crate::router)
-/// and [`serve_stdio`](crate::serve_stdio) carry them.
+/// It is independent of transports: [`Server::handle`] returns the reply to a message, and [`router`](crate::router)
+/// and [`serve_stdio`](crate::serve_stdio) transport them.
 #[derive(Debug)]
 pub struct Server<S> {
     info: Info,
-    /// What every result of a stateless revision says about the server.
+    /// The `_meta` of every result of a stateless revision.
     meta: Box<RawValue>,
     page_size: usize,
     tools: Tools<S>,
     resources: Resources<S>,
     prompts: Prompts<S>,
     methods: Vec<Method<S>>,
-    /// What it says of each extension that it has.
+    /// The settings of its extensions.
     extensions: Map<String, Value>,
     logs: bool,
-    /// Whether any handler does.
+    /// Whether any handler is asynchronous.
     waits: bool,
 }
 
 impl<S> Server<S> {
-    /// A server that can do nothing yet.
+    /// Creates a server without tools, resources, prompts and methods.
     #[must_use]
     pub fn new(info: Info) -> Self {
-        // It goes with every result, so it holds no more than it must.
+        // It is part of every result, so it contains only the required members.
         let Info { name, title, version, .. } = &info;
         let meta =
             json!({ "io.modelcontextprotocol/serverInfo": { "name": name, "title": title, "version": version } });
@@ -91,10 +91,10 @@ impl<S> Server<S> {
         }
     }
 
-    /// The server with one more tool, listed last.
+    /// Adds a tool at the end of the list.
     ///
     /// # Panics
-    /// If the name is taken, or is not 1 to 128 of `A-Z a-z 0-9 _ - .`; if a mark `x-mcp-header` makes no header.
+    /// If the name is used twice or is not 1 to 128 of `A-Z a-z 0-9 _ - .`; if an `x-mcp-header` is not a valid header.
     #[must_use]
     pub fn tool(mut self, tool: Tool<S>) -> Self {
         self.waits |= tool.call.waits();
@@ -103,10 +103,10 @@ impl<S> Server<S> {
         self
     }
 
-    /// The server with one more resource or template, listed last.
+    /// Adds a resource or template at the end of the list.
     ///
     /// # Panics
-    /// If its URI is taken.
+    /// If its URI is used twice.
     #[must_use]
     pub fn resource(mut self, resource: Resource<S>) -> Self {
         self.waits |= resource.read.waits();
@@ -116,10 +116,10 @@ impl<S> Server<S> {
         self
     }
 
-    /// The server with one more prompt, listed last.
+    /// Adds a prompt at the end of the list.
     ///
     /// # Panics
-    /// If its name is taken.
+    /// If its name is used twice.
     #[must_use]
     pub fn prompt(mut self, prompt: Prompt<S>) -> Self {
         self.waits |= prompt.get.waits();
@@ -128,7 +128,7 @@ impl<S> Server<S> {
         self
     }
 
-    /// The server with one more method. What this crate serves by itself comes first.
+    /// Adds a method. The methods of this crate have precedence.
     #[must_use]
     pub fn method(mut self, method: Method<S>) -> Self {
         self.waits |= method.call.waits();
@@ -136,22 +136,23 @@ impl<S> Server<S> {
         self
     }
 
-    /// The server saying that it has an extension of the protocol, such as `io.modelcontextprotocol/ui`, and how. What the
-    /// extension adds to tools and resources stands in their `meta`.
+    /// Declares an extension of the protocol, such as `io.modelcontextprotocol/ui`, with its settings. Its data about
+    /// tools and resources is in their `meta`.
     #[must_use]
     pub fn extension(mut self, name: &'static str, settings: Map<String, Value>) -> Self {
         self.extensions.insert(name.to_owned(), Value::Object(settings));
         self
     }
 
-    /// The server saying that it logs to its clients ([`Call::log`]), and taking `logging/setLevel` where there is one.
+    /// Declares that the server logs to its clients ([`Call::log`]), and supports `logging/setLevel` in revisions with
+    /// it.
     #[must_use]
     pub fn logs(mut self) -> Self {
         self.logs = true;
         self
     }
 
-    /// The server with lists in pages of `size` entries, at least one; 100 unless set.
+    /// Sets the number of entries on a page, at least one; 100 by default.
     #[must_use]
     pub fn page_size(mut self, size: usize) -> Self {
         self.page_size = size.max(1);
@@ -162,18 +163,18 @@ impl<S> Server<S> {
         self
     }
 
-    /// Who the server is.
+    /// Returns name and description.
     #[must_use]
     pub fn info(&self) -> &Info {
         &self.info
     }
 
-    /// The tools, as listed.
+    /// Returns the tools in the order of the list.
     pub fn tools(&self) -> impl Iterator<Item = &Tool<S>> {
         self.tools.iter()
     }
 
-    /// What the server tells clients that it can do.
+    /// Returns the capabilities declared to clients.
     #[must_use]
     pub fn capabilities(&self) -> Value {
         let mut capabilities = json!({});
@@ -195,25 +196,25 @@ impl<S> Server<S> {
         capabilities
     }
 
-    /// Whether an answer may take longer than computing it.
+    /// Checks whether any handler is asynchronous.
     pub(crate) fn waits(&self) -> bool {
         self.waits
     }
 
     fn discover(&self) -> Cacheable {
         let versions = Revision::ALL.map(Revision::as_str);
-        Cacheable::new(self.introduced(json!({ "supportedVersions": versions })), &self.meta)
+        Cacheable::new(self.with_introduction(json!({ "supportedVersions": versions })), &self.meta)
     }
 
     fn initialize(&self, params: &Params<'_>, id: &RawValue) -> Result<RpcResponse, RpcFault> {
         let revision = Revision::negotiate(params.protocol_version()?.as_deref());
-        let result = self.introduced(json!({ "protocolVersion": revision.as_str(), "serverInfo": self.info }));
+        let result = self.with_introduction(json!({ "protocolVersion": revision.as_str(), "serverInfo": self.info }));
         let capabilities = params.capabilities.map(ToOwned::to_owned);
         Ok(RpcResponse { negotiated: Some(revision), capabilities, ..RpcResponse::result(id, &result) })
     }
 
-    /// `result` with what both ways of getting to know a server tell.
-    fn introduced(&self, mut result: Value) -> Value {
+    /// Adds the members that `initialize` and `server/discover` have in common.
+    fn with_introduction(&self, mut result: Value) -> Value {
         result["capabilities"] = self.capabilities();
         if let Some(instructions) = &self.info.instructions {
             result["instructions"] = json!(instructions);
@@ -222,39 +223,39 @@ impl<S> Server<S> {
     }
 
     fn complete(&self, state: &S, params: &Params<'_>, revision: Revision) -> Result<Value, RpcFault> {
-        let CompletionRequest { of, argument, typed, known } = CompletionRequest::read(params, revision)?;
-        let asked = (&*argument, &*typed);
-        let values = match of {
-            CompletionTarget::Prompt(name) => self.prompts.complete(state, &name, asked, &known),
-            CompletionTarget::Resource(uri) => self.resources.complete(state, &uri, asked, &known),
+        let CompletionRequest { target, argument, typed, known } = CompletionRequest::read(params, revision)?;
+        let values = match target {
+            CompletionTarget::Prompt(name) => self.prompts.complete(state, &name, (&argument, &typed), &known),
+            CompletionTarget::Resource(uri) => self.resources.complete(state, &uri, (&argument, &typed), &known),
         };
         Ok(json!({ "completion": values?.quoted() }))
     }
 
-    /// The methods served at a revision, for whoever asked for another.
+    /// Creates the error for an unknown method, with the methods of the revision.
     fn unknown_method(&self, method: &str, revision: Revision) -> RpcFault {
         let served = if revision.is_stateless() { "server/discover, ping" } else { "initialize, ping" };
         let mut all = vec![served.to_owned()];
-        for (list, names) in [
+        for (is_served, names) in [
             (!self.tools.listed.is_empty(), "tools/list, tools/call"),
             (!self.resources.is_empty(), "resources/list, resources/templates/list, resources/read"),
             (!self.prompts.listed.is_empty(), "prompts/list, prompts/get"),
         ] {
-            if list {
+            if is_served {
                 all.push(names.to_owned());
             }
         }
-        let (method, all) = (quoted(method), all.join(", "));
+        let method = quoted(method);
+        let all = all.join(", ");
         RpcFault::method(revision, format!("{method} is not supported; at revision {revision} try {all}"))
     }
 }
 
 impl<S: Sync> Server<S> {
-    /// Handles the one message that `body` should be. It never fails: an error is a response too.
+    /// Handles the message in `body`. Errors are returned as responses.
     pub async fn handle(&self, state: &S, context: &Context<'_>, body: &[u8]) -> RpcResponse {
         let message = match Message::parse(body) {
             Ok(message) => message,
-            Err(NotAMessage { id, fault }) => return RpcResponse::fault(&fault, id),
+            Err(InvalidMessage { id, fault }) => return RpcResponse::fault(&fault, id),
         };
         match message.id {
             None => Self::notified(context),
@@ -264,7 +265,7 @@ impl<S: Sync> Server<S> {
         }
     }
 
-    /// Nothing here depends on any notification; all are accepted, for the protocol has them answered with silence.
+    /// Accepts a notification without an effect: none is needed here, and the protocol does not allow a reply.
     fn notified(context: &Context<'_>) -> RpcResponse {
         match context.header_revision() {
             Ok(_) => RpcResponse::sent(StatusCode::ACCEPTED, None),
@@ -284,29 +285,36 @@ impl<S: Sync> Server<S> {
         let Context { request_id, notifications, capabilities, log_level, .. } = *context;
         let call = &Call { revision, request_id, params, notifications, capabilities, log_level, logs: self.logs };
         let meta = revision.is_stateless().then_some(&*self.meta);
-        let list = |page: Result<&RawValue, RpcFault>| page.map(|page| RpcResponse::result(id, page));
-        let value = |value| Ok(RpcResponse::result(id, &completed(value, meta)));
         match (&*message.method, revision.is_stateless()) {
             ("tools/call", _) => match self.tools.call(state, context, params, call).await? {
                 CallOutcome::Done(result) => Ok(tool_response(id, &result, meta)),
                 CallOutcome::Input(asked) => Ok(RpcResponse::result(id, &input_required(&asked, &self.meta))),
             },
-            ("tools/list", _) if !self.tools.listed.is_empty() => list(self.tools.listed.page(params, revision)),
-            ("resources/list", _) if !self.resources.is_empty() => list(self.resources.listed.page(params, revision)),
+            ("tools/list", _) if !self.tools.listed.is_empty() => {
+                Ok(RpcResponse::result(id, self.tools.listed.page(params, revision)?))
+            }
+            ("resources/list", _) if !self.resources.is_empty() => {
+                Ok(RpcResponse::result(id, self.resources.listed.page(params, revision)?))
+            }
             ("resources/templates/list", _) if !self.resources.is_empty() => {
-                list(self.resources.templates.page(params, revision))
+                Ok(RpcResponse::result(id, self.resources.templates.page(params, revision)?))
             }
             ("resources/read", _) if !self.resources.is_empty() => {
                 Ok(self.settled(id, self.resources.read(state, params, call).await?, meta))
             }
-            ("prompts/list", _) if !self.prompts.listed.is_empty() => list(self.prompts.listed.page(params, revision)),
+            ("prompts/list", _) if !self.prompts.listed.is_empty() => {
+                Ok(RpcResponse::result(id, self.prompts.listed.page(params, revision)?))
+            }
             ("prompts/get", _) if !self.prompts.listed.is_empty() => {
                 Ok(self.settled(id, self.prompts.get(state, params, call).await?, meta))
             }
-            ("completion/complete", _) => value(self.complete(state, params, revision)?),
+            ("completion/complete", _) => {
+                Ok(RpcResponse::result(id, &completed(self.complete(state, params, revision)?, meta)))
+            }
             ("server/discover", true) => Ok(RpcResponse::result(id, self.discover().at(revision))),
             ("initialize", false) => self.initialize(params, id),
-            // It left the protocol with 2026-07-28. Hosts send it at every revision, and take an error for a dead server.
+            // Removed from the protocol with 2026-07-28, but hosts still send it and treat an error as a broken
+            // connection.
             ("ping", _) => Ok(RpcResponse::result(id, &json!({}))),
             ("logging/setLevel", false) if self.logs => set_level(params, id),
             (name, _) => match self.methods.iter().find(|one| one.name == name && one.revisions.contains(&revision)) {
@@ -324,8 +332,11 @@ impl<S: Sync> Server<S> {
         id: &RawValue,
         meta: Option<&RawValue>,
     ) -> Result<RpcResponse, RpcFault> {
-        let params = call.params.whole.map_or(Ok(Arguments::new()), |raw| serde_json::from_str(raw.get()));
-        let params = params.map_err(|error| RpcFault::malformed(call.revision, format!("params: {error}")))?;
+        let params: Arguments = match call.params.whole {
+            Some(raw) => serde_json::from_str(raw.get())
+                .map_err(|error| RpcFault::malformed(call.revision, format!("params: {error}")))?,
+            None => Arguments::new(),
+        };
         let result = method.call.run(state, &params, call).await;
         Ok(self.settled(id, settle(result, method.name, call, RpcFault::params)?, meta))
     }
@@ -339,10 +350,9 @@ impl<S: Sync> Server<S> {
 }
 
 fn set_level(params: &Params<'_>, id: &RawValue) -> Result<RpcResponse, RpcFault> {
-    let asked = params.level.and_then(string).and_then(|name| LogLevel::parse(&name));
-    let level = asked.ok_or_else(|| {
+    let Some(level) = params.level.and_then(string).and_then(|name| LogLevel::parse(&name)) else {
         let all = LogLevel::ALL.map(LogLevel::as_str).join(", ");
-        RpcFault::params(format!("params.level must be one of {all}"))
-    })?;
+        return Err(RpcFault::params(format!("params.level must be one of {all}")));
+    };
     Ok(RpcResponse { log_level: Some(level), ..RpcResponse::result(id, &json!({})) })
 }

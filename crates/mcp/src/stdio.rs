@@ -12,11 +12,11 @@ use crate::server::Server;
 
 /// Serves one client over a pair of byte streams, one message a line, until `reader` ends.
 ///
-/// A line holds at most [`MAX_MESSAGE_BYTES`]; a longer one is skipped and answered with an error. Nothing but messages
-/// is written, and one request is answered before the next is read.
+/// A line has at most [`MAX_MESSAGE_BYTES`]; a longer one is skipped, with an error as the reply. Only messages are
+/// written, and each request is answered before the next one is read.
 ///
 /// # Errors
-/// What reading or writing fails with.
+/// Errors of reading and writing.
 pub async fn serve_stdio<S: Sync>(
     server: &Server<S>,
     state: &S,
@@ -71,7 +71,7 @@ enum LineRead {
     TooLong,
 }
 
-/// The next line without its end; `None` at the end of the input.
+/// Reads the next line without its line break; `None` at the end of the input.
 async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Option<LineRead>> {
     const MAX_LINE_BYTES: u64 = MAX_MESSAGE_BYTES as u64 + 1;
     line.clear();

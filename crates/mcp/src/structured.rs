@@ -1,4 +1,4 @@
-//! The value of a tool, rendered once for all of its forms.
+//! The structured value of a tool, rendered once as JSON and as text.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 use crate::call::CallError;
 use crate::escape::{has_controls, is_plain, push_escaped};
 
-/// How many bytes most values have at most.
+/// Initial capacity in bytes, sufficient for most values.
 const USUAL_BYTES: usize = 4096;
 
-/// A JSON object, rendered as it is sent: as itself, and as a text.
+/// A JSON object, rendered as JSON and as the content of a JSON string.
 #[derive(Clone)]
 pub struct Structured {
     json: Vec<u8>,
     escaped: Vec<u8>,
 }
 
-/// Writes a [`Structured`] part by part, in both forms at once. It does not look whether the parts make an object: for
-/// values that are large and many; all others are [rendered](Structured::render).
+/// Writes a [`Structured`] part by part, in both forms at once. The syntax of the parts is not checked: use it only for
+/// large and frequent values, and [`Structured::render`] for all others.
 ///
 /// ```
 /// # use signpost_mcp::{StructuredWriter, fragment};
@@ -37,14 +37,14 @@ pub struct StructuredWriter {
     escaped: Vec<u8>,
 }
 
-/// A part of JSON that never changes, in both forms: see [`fragment!`](crate::fragment).
+/// A constant part of JSON, in both forms: see [`fragment!`](crate::fragment).
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment {
     json: &'static [u8],
     escaped: &'static [u8],
 }
 
-/// A [`Fragment`] of a constant text, escaped when it is compiled.
+/// Creates a [`Fragment`] of a constant text, escaped at compile time.
 #[macro_export]
 macro_rules! fragment {
     ($json:expr) => {{
@@ -64,7 +64,9 @@ impl Fragment {
     #[doc(hidden)]
     #[must_use]
     pub const fn escaped_length(json: &str) -> usize {
-        let (bytes, mut at, mut length) = (json.as_bytes(), 0, 0);
+        let bytes = json.as_bytes();
+        let mut at = 0;
+        let mut length = 0;
         while at < bytes.len() {
             length += if matches!(bytes[at], b'"' | b'\\') { 2 } else { 1 };
             at += 1;
@@ -75,25 +77,29 @@ impl Fragment {
     #[doc(hidden)]
     #[must_use]
     pub const fn escape<const LENGTH: usize>(json: &str) -> [u8; LENGTH] {
-        let (bytes, mut at, mut escaped, mut end) = (json.as_bytes(), 0, [b'\\'; LENGTH], 0);
+        let bytes = json.as_bytes();
+        let mut escaped = [b'\\'; LENGTH];
+        let mut at = 0;
+        let mut end = 0;
         while at < bytes.len() {
             end += if matches!(bytes[at], b'"' | b'\\') { 1 } else { 0 };
             escaped[end] = bytes[at];
-            (at, end) = (at + 1, end + 1);
+            at += 1;
+            end += 1;
         }
         escaped
     }
 }
 
 impl Structured {
-    /// Renders `value`, which must serialise as a JSON object.
+    /// Renders `value`, which must serialize as a JSON object.
     ///
     /// # Errors
-    /// [`CallError::Internal`] if it does not serialise, or as something else than an object.
+    /// [`CallError::Internal`] if it does not serialize as an object.
     pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
         let mut json = Vec::with_capacity(USUAL_BYTES);
         serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
-        // A value may hold JSON that someone else wrote, and stdio and SSE end a message where its line ends.
+        // A value may contain foreign JSON with line breaks, which end a message on stdio and SSE.
         if has_controls(&json) {
             let read: Value = serde_json::from_slice(&json).map_err(CallError::internal)?;
             json = serde_json::to_vec(&read).map_err(CallError::internal)?;
@@ -103,16 +109,16 @@ impl Structured {
         Self { json, escaped }.checked()
     }
 
-    /// The value as it will be sent.
+    /// Returns the JSON.
     ///
     /// # Panics
-    /// Never: it is made of texts.
+    /// Never: it consists of texts.
     #[must_use]
     pub fn json(&self) -> &str {
         std::str::from_utf8(&self.json).expect("JSON is UTF-8")
     }
 
-    /// As it is, and as it stands between the quotation marks of a JSON string.
+    /// Returns the JSON, and the JSON escaped for a JSON string.
     pub(crate) fn forms(&self) -> [&[u8]; 2] {
         [&self.json, &self.escaped]
     }
@@ -136,19 +142,19 @@ impl fmt::Debug for StructuredWriter {
 
 impl Default for StructuredWriter {
     fn default() -> Self {
-        // Most values fit, so that the buffers seldom grow.
+        // Most values fit, so the buffers rarely grow.
         Self { json: Vec::with_capacity(USUAL_BYTES), escaped: Vec::with_capacity(USUAL_BYTES * 5 / 4) }
     }
 }
 
 impl StructuredWriter {
-    /// How many bytes of JSON were written.
+    /// Returns the number of bytes of JSON written so far.
     #[must_use]
     pub fn written(&self) -> usize {
         self.json.len()
     }
 
-    /// Appends what never changes.
+    /// Appends a constant part.
     #[inline]
     pub fn fragment(&mut self, fragment: Fragment) {
         self.json.extend_from_slice(fragment.json);
@@ -158,14 +164,14 @@ impl StructuredWriter {
     /// Appends a string.
     ///
     /// # Panics
-    /// Never: a text always serialises.
+    /// Never: a text always serializes.
     pub fn text(&mut self, text: &str) {
         self.fragment(fragment!("\""));
         if is_plain(text.as_bytes()) {
             self.json.extend_from_slice(text.as_bytes());
             self.escaped.extend_from_slice(text.as_bytes());
         } else {
-            let quoted = serde_json::to_string(text).expect("a text always serialises");
+            let quoted = serde_json::to_string(text).expect("a text always serializes");
             self.push(&quoted.as_bytes()[1..quoted.len() - 1]);
         }
         self.fragment(fragment!("\""));
@@ -174,35 +180,38 @@ impl StructuredWriter {
     /// Appends a whole number.
     pub fn number(&mut self, number: u64) {
         const MAX_DIGITS: usize = 20;
-        let (mut digits, mut first, mut left) = ([b'0'; MAX_DIGITS], MAX_DIGITS - 1, number);
+        let mut digits = [b'0'; MAX_DIGITS];
+        let mut first = MAX_DIGITS - 1;
+        let mut left = number;
         while left > 9 {
             digits[first] += u8::try_from(left % 10).unwrap_or_default();
-            (first, left) = (first - 1, left / 10);
+            first -= 1;
+            left /= 10;
         }
         digits[first] += u8::try_from(left).unwrap_or_default();
         self.json.extend_from_slice(&digits[first..]);
         self.escaped.extend_from_slice(&digits[first..]);
     }
 
-    /// Appends a number with a fraction, in as few digits as tell it from others.
+    /// Appends a floating-point number in its shortest form.
     ///
     /// # Panics
-    /// Never: a number always serialises.
+    /// Never: a number always serializes.
     pub fn float(&mut self, number: f64) {
         let start = self.json.len();
-        serde_json::to_writer(&mut self.json, &number).expect("a number always serialises");
+        serde_json::to_writer(&mut self.json, &number).expect("a number always serializes");
         self.escaped.extend_from_slice(&self.json[start..]);
     }
 
-    /// Appends JSON without line breaks that was rendered before.
+    /// Appends rendered JSON without line breaks.
     pub fn json(&mut self, json: &str) {
         self.push(json.as_bytes());
     }
 
-    /// What was written.
+    /// Returns the value.
     ///
     /// # Errors
-    /// [`CallError::Internal`] if it is no object, or has control characters between its parts.
+    /// [`CallError::Internal`] if it is not an object, or has control characters between its parts.
     pub fn finish(self) -> Result<Structured, CallError> {
         let Self { json, escaped } = self;
         if has_controls(&json) {

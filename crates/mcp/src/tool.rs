@@ -7,56 +7,56 @@ use crate::handler::Handler;
 /// The arguments of a call, by name. Absent arguments are an empty map.
 pub type Arguments = Map<String, Value>;
 
-/// Something a model can have done: a function and two schemas.
+/// A tool for models: a function and two schemas.
 #[derive(Debug)]
 pub struct Tool<S> {
-    /// What it is called by: 1 to 128 of `A-Z a-z 0-9 _ - .`, unique in its server.
+    /// Its name: 1 to 128 of `A-Z a-z 0-9 _ - .`, unique in the server.
     pub name: &'static str,
-    /// What people see.
+    /// Its title for people.
     pub title: &'static str,
-    /// What a model reads before it decides: what the tool does, when to use it and when not.
+    /// Its description for models: purpose, and when to use it.
     pub description: &'static str,
-    /// JSON Schema (2020-12) of the arguments. The first of its `examples` is quoted in error texts. An argument with
+    /// JSON Schema (2020-12) of the arguments. The first of its `examples` is used in error texts. An argument with
     /// `x-mcp-header` is also expected as a header since 2026-07-28.
     pub input_schema: Value,
-    /// JSON Schema of the value returned, of `"type": "object"`.
+    /// JSON Schema of the returned value, of `"type": "object"`.
     pub output_schema: Option<Value>,
-    /// How it behaves.
+    /// Its behaviour.
     pub annotations: Annotations,
-    /// By which people recognise it.
+    /// Its icons.
     pub icons: Vec<Icon>,
-    /// What extensions of the protocol say of it: its `_meta`, left out where it is empty.
+    /// Its `_meta` for extensions of the protocol; left out if empty.
     pub meta: Map<String, Value>,
-    /// What it does.
+    /// Its handler.
     pub call: Handler<S, Arguments, Output>,
 }
 
-/// How a tool behaves, so that a host knows what to ask its user about.
+/// The behaviour of a tool, used by hosts to decide about confirmation by the user.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the protocol has these four flags")]
 pub struct Annotations {
-    /// It changes nothing.
+    /// It has no side effects.
     #[serde(rename = "readOnlyHint")]
     pub read_only: bool,
-    /// It may undo or overwrite something.
+    /// It may delete or overwrite data.
     #[serde(rename = "destructiveHint")]
     pub destructive: bool,
-    /// Calling it twice is calling it once.
+    /// Repeated calls have no further effect.
     #[serde(rename = "idempotentHint")]
     pub idempotent: bool,
-    /// It reaches beyond a closed set of data.
+    /// It accesses data outside a closed set.
     #[serde(rename = "openWorldHint")]
     pub open_world: bool,
 }
 
 impl Annotations {
-    /// A look-up in the server's own data.
+    /// A query of the server's own data.
     pub const LOOKUP: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
 }
 
 impl<S> Tool<S> {
-    /// The entry in `tools/list`.
+    /// Returns the entry of `tools/list`.
     pub(crate) fn listed(&self) -> Value {
         let mut entry = json!({
             "name": self.name, "title": self.title, "description": self.description,
@@ -74,7 +74,7 @@ impl<S> Tool<S> {
         entry
     }
 
-    /// The `params` of a call that works, for error texts.
+    /// Returns the `params` of a valid call, for error texts.
     pub(crate) fn example(&self) -> String {
         let arguments = self.input_schema.pointer("/examples/0").cloned().unwrap_or_else(|| json!({}));
         format!(r#"for example {{"name":"{}","arguments":{arguments}}}"#, self.name)

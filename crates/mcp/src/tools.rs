@@ -28,8 +28,7 @@ impl<S> Default for Tools<S> {
 impl<S> Tools<S> {
     pub(crate) fn add(&mut self, tool: Tool<S>) {
         let name = tool.name;
-        let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        assert!((1..=128).contains(&name.len()) && name.chars().all(fits), "{name:?} is not a valid tool name");
+        assert!(is_tool_name(name), "{name:?} is not a valid tool name");
         assert!(self.find(name).is_none(), "two tools are called {name:?}");
         self.listed.push(tool.listed());
         let mirrored = Mirrored::from_schema(&tool.input_schema);
@@ -99,12 +98,16 @@ enum ArgumentsError {
     Value(String),
 }
 
+/// Checks a tool name: 1 to 128 characters of `A-Z a-z 0-9 _ - .`.
+fn is_tool_name(name: &str) -> bool {
+    (1..=128).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+}
+
 /// Returns the arguments of a call.
 fn arguments<S>(tool: &Tool<S>, sent: Option<&RawValue>, revision: Revision) -> Result<Arguments, ArgumentsError> {
     let Some(sent) = sent else { return Ok(Arguments::new()) };
     if kind(sent) != "an object" {
-        let (got, example) = (kind(sent), tool.example());
-        let detail = format!("params.arguments must be an object, got {got}; {example}");
+        let detail = format!("params.arguments must be an object, got {}; {}", kind(sent), tool.example());
         return Err(ArgumentsError::Request(RpcFault::malformed(revision, detail)));
     }
     match serde_json::from_str::<StrictObject>(sent.get()) {
@@ -114,7 +117,7 @@ fn arguments<S>(tool: &Tool<S>, sent: Option<&RawValue>, revision: Revision) -> 
             Err(ArgumentsError::Request(RpcFault::request(detail)))
         }
         Ok(object) => Ok(object.members),
-        // serde_json has no kind of its own for this error; a test holds the words.
+        // serde_json has no kind for this error; a test checks the text.
         Err(e) if e.to_string().starts_with("recursion limit") => {
             let detail = "params.arguments is nested more than 127 levels deep; flatten it";
             Err(ArgumentsError::Request(RpcFault::request(detail)))

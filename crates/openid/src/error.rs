@@ -1,4 +1,4 @@
-//! Why a request of an integrator's server is refused. Clients are told in the words of OAuth, elsewhere.
+//! Errors of the API. The protocol endpoints have OAuth errors instead.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -6,11 +6,11 @@ use serde_json::json;
 use signpost_login::error::Error as LoginError;
 use signpost_platform::web::problem::{Problem, error_body};
 
-/// Why a request was refused. The text is what the caller reads.
+/// An error of the API. The text is sent to the caller.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum OpenidError {
-    /// As the login service says it.
+    /// An error of the login service.
     #[error(transparent)]
     Login(#[from] LoginError),
     #[error(
@@ -26,7 +26,7 @@ pub enum OpenidError {
 }
 
 impl OpenidError {
-    /// HTTP status and stable code of each that the login service does not have.
+    /// Returns the HTTP status and the stable code of errors that the login service does not have.
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Login(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),

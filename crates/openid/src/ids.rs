@@ -1,10 +1,10 @@
-//! The ids of this service.
+//! The IDs of this service.
 
 signpost_store::ids! {
-    /// Names a client: an application that lets people log in here.
+    /// The ID of a client.
     ClientId = "cli";
-    /// Names an authorization request that waits for its person.
+    /// The ID of a pending authorization.
     AuthorizationId = "auz";
-    /// Names what a client was granted by one login.
+    /// The ID of a grant.
     GrantId = "grt";
 }

@@ -1,5 +1,5 @@
-//! Standard login: an OpenID Provider for every hosted domain, and the answer that a reverse proxy asks for. Both stand on
-//! the login service, whose page logs people in and whose cookie knows them again.
+//! OpenID Connect and forward authentication for every hosted domain: an OpenID Provider, and the endpoint for reverse
+//! proxies. Both use the login page and the login cookie of the login service.
 
 pub mod api;
 pub mod authorizations;

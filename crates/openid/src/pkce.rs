@@ -1,12 +1,12 @@
-//! Proof Key for Code Exchange (RFC 7636): whoever redeems a code is who asked for it. With SHA-256 alone: a challenge that
-//! is the verifier itself protects nothing.
+//! Proof Key for Code Exchange (RFC 7636): only the client that requested a code can exchange it. Only `S256` is
+//! supported, because `plain` protects nothing.
 
 use anyhow::Context;
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// How long a verifier is, in characters (RFC 7636, 4.1).
+/// The length of a verifier, in characters (RFC 7636, 4.1).
 const VERIFIER_LEN: std::ops::RangeInclusive<usize> = 43..=128;
 
 /// `code_challenge`: SHA-256 of a verifier, in base64url.
@@ -14,19 +14,19 @@ const VERIFIER_LEN: std::ops::RangeInclusive<usize> = 43..=128;
 pub struct CodeChallenge(String);
 
 impl CodeChallenge {
-    /// Reads one; `None` where it is no hash.
+    /// Parses a challenge.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let hash = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
-        hash.filter(|hash| hash.len() == 32).map(|_| Self(text.to_owned()))
+        let hash = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        (hash.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// Whether it is of this `code_verifier`; takes the same time wherever they differ.
+    /// Returns whether it is the challenge of this `code_verifier`. Compares in constant time.
     #[must_use]
     pub fn is_of(&self, verifier: &str) -> bool {
-        let is_one = VERIFIER_LEN.contains(&verifier.len()) && verifier.bytes().all(is_unreserved);
+        let is_verifier = VERIFIER_LEN.contains(&verifier.len()) && verifier.bytes().all(is_unreserved);
         let hash = BASE64URL_NOPAD.encode(&Sha256::digest(verifier));
-        is_one && bool::from(hash.as_bytes().ct_eq(self.0.as_bytes()))
+        is_verifier && bool::from(hash.as_bytes().ct_eq(self.0.as_bytes()))
     }
 
     fn as_str(&self) -> &str {

@@ -1,6 +1,6 @@
-//! The `id_token_hint` of a request that an application posts. The browser sends its cookies with the `GET` that follows
-//! only, and an ID token must not be in an address, where logs and histories store it. So the address has what the verified
-//! token said, encrypted for the one browser that posted it.
+//! The `id_token_hint` of a request that a client posts. The browser sends its cookies only with the `GET` that
+//! follows, and an ID token must not be in a URL, which logs and histories store. Therefore the URL has the claims of
+//! the verified token, encrypted for the browser that posted it.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
 use signpost_platform::pages::cookie::CookieSecret;
 
-/// The claims of a verified ID token that matter of a hint.
+/// The claims of a verified ID token that are used as a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTokenHint {
     /// `sub`
@@ -25,37 +25,37 @@ impl IdTokenHint {
     /// Reads the claims of a verified token. `None` if another issuer issued it.
     #[must_use]
     pub fn from_claims(claims: &Value, issuer: &str) -> Option<Self> {
-        let text = |name: &str| claims[name].as_str();
-        if text("iss") != Some(issuer) {
+        if claims["iss"].as_str() != Some(issuer) {
             return None;
         }
         Some(Self {
-            user_id: text("sub").and_then(UserId::parse)?,
-            session_id: text("sid").and_then(BrowserSessionId::parse),
-            client_id: text("aud").unwrap_or_default().to_owned(),
+            user_id: UserId::parse(claims["sub"].as_str()?)?,
+            session_id: claims["sid"].as_str().and_then(BrowserSessionId::parse),
+            client_id: claims["aud"].as_str().unwrap_or_default().to_owned(),
         })
     }
 
-    /// Encrypts the hint for the browser with this cookie, at this realm.
+    /// Encrypts the hint for the browser with this cookie and the issuer of this domain.
     ///
     /// # Panics
     /// Never: keys and nonces have the lengths that the algorithm requires.
     #[must_use]
-    pub fn seal(&self, cookie: &CookieSecret, realm: &DomainId, random: [u8; NONCE_LEN]) -> String {
+    pub fn seal(&self, cookie: &CookieSecret, domain: &DomainId, random: [u8; NONCE_LEN]) -> String {
         let session = self.session_id.as_ref().map_or("", BrowserSessionId::as_str);
         let mut sealed = format!("{} {session} {}", self.user_id.as_str(), self.client_id).into_bytes();
-        let (nonce, realm) = (Nonce::assume_unique_for_key(random), Aad::from(realm.as_str().as_bytes()));
-        key_of(cookie).seal_in_place_append_tag(nonce, realm, &mut sealed).expect("a hint is short");
+        let nonce = Nonce::assume_unique_for_key(random);
+        let domain = Aad::from(domain.as_str().as_bytes());
+        key_of(cookie).seal_in_place_append_tag(nonce, domain, &mut sealed).expect("a hint is short");
         BASE64URL_NOPAD.encode(&[&random[..], &sealed].concat())
     }
 
-    /// Decrypts a hint. `None` if it was encrypted for another browser or realm, or is none.
+    /// Decrypts a hint. `None` if it was encrypted for another browser or domain, or is not a hint.
     #[must_use]
-    pub fn open(sealed: &str, cookie: &CookieSecret, realm: &DomainId) -> Option<Self> {
+    pub fn open(sealed: &str, cookie: &CookieSecret, domain: &DomainId) -> Option<Self> {
         let mut bytes = BASE64URL_NOPAD.decode(sealed.as_bytes()).ok()?;
         let nonce = Nonce::try_assume_unique_for_key(bytes.get(..NONCE_LEN)?).ok()?;
-        let realm = Aad::from(realm.as_str().as_bytes());
-        let opened = key_of(cookie).open_within(nonce, realm, &mut bytes, NONCE_LEN..).ok()?;
+        let domain = Aad::from(domain.as_str().as_bytes());
+        let opened = key_of(cookie).open_within(nonce, domain, &mut bytes, NONCE_LEN..).ok()?;
         let mut parts = str::from_utf8(opened).ok()?.splitn(3, ' ');
         Some(Self {
             user_id: UserId::parse(parts.next()?)?,

@@ -1,33 +1,34 @@
-//! Every address of standard login.
+//! The routes of OpenID Connect and of forward authentication.
 
 use axum::Router;
 use axum::routing::{get, post};
 use signpost_platform::accounts::{Environment, Scope};
 use signpost_platform::limits::Limit;
-use signpost_platform::web::api_key::door;
+use signpost_platform::web::api_key::require_api_key;
 
 use crate::api::clients;
-use crate::service::OpenidService;
+use crate::service::{IssuerState, OpenidService};
 use crate::{documents, forward, provider};
 
-/// The addresses below the issuers of an environment.
+/// Returns the routes below the issuers of an environment.
 pub fn issuers(service: &OpenidService, environment: Environment) -> Router<OpenidService> {
-    documents::router(service, environment).merge(provider::router(environment))
+    let state = IssuerState { service: service.clone(), environment };
+    documents::router(service, environment).merge(provider::router(environment)).with_state(state)
 }
 
 pub use forward::CHECK as FORWARD_CHECK;
 
-/// The addresses that reverse proxies ask, and those on the hosts of the applications behind them.
+/// Returns the routes for reverse proxies, and those on the hosts of the applications behind them.
 pub fn forward_auth() -> Router<OpenidService> {
     forward::router()
 }
 
-/// The addresses for integrators' servers, below `/v1` and `/sandbox/v1`.
+/// Returns the routes of the API, below `/v1` and `/sandbox/v1`.
 pub fn router(service: &OpenidService, environment: Environment) -> Router<OpenidService> {
-    let domains = door(service, environment, Limit::Domains, Scope::Auth);
-    let at = |path: &str| format!("{}/domains/{{id}}/clients{path}", environment.path());
+    let domains = require_api_key(service, environment, Limit::Domains, Scope::Auth);
+    let all = format!("{}/domains/{{id}}/clients", environment.path());
     Router::new()
-        .route(&at(""), domains(get(clients::list).post(clients::create)))
-        .route(&at("/{client}"), domains(get(clients::show).patch(clients::patch).delete(clients::delete)))
-        .route(&at("/{client}/rotate"), domains(post(clients::rotate)))
+        .route(&all, domains(get(clients::list).post(clients::create)))
+        .route(&format!("{all}/{{client}}"), domains(get(clients::show).patch(clients::patch).delete(clients::delete)))
+        .route(&format!("{all}/{{client}}/rotate"), domains(post(clients::rotate)))
 }

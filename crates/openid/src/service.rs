@@ -1,4 +1,4 @@
-//! The service of standard login: what its requests and jobs can reach.
+//! The OpenID Connect service: the state of its requests and jobs.
 
 use std::ops::Deref;
 use std::sync::{Arc, Once};
@@ -19,44 +19,51 @@ use signpost_platform::web::PublicDocument;
 use signpost_store::Row;
 use tokio::sync::Mutex;
 
-use crate::grants::{AppSession, BearerHash, TokenStanding};
+use crate::grants::{AppSession, TokenHash, ValidToken};
 use crate::jose::{SigningAlgorithm, Unable, jws};
 use crate::signing_keys::making::{Beginning, WantedKey, make_key};
 use crate::signing_keys::read_rings::ReadRings;
 use crate::signing_keys::{KeyRing, sql};
 
-/// How many kinds of mistakes of a proxy are logged apart.
+/// Number of kinds of proxy faults, each of which has its own log limit.
 pub const FORWARD_FAULTS: usize = 6;
 
-/// The service of standard login. Cheap to clone; built once, when the server starts.
+/// The OpenID Connect service. Cheap to clone; created once, when the server starts.
 #[derive(Clone, Debug)]
 pub struct OpenidService(Arc<OpenidParts>);
 
 /// The parts of an [`OpenidService`].
 #[derive(Debug)]
 pub struct OpenidParts {
-    /// The login service, whose page logs people in.
+    /// The login service, whose page logs users in.
     pub login: LoginService,
-    /// The signing keys as they were read last.
+    /// The signing keys, cached.
     rings: ReadRings,
-    /// Held by the one who makes the first key, which keeps a core busy.
+    /// Held while the first key is generated, which takes a core for some time.
     making: Mutex<()>,
-    /// That no key can be made is said once, however many ask for one.
+    /// Logs once that no key can be generated.
     unable: Once,
-    /// Sessions of applications that need not be read again.
+    /// Sessions of applications, cached.
     pub app_sessions: ReadCache<CookieHash, Arc<AppSession>>,
-    /// Sessions of applications as they were when they were read last.
+    /// Sessions of applications, parsed from these rows.
     pub read_app_sessions: ReadRows<CookieHash, AppSession, Vec<Row>>,
-    /// Realms that need not be read again.
+    /// Domains of issuers, cached.
     pub realms: ReadCache<DomainId, Arc<Domain>>,
-    /// What issuers say of themselves, as it was put together for their address.
+    /// Discovery documents, rendered for the issuer's URL.
     pub discoveries: ReadRows<DomainId, PublicDocument, String>,
-    /// The keys of an environment, as they were put together from those with these names.
+    /// JWK Sets, rendered from the keys with these IDs.
     key_sets: ReadRows<Environment, PublicDocument, Vec<String>>,
-    /// Access tokens of realms that need not be read again.
-    pub access_tokens: ReadCache<(DomainId, BearerHash), Arc<TokenStanding>>,
-    /// Which mistakes of a proxy were logged lately.
+    /// Access tokens, cached by issuer.
+    pub access_tokens: ReadCache<(DomainId, TokenHash), Arc<ValidToken>>,
+    /// Limits the log lines of each kind of proxy fault.
     pub forward_faults: LineGate<FORWARD_FAULTS>,
+}
+
+/// The state of the routes below the issuers of an environment.
+#[derive(Clone, Debug)]
+pub(crate) struct IssuerState {
+    pub(crate) service: OpenidService,
+    pub(crate) environment: Environment,
 }
 
 impl Deref for OpenidService {
@@ -76,7 +83,7 @@ impl Deref for OpenidParts {
 }
 
 impl OpenidService {
-    /// The service on the login service.
+    /// Creates the service.
     #[must_use]
     pub fn new(login: LoginService) -> Self {
         Self(Arc::new(OpenidParts {
@@ -85,11 +92,11 @@ impl OpenidService {
             making: Mutex::default(),
             unable: Once::new(),
             app_sessions: ReadCache::new(|session| session.facts.size()),
-            // The rows take about as much as what they say.
+            // The rows take about as much as the session.
             read_app_sessions: ReadRows::new(|session: &AppSession| 2 * session.facts.size()),
             // A name, and a few addresses.
             realms: ReadCache::new(|_| 2048),
-            // About twice as long as it is.
+            // About twice the length of a document.
             discoveries: ReadRows::new(|_| 4096),
             key_sets: ReadRows::new(|_| 4096),
             access_tokens: ReadCache::new(|standing| standing.facts.size()),
@@ -97,10 +104,11 @@ impl OpenidService {
         }))
     }
 
-    /// Signs claims with the key of this moment; `typ` says what they are (`JWT`, `at+jwt`). The first key is made here.
+    /// Signs claims with the current key. `typ` is the type of the token (`JWT`, `at+jwt`). Generates the first key if
+    /// there is none.
     ///
     /// # Errors
-    /// [`Unable`] where there is no key and none can be made, or as [`Store::read`](signpost_store::Store::read).
+    /// [`Unable`] if there is no key and none can be generated, or as [`Store::read`](signpost_store::Store::read).
     pub async fn sign_token(
         &self,
         environment: Environment,
@@ -113,9 +121,9 @@ impl OpenidService {
         jws::sign(signer.context("the key that should sign was erased")?, typ, claims)
     }
 
-    /// The claims of a token that a server of this deployment signed, also where it is over or the key signs no more; `None`
-    /// for every other text. Whoever asks compares `iss`, since all realms of an environment share its keys, and `exp`
-    /// where that matters.
+    /// Returns the claims of a token that was signed by this deployment, expired tokens and retired keys included.
+    /// `None` for any other text. The caller must compare `iss`, because all issuers of an environment share its keys,
+    /// and `exp` if it matters.
     ///
     /// # Errors
     /// As [`Store::read`](signpost_store::Store::read).
@@ -125,14 +133,14 @@ impl OpenidService {
         if let Some(key) = ring.find(&token.kid) {
             return Ok(token.verify(key));
         }
-        // Another server may have made the key a moment ago.
+        // Another server may have generated the key a moment ago.
         self.rings.invalidate(environment);
         let ring = self.find_ring(environment).await?;
         Ok(ring.find(&token.kid).and_then(|key| token.verify(key)))
     }
 
-    /// What relying parties verify with: a JWK Set, put together anew where other keys are in it than before. The first keys
-    /// are made here, so that whoever comes before the first login keeps no empty set.
+    /// Returns the JWK Set of an environment, rendered again if its keys have changed. Generates the first keys if
+    /// there are none, so that no relying party caches an empty set.
     ///
     /// # Errors
     /// As [`Store::read`](signpost_store::Store::read).
@@ -145,20 +153,21 @@ impl OpenidService {
                 found => drop(found?),
             }
         }
-        let (ring, now) = (self.find_ring(environment).await?, self.clock.now());
-        self.key_sets.understand(&environment, ring.published_names(now), |_| {
+        let ring = self.find_ring(environment).await?;
+        let now = self.clock.now();
+        self.key_sets.parse(&environment, ring.published_names(now), |_| {
             Ok(PublicDocument::new("application/json", &json!({ "keys": ring.published(now) })))
         })
     }
 
-    /// The keys of an environment, among them one of this algorithm.
+    /// Returns the keys of an environment, with at least one of this algorithm.
     async fn find_ring_with(&self, environment: Environment, algorithm: SigningAlgorithm) -> Result<Arc<KeyRing>> {
         let ring = self.find_ring(environment).await?;
         if ring.has(algorithm) {
             return Ok(ring);
         }
         let _making = self.making.lock().await;
-        // Somebody else may have made it meanwhile, or does while this one is being made: then that one counts.
+        // Another task or server may have generated it meanwhile. If one does so at the same time, its key is used.
         let there = sql::list_all(&self.store).await?;
         if !there.iter().any(|key| key.environment == environment && key.algorithm == algorithm) {
             let wanted = WantedKey { environment, algorithm, beginning: Beginning::Announced, pkcs8: None };
@@ -169,7 +178,7 @@ impl OpenidService {
     }
 
     async fn find_ring(&self, environment: Environment) -> Result<Arc<KeyRing>> {
-        let read = || sql::list(&self.store, environment);
+        let read = sql::list(&self.store, environment);
         self.rings.find(environment, self.clock.elapsed(), &self.seal, read).await
     }
 }

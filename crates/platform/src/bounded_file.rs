@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Reads a file of at most `max` bytes. The bytes are counted while they are read: a pipe has no size, and a file may grow.
+/// Reads a file of at most `max` bytes. The bytes are counted while they are read: a pipe has no size, and a file may
+/// grow.
 ///
 /// # Errors
 /// If the file cannot be read, or [`ErrorKind::FileTooLarge`] at the first byte beyond `max`.

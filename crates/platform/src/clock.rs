@@ -1,4 +1,4 @@
-//! The only place that asks what time it is; `clippy.toml` forbids every other.
+//! The only source of the time; `clippy.toml` forbids others.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -6,33 +6,33 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Where the time comes from. Whole milliseconds: what the database keeps is what the rules saw.
+/// A clock with whole milliseconds, so that stored times equal those that the rules used.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// The machine's own.
+    /// The clock of the system.
     #[default]
     System,
-    /// Stands still until a test moves it.
+    /// A clock of a test, which changes only when the test moves it.
     Manual(Arc<Manual>),
 }
 
 /// A clock that a test moves.
 #[derive(Debug, Default)]
 pub struct Manual {
-    /// What it shows; Unix milliseconds.
+    /// The time, in Unix milliseconds.
     shown: AtomicI64,
-    /// How long it has run; milliseconds.
+    /// The elapsed time, in milliseconds.
     run: AtomicI64,
 }
 
 impl Clock {
-    /// A clock that stands still at `at`.
+    /// Creates a manual clock.
     #[must_use]
     pub fn manual(at: Timestamp) -> Self {
         Self::Manual(Arc::new(Manual { shown: at.as_millisecond().into(), run: 0.into() }))
     }
 
-    /// The time, in whole milliseconds.
+    /// Returns the time, in whole milliseconds.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is the place that all others are sent to")]
     pub fn now(&self) -> Timestamp {
@@ -43,8 +43,8 @@ impl Clock {
         Timestamp::from_millisecond(millis).unwrap_or_default()
     }
 
-    /// How long the clock has run. It never goes back and never jumps, whatever the time of day is set to: what is only
-    /// about how long something lasts is measured with it.
+    /// Returns the elapsed time of the clock. It is monotonic and independent of changes of the system time, so
+    /// durations are measured with it.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -54,7 +54,7 @@ impl Clock {
         }
     }
 
-    /// Returns once this much time has passed: the system's clock is waited for, a manual one is moved.
+    /// Waits for this time with the clock of the system; moves a manual clock.
     pub async fn sleep(&self, time: Duration) {
         match self {
             Self::System => tokio::time::sleep(time).await,
@@ -62,7 +62,7 @@ impl Clock {
         }
     }
 
-    /// Lets time pass on a manual clock; the system's cannot be moved.
+    /// Moves a manual clock. Has no effect on the clock of the system.
     pub fn advance(&self, by: SignedDuration) {
         if let Self::Manual(manual) = self {
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
@@ -71,7 +71,7 @@ impl Clock {
         }
     }
 
-    /// Sets what a manual clock shows, as who corrects a wrong clock does: no time passes.
+    /// Sets the time of a manual clock, like a correction of a wrong clock: no time elapses.
     pub fn set(&self, at: Timestamp) {
         if let Self::Manual(manual) = self {
             manual.shown.store(at.as_millisecond(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Work that a running server does by itself, again and again.
+//! Periodic background jobs.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// As [`every`], and also at once when somebody says that there is something to do.
+/// Runs `work` as [`every`] does, and also when `notified` is notified.
 pub async fn every_or_when<F>(
     pause: Duration,
-    told: &Notify,
+    notified: &Notify,
     draining: &CancellationToken,
     failed: &str,
     work: impl Fn() -> F,
@@ -22,14 +22,14 @@ pub async fn every_or_when<F>(
             if let Err(error) = work().await {
                 tracing::warn!(error = format!("{error:#}"), "{failed}");
             }
-            drop(timeout(pause, told.notified()).await);
+            drop(timeout(pause, notified.notified()).await);
         }
     };
     draining.run_until_cancelled(rounds).await;
 }
 
-/// Does `work` now and after every `pause`, until the server drains; work that runs then is cut off, so it must be such
-/// that it can be done again. A failure is logged under `failed`, and the next round may succeed.
+/// Runs `work` now and after every `pause`, until the server drains. Work that is running then is cancelled, so it must
+/// be repeatable. Errors are logged with the message `failed`.
 pub async fn every<F>(pause: Duration, draining: &CancellationToken, failed: &str, work: impl Fn() -> F)
 where
     F: Future<Output = Result<()>>,

@@ -1,4 +1,4 @@
-//! What every service stands on: time, accounts and keys, limits, the way to other hosts, and the ground of HTTP.
+//! The foundation of all services: time, accounts and API keys, limits, outbound requests, and HTTP.
 
 pub mod accounts;
 pub mod bounded_file;

@@ -1,9 +1,8 @@
-//! What a person's browser calls this deployment.
+//! The public origin of a deployment.
 
 use url::{Host, Url};
 
-/// Scheme and host that people's browsers reach a deployment under: what the address bar shows, what a form's `Origin`
-/// must be, and what cookies belong to.
+/// The origin under which browsers reach a deployment: forms must be sent from it, and cookies belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicOrigin {
     text: String,
@@ -14,10 +13,10 @@ pub struct PublicOrigin {
 }
 
 impl PublicOrigin {
-    /// That of a public address, such as `http://localhost:8080`.
+    /// Returns the origin of a public URL, such as `http://localhost:8080`.
     ///
     /// # Panics
-    /// Where it is no absolute URL with a host: the configuration refuses such an address.
+    /// If it is not an absolute URL with a host, which the configuration rejects.
     #[must_use]
     pub fn of(public_address: &str) -> Self {
         let url = Url::parse(public_address).expect("the configuration takes URLs alone");
@@ -34,31 +33,32 @@ impl PublicOrigin {
         Self { text, host: format!("{host}{port}"), base, is_https: url.scheme() == "https", is_loopback }
     }
 
-    /// As a browser sends it in `Origin`.
+    /// Returns the origin as browsers send it in `Origin`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// As the address bar shows it: with a port where that is not the scheme's own.
+    /// Returns the host, with the port unless it is the default of the scheme.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// What a page links to for a path of this server: the same, unless a proxy serves the deployment below one of its own.
+    /// Returns the path for links to a path of this server. They differ if a proxy serves the deployment below a path
+    /// of its own.
     #[must_use]
     pub fn link(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    /// Whether it is encrypted.
+    /// Whether the scheme is `https`.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.is_https
     }
 
-    /// Whether browsers call it potentially trustworthy (Secure Contexts, 3.1): encrypted, or this very machine.
+    /// Whether browsers consider the origin potentially trustworthy (W3C Secure Contexts, 3.1): encrypted, or loopback.
     #[must_use]
     pub fn is_trustworthy(&self) -> bool {
         self.is_https || self.is_loopback
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_stay_below_a_path_of_the_address() {
+    fn links_stay_below_the_path_of_the_public_url() {
         for (address, link) in
             [("https://login.test", "/a"), ("https://login.test/", "/a"), ("https://login.test/x/y/", "/x/y/a")]
         {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_spelt_as_browsers_spell_it() {
+    fn an_origin_is_serialized_as_browsers_do() {
         for (address, origin, host, is_https) in [
             ("https://Login.Test", "https://login.test", "login.test", true),
             ("https://login.test:443/", "https://login.test", "login.test", true),

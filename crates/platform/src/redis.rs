@@ -1,5 +1,5 @@
-//! Redis or Valkey, shared by the servers behind one address. It holds nothing that may not be lost: while it is away,
-//! each server goes on by itself.
+//! Redis or Valkey, shared by the servers of one deployment. It contains only data that may be lost; while it is
+//! unreachable, each server continues alone.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,18 +12,18 @@ use redis::{Client, RedisResult, Script};
 use signpost_store::random;
 use tokio::time::{sleep, timeout};
 
-/// How long an answer may take: a request waits for it.
+/// Timeout of a reply, for which a request waits.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a connection may take to stand.
+/// Timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long it may say nothing at all before it counts as away. Much longer than a request waits: on a machine that is
-/// only busy nobody should begin to count alone.
+/// Time without any reply after which Redis counts as unreachable. It is much longer than the time that a request
+/// waits, so that a server on a busy machine does not start to count alone.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a server says that it is alive, and tries again while Redis is away.
+/// Interval at which a server announces itself, and retries while Redis is unreachable.
 const PULSE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Announces a server, by Redis' own clock, and returns how many were alive in the last minute and how many of them come
-/// before this one. The newest 1024 are kept.
+/// Announces a server, by Redis' own clock, and returns how many were alive in the last minute and how many of them
+/// come before this one. The newest 1024 are kept.
 const PULSE: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -39,44 +39,44 @@ return {#servers, before}";
 
 static PULSE_SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(PULSE));
 
-/// The way to it; cheap to clone.
+/// A connection to Redis; cheap to clone.
 #[derive(Clone)]
 pub struct Redis(Arc<Inner>);
 
 struct Inner {
     client: Client,
     connection: ConnectionManager,
-    /// Whether it is worth asking. No request finds out that it is not but the first.
+    /// Whether Redis is reachable. Only the first request after a failure waits for it.
     answers: AtomicBool,
-    /// By what the others know this server.
+    /// The name of this server among those that share the Redis.
     name: String,
     servers: Mutex<Servers>,
 }
 
-/// The servers that share one Redis, as it last told.
+/// The servers that share one Redis, at its last reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Servers {
-    /// How many were alive in the last minute, this one included.
+    /// Number of servers that were alive in the last minute, including this one.
     pub count: u32,
-    /// How many of them come before this one, in the order that all agree on.
+    /// Number of them that precede this one, in the order of their names.
     pub before: u32,
 }
 
-/// Why there is no answer.
+/// The reason that there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// It is connected, and did not answer in time.
+    /// Redis is connected, and did not reply in time.
     Slow,
-    /// There is no connection, or it refuses to serve.
+    /// There is no connection, or Redis returned an error.
     Away,
 }
 
 impl Redis {
-    /// Reads an address: `redis://`, `rediss://` (encrypted, the certificate checked) or `redis+unix://`. Connects if that
-    /// takes no longer than a second, and else in the background, as after every failure.
+    /// Connects to a URL: `redis://`, `rediss://` (encrypted, with a checked certificate) or `redis+unix://`. If that
+    /// takes longer than a second, it continues in the background, as after every failure.
     ///
     /// # Errors
-    /// Where the address cannot be read.
+    /// If the URL is invalid.
     pub async fn open(url: &str) -> Result<Self> {
         let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
         let config = ConnectionManagerConfig::new()
@@ -99,18 +99,18 @@ impl Redis {
         Ok(Self(inner))
     }
 
-    /// What Redis answers to a question.
+    /// Sends a command and returns the reply. Returns at once while Redis is known to be unreachable.
     ///
     /// # Errors
-    /// [`NoAnswer`] where it is slow or away; who asks while it is known to be away does not wait.
-    pub async fn ask<T, F>(&self, question: impl FnOnce(ConnectionManager) -> F) -> Result<T, NoAnswer>
+    /// [`NoAnswer`] if Redis is slow or unreachable.
+    pub async fn ask<T, F>(&self, command: impl FnOnce(ConnectionManager) -> F) -> Result<T, NoAnswer>
     where
         F: Future<Output = RedisResult<T>>,
     {
         if !self.answers() {
             return Err(NoAnswer::Away);
         }
-        let Ok(answer) = timeout(ANSWER_TIMEOUT, question(self.0.connection.clone())).await else {
+        let Ok(answer) = timeout(ANSWER_TIMEOUT, command(self.0.connection.clone())).await else {
             return Err(NoAnswer::Slow);
         };
         answer.map_err(|error| {
@@ -119,22 +119,22 @@ impl Redis {
         })
     }
 
-    /// Whether it is worth asking.
+    /// Whether Redis is reachable.
     #[must_use]
     pub fn answers(&self) -> bool {
         self.0.answers.load(Ordering::Relaxed)
     }
 
-    /// The servers that share it, as it last told.
+    /// Returns the servers that share the Redis, at its last reply.
     #[must_use]
     pub fn servers(&self) -> Servers {
         *self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection of its own for listening.
+    /// Opens a connection for subscriptions.
     ///
     /// # Errors
-    /// Where Redis is away.
+    /// If Redis is unreachable.
     pub async fn listen(&self) -> Result<PubSub> {
         Ok(timeout(CONNECT_TIMEOUT, self.0.client.get_async_pubsub()).await??)
     }
@@ -146,29 +146,29 @@ pub fn is_redis_url(url: &str) -> bool {
     Client::open(url).is_ok()
 }
 
-/// How long Redis at this address takes for an answer on a connection that stands.
+/// Measures the time of a `PING` on an established connection.
 ///
 /// # Errors
-/// Where the address cannot be read, or nobody answers there as Redis does within two seconds.
+/// If the URL is invalid, or no Redis replies there within two seconds.
 pub async fn time_ping(url: &str) -> Result<Duration> {
     let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
     let exchange = async {
         let mut connection = client.get_multiplexed_async_connection().await?;
-        let asked = Instant::now();
+        let start = Instant::now();
         redis::cmd("PING").query_async::<String>(&mut connection).await?;
-        Ok(asked.elapsed())
+        Ok(start.elapsed())
     };
     timeout(CONNECT_TIMEOUT + ANSWER_TIMEOUT, exchange).await.context("no answer in time")?
 }
 
 impl Servers {
-    /// One that knows of no other.
+    /// Returns the servers of a deployment with one server.
     #[must_use]
     pub fn alone() -> Self {
         Self { count: 1, before: 0 }
     }
 
-    /// This server's share of a whole; the shares of all together are the whole.
+    /// Returns this server's share of a whole. The shares of all servers add up to the whole.
     #[must_use]
     pub fn share(self, whole: u32) -> u32 {
         let count = self.count.max(1);
@@ -176,7 +176,7 @@ impl Servers {
     }
 }
 
-/// Says that this server is alive, and finds out whether Redis is, as long as anybody uses it.
+/// Announces this server and checks Redis, until the last [`Redis`] is dropped.
 async fn watch(inner: Weak<Inner>) {
     loop {
         sleep(PULSE_INTERVAL).await;
@@ -189,8 +189,8 @@ async fn watch(inner: Weak<Inner>) {
 }
 
 impl Inner {
-    /// A sign of life, both ways. What was away must answer as fast as requests need it, what was not may be slow. The
-    /// error is the reason.
+    /// Announces this server, and records whether Redis replies. An unreachable Redis must reply as fast as requests
+    /// need it before it counts as reachable again. Returns the reason for a failure.
     async fn pulse(&self) -> Result<(), String> {
         let patience = if self.answers.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { ANSWER_TIMEOUT };
         let mut connection = self.connection.clone();

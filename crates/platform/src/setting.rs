@@ -1,5 +1,5 @@
-//! How a setting's text becomes its value. Each service declares its settings as a struct that deserializes, a field per
-//! key; the functions here serve the fields whose type alone cannot name what is allowed.
+//! Deserialization of settings. Each service declares its settings as a struct with a field per key; the functions here
+//! are for fields whose type alone does not state the allowed values.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use jiff::fmt::friendly::{SpanParser, SpanPrinter};
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 use url::Url;
 
-/// A value that `parse` makes of the text; without one, the error names what is `allowed`.
+/// Deserializes a value with `parse`. The error states the `allowed` values.
 ///
 /// # Errors
-/// Where `parse` gives nothing.
+/// If `parse` returns `None`.
 pub fn parsed<'de, D: Deserializer<'de>, T>(
     from: D,
     allowed: &str,
@@ -21,28 +21,31 @@ pub fn parsed<'de, D: Deserializer<'de>, T>(
     parse(&text).ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), &allowed))
 }
 
-/// As [`parsed`], for a setting that may be empty.
+/// Deserializes a value that may be absent with `parse`. The error states the `allowed` values.
 ///
 /// # Errors
-/// As [`parsed`].
+/// If `parse` returns `None`.
 pub fn optional<'de, D: Deserializer<'de>, T>(
     from: D,
     allowed: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<Option<T>, D::Error> {
     let Some(text) = Option::<String>::deserialize(from)? else { return Ok(None) };
-    parse(&text).map(Some).ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), &allowed))
+    match parse(&text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(D::Error::invalid_value(Unexpected::Str(&text), &allowed)),
+    }
 }
 
 /// Maximum number of items in a list of networks or origins: each request may be compared with all of them.
 pub const MAX_ITEMS: usize = 1000;
 
-/// The items of a list, which commas separate.
+/// Returns the items of a comma-separated list.
 pub fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// A duration such as `500ms`, `90s`, `5m` or `1h 30m`; never a negative one. `0` needs no unit.
+/// Parses a duration such as `500ms`, `90s`, `5m` or `1h 30m`, which cannot be negative. `0` needs no unit.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     if text == "0" {
@@ -51,16 +54,16 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     SpanParser::new().parse_unsigned_duration(text).ok()
 }
 
-/// Returns a duration as [`parse_duration`] reads it.
+/// Returns the text of a duration, for [`parse_duration`].
 #[must_use]
 pub fn spell_duration(duration: Duration) -> String {
     SpanPrinter::new().unsigned_duration_to_string(&duration)
 }
 
-/// A duration of `MIN` to `MAX` milliseconds.
+/// Deserializes a duration of `MIN` to `MAX` milliseconds.
 ///
 /// # Errors
-/// Where it is none, or is shorter or longer than that.
+/// If the text is not a duration, or the duration is out of range.
 pub fn duration<'de, D, const MIN: u64, const MAX: u64>(from: D) -> Result<Duration, D::Error>
 where
     D: Deserializer<'de>,
@@ -73,23 +76,23 @@ where
 
 const ADDRESS: &str = "an address and a port, such as 127.0.0.1:8080 or [::1]:8080";
 
-/// An address and a port.
+/// Deserializes an address with a port.
 ///
 /// # Errors
-/// Where it is none.
+/// If the text is not such an address.
 pub fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     parsed(from, ADDRESS, |text| text.parse().ok())
 }
 
-/// An address and a port, if any.
+/// Deserializes an address with a port, if any.
 ///
 /// # Errors
-/// As [`address`].
+/// If the text is not such an address.
 pub fn optional_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     optional(from, ADDRESS, |text| text.parse().ok())
 }
 
-/// Parses the address and port of a server that is asked, if any. Unlike a listen address it cannot have port 0.
+/// Deserializes the address and port of another server, if any. Unlike a listen address it cannot have port 0.
 ///
 /// # Errors
 /// If it is not an address with such a port.
@@ -98,23 +101,23 @@ pub fn optional_server_address<'de, D: Deserializer<'de>>(from: D) -> Result<Opt
     optional(from, allowed, |text| text.parse().ok().filter(|address: &SocketAddr| address.port() != 0))
 }
 
-/// An `http` or `https` URL without query, fragment and user, if any.
+/// Deserializes an `http` or `https` URL without query, fragment and user, if any.
 ///
 /// # Errors
-/// Where it is none.
+/// If the text is not such a URL.
 pub fn optional_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
-    let is_plain = |url: &Url| {
-        let has_user = !url.username().is_empty() || url.password().is_some();
-        is_http_without_query(url) && url.fragment().is_none() && !has_user
-    };
     let allowed = "an http or https address without query, such as https://signpost.example.com";
-    optional(from, allowed, |text| Url::parse(text).ok().filter(is_plain))
+    optional(from, allowed, |text| {
+        let url = Url::parse(text).ok()?;
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        (is_http_without_query(&url) && url.fragment().is_none() && !has_user).then_some(url)
+    })
 }
 
-/// An `http` or `https` URL without query of a server that may ask for a user and a password, if any.
+/// Deserializes an `http` or `https` URL without query, if any. It may have a user and a password.
 ///
 /// # Errors
-/// Where it is none.
+/// If the text is not such a URL.
 pub fn optional_server_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
     let allowed = "an http or https address without query, such as https://pelias.example.com";
     optional(from, allowed, |text| Url::parse(text).ok().filter(is_http_without_query))
@@ -129,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_people_write_them_and_never_negative() {
+    fn durations_have_units_and_are_not_negative() {
         for (text, millis) in [
             ("0s", Some(0)),
             ("0", Some(0)),

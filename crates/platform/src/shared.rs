@@ -1,4 +1,4 @@
-//! What every service of one server shares: the time, the database, keys, limits, the way to other hosts, counters.
+//! The state that all services of one server share.
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -20,50 +20,50 @@ use super::origin::PublicOrigin;
 use super::outbound::Outbound;
 use super::redis::Redis;
 
-/// What every service shares. Cheap to clone; built once, when the server starts.
+/// The shared state of all services. Cheap to clone; created once, when the server starts.
 #[derive(Clone, Debug)]
 pub struct Platform(Arc<PlatformParts>);
 
 /// The parts of a [`Platform`].
 #[derive(Debug)]
 pub struct PlatformParts {
-    /// The time.
+    /// The clock.
     pub clock: Clock,
     /// Whether the public URL is encrypted.
     pub is_https: bool,
-    /// Whether only programs on its own machine reach the server.
+    /// Whether the server is reachable only from its own machine.
     pub serves_only_its_machine: bool,
-    /// Where the server listens.
+    /// The address on which the server listens.
     pub listen: SocketAddr,
     /// The public URL, as the operator set it.
     pub public_url: Option<Url>,
-    /// The address under which programs reach the server, without a slash at the end.
+    /// The URL of the server for programs, without a trailing slash.
     pub base_url: String,
-    /// The address under which people reach it, likewise.
+    /// The URL of the server for browsers, without a trailing slash.
     pub public_address: String,
-    /// Scheme and host of that, as browsers spell them.
+    /// The origin of that URL, as browsers send it.
     pub origin: PublicOrigin,
-    /// Whose header names the client's address.
+    /// The proxies whose header contains the client address.
     pub proxies: Proxies,
     /// The database.
     pub store: Store,
-    /// The account of each key.
+    /// The cached API keys.
     pub keys: KeyCache,
-    /// Callers that were refused.
+    /// Counts of rejected callers.
     pub refusals: Refusals,
-    /// Requests that got 404 because of their host.
+    /// Counts of requests that got 404 because of their host.
     pub host_refusals: HostRefusals,
-    /// What the servers of one deployment share, if there are several.
+    /// The Redis that the servers of one deployment share, if there are several.
     pub redis: Option<Redis>,
-    /// How often a caller may ask.
+    /// The rate limits.
     pub limits: Limits,
-    /// The guarded client for other hosts.
+    /// The HTTP client for other hosts, which applies the egress policy.
     pub outbound: Outbound,
-    /// The counters.
+    /// The metrics.
     pub metrics: Metrics,
     /// Cancelled when the server is asked to stop: load balancers should send their traffic elsewhere.
     pub stopping: CancellationToken,
-    /// Cancelled when it accepts no more requests, `shutdown_delay` later.
+    /// Cancelled when the server stops accepting requests, `shutdown_delay` later.
     pub draining: CancellationToken,
 }
 
@@ -82,14 +82,13 @@ impl From<PlatformParts> for Platform {
 }
 
 impl Platform {
-    /// Starts the work that a running server does for every service, until it drains.
+    /// Starts the background jobs that are common to all services. They run until the server drains.
     #[must_use]
     pub fn spawn_jobs(&self) -> [JoinHandle<()>; 2] {
-        let Self(parts) = self;
-        let (store, draining) = (|| parts.store.clone(), || parts.draining.clone());
+        let PlatformParts { clock, store, keys, refusals, draining, .. } = &**self;
         [
-            tokio::spawn(refusals::run(parts.refusals.clone(), store(), parts.clock.clone(), draining())),
-            tokio::spawn(used::run(parts.keys.used.clone(), store(), draining())),
+            tokio::spawn(refusals::run(refusals.clone(), store.clone(), clock.clone(), draining.clone())),
+            tokio::spawn(used::run(keys.used.clone(), store.clone(), draining.clone())),
         ]
     }
 }

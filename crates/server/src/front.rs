@@ -1,4 +1,4 @@
-//! What stands before the routes: which host is asked, and errors in words for people.
+//! Selects the routes by the host of a request, and replaces errors by pages for people.
 
 use std::net::IpAddr;
 
@@ -15,21 +15,21 @@ use tower::Service;
 
 use crate::untrusted_proxy;
 
-/// Everything that answers at one address.
+/// The routes of one listen address.
 #[derive(Debug)]
 pub struct Front {
-    /// Every address of it.
+    /// The routes of the server.
     pub router: Router,
-    /// Another host at the same address.
+    /// The routes of the browser wallet's own host.
     pub wallet: Option<WalletHost>,
-    /// Where people meet errors.
+    /// The error pages for people.
     pub pages: Option<ErrorPages>,
-    /// Where requests are logged that get 404 because of their host, and proxies are recorded that are not trusted.
+    /// Logs requests that get 404 because of their host, and records proxies that are not trusted.
     pub platform: Option<Platform>,
 }
 
 impl From<Router> for Front {
-    /// These routes, whatever the host, and for programs alone.
+    /// Serves these routes for every host, without error pages.
     fn from(router: Router) -> Self {
         Self { router, wallet: None, pages: None, platform: None }
     }
@@ -48,16 +48,23 @@ impl Front {
 
     /// Answers a request.
     pub(crate) async fn answer(&self, request: Request) -> Response {
-        // The host decides before any path is looked at.
-        let wallet = self.wallet.as_ref().filter(|wallet| wallet.is_asked_by(&request));
-        let bound = self.wallet.as_ref().and_then(|own| HostBoundRequest::of(&request, own, wallet.is_some()));
-        let mut router = wallet.map_or(&self.router, |wallet| &wallet.router).clone();
+        // The host is checked before the path.
+        let mut router = &self.router;
+        let mut host_bound = None;
+        if let Some(wallet) = &self.wallet {
+            let names_wallet = wallet.is_asked_by(&request);
+            host_bound = HostBoundRequest::of(&request, wallet, names_wallet);
+            if names_wallet {
+                router = &wallet.router;
+            }
+        }
         let in_words = self.pages.as_ref().and_then(|pages| Some((pages, pages.choose(&request)?)));
-        let Ok(mut response) = router.call(request).await;
-        if let (Some(bound), Some(platform)) = (bound, &self.platform)
-            && response.status() == StatusCode::NOT_FOUND
+        let Ok(mut response) = router.clone().call(request).await;
+        if response.status() == StatusCode::NOT_FOUND
+            && let Some(host_bound) = host_bound
+            && let Some(platform) = &self.platform
         {
-            bound.log(platform);
+            host_bound.log(platform);
         }
         if let Some((pages, language)) = in_words {
             response = pages.say_in_words(language, response);
@@ -67,11 +74,11 @@ impl Front {
     }
 }
 
-/// A request that gets 404 because of the host that it names, if it gets one.
+/// A request whose 404, if it gets one, is because of its host.
 struct HostBoundRequest {
     pages: HostBoundPages,
     host: Option<HeaderValue>,
-    /// The host where the page may be, if it is the wallet's.
+    /// The expected host if it is the wallet's.
     wallet: Option<String>,
 }
 

@@ -40,7 +40,7 @@ pub async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()
     Ok(())
 }
 
-/// Checks whether an address is one that the operator's own machines have.
+/// Returns whether an address is private, link-local or loopback.
 fn is_of_own_network(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_private() || address.is_loopback() || address.is_link_local(),

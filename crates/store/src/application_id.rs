@@ -5,8 +5,8 @@ use rusqlite::Connection;
 /// Application ID of a database of this program: "sgnp" in ASCII.
 const APPLICATION_ID: i32 = 0x7367_6e70;
 
-/// Counts all tables, the table that every database of this program has, and the one that it had in databases of unreleased
-/// versions. Other programs have a table with this name and other columns.
+/// Counts all tables, the table that every database of this program has, and the one that it had in databases of
+/// unreleased versions. Other programs have a table with this name and other columns.
 const COUNT_TABLES: &str = "
     SELECT COUNT(*), COUNT(CASE WHEN name = 'applied_migrations' THEN 1 END),
            COUNT(CASE WHEN sql = 'CREATE TABLE schema_version (version BIGINT NOT NULL)' THEN 1 END)
@@ -29,8 +29,8 @@ impl DatabaseOwner {
     /// Reads the application ID and the names of the tables.
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let id = read_id(connection)?;
-        let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let (all, ours, unreleased): (i64, i64, i64) = connection.query_row(COUNT_TABLES, [], counts)?;
+        let (all, ours, unreleased): (i64, i64, i64) =
+            connection.query_row(COUNT_TABLES, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         Ok(match id {
             APPLICATION_ID if ours == 1 => Self::Signpost,
             APPLICATION_ID | 0 if unreleased == 1 => Self::Unreleased,

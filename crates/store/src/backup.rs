@@ -1,4 +1,4 @@
-//! A copy of an embedded database, as of one moment.
+//! A copy of a snapshot of an embedded database.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
@@ -21,15 +21,16 @@ struct Source {
     before: Option<Metadata>,
 }
 
-/// Copies `file` to `to`, which must not be there yet; returns its size in bytes. What is under that name is whole or
-/// not there: it is written beside it first, and reaches the disk before it gets its name.
+/// Copies `file` to `to`, which must not exist, and returns its size in bytes. The copy is written to a temporary file
+/// beside it first, and renamed when it is on disk, so a file with this name is complete.
 pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
-    let (from, shown) = (file.display(), to.display());
+    let from = file.display();
+    let shown = to.display();
     if to.exists() {
         bail!("{shown} already exists: choose another name");
     }
     let partial = to.with_added_extension("partial");
-    // What an earlier run left when it was cut off.
+    // A file of an interrupted run.
     if partial.exists() {
         fs::remove_file(&partial).with_context(|| format!("cannot replace {}", partial.display()))?;
     }
@@ -49,7 +50,7 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     fs::set_permissions(&partial, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     let copy = fs::OpenOptions::new().write(true).open(&partial)?;
     copy.sync_all()?;
-    // Fails where somebody else made the file meanwhile.
+    // Fails if another process created the file meanwhile.
     fs::hard_link(&partial, to).with_context(|| format!("cannot write {shown}"))?;
     fs::remove_file(&partial)?;
     Ok(copy.metadata()?.len())
@@ -95,8 +96,8 @@ impl Source {
         Ok(Self { connection, before: Some(before) })
     }
 
-    /// Checks that nothing was written while the database was read without locks: the same file system may be writable by
-    /// another way.
+    /// Checks that nothing was written while the database was read without locks: the same file system may be writable
+    /// by another way.
     fn check_unchanged(&self, file: &Path) -> Result<()> {
         let Some(before) = &self.before else { return Ok(()) };
         let now = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -122,10 +123,10 @@ fn has_log(file: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// Returns the URI of a file that nobody writes to, so that SQLite needs no files beside it.
+/// Returns the URI of a file that no process writes to, for which SQLite needs no files beside it.
 fn immutable_uri(file: &str) -> String {
     let escaped = file.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    // Without an authority, a path that begins with two slashes would be read as the name of a host.
+    // Without an authority, a path that starts with two slashes would be parsed as a host.
     let authority = if escaped.starts_with('/') { "//" } else { "" };
     format!("file:{authority}{escaped}?immutable=1")
 }

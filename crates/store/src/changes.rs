@@ -1,36 +1,36 @@
-//! What another process did to the database, told as it happens.
+//! Notifications of changes by other processes.
 
 use tokio::sync::broadcast;
 
-/// How many changes may wait for one who listens; then it is told that it missed some.
+/// Maximum number of changes that wait for a receiver; then it is notified that it missed some.
 pub(super) const WAITING: usize = 4096;
 
-/// What changed. Where the database cannot tell (an embedded one has one server), nothing is ever told.
+/// A notification. There are none for an embedded database, which has one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreChange {
-    /// From now on every change is told; what happened before may have been missed.
+    /// Every change is notified from now on; earlier ones may have been missed.
     Heard,
-    /// Changes may happen untold, until [`StoreChange::Heard`].
+    /// Changes may be missed, until [`StoreChange::Heard`].
     Lost,
-    /// What a trigger said, in words that the tables' owner understands. A newer program's may be unknown.
+    /// A notification of a trigger, whose meaning the program defines. Those of a newer program may be unknown.
     Changed {
-        /// Of what kind the thing is that changed.
+        /// The kind of the object that changed.
         kind: String,
-        /// Which of that kind; empty where that was not said.
+        /// The ID of the object; empty if it is not given.
         id: String,
     },
 }
 
-/// The changes from now on.
+/// A receiver of changes.
 #[derive(Debug)]
 pub struct ChangeFeed {
-    /// Said before the others: that they are heard already.
+    /// Returned before the others.
     pub(super) first: Option<StoreChange>,
     pub(super) rest: broadcast::Receiver<StoreChange>,
 }
 
 impl StoreChange {
-    /// Reads what a trigger said: a kind and, behind a space, which.
+    /// Parses a notification: a kind and, after a space, an ID.
     pub(super) fn read(text: &str) -> Self {
         let (kind, id) = text.split_once(' ').unwrap_or((text, ""));
         Self::Changed { kind: kind.to_owned(), id: id.to_owned() }
@@ -38,7 +38,7 @@ impl StoreChange {
 }
 
 impl ChangeFeed {
-    /// The next change; `None` where there will be none. Whoever was too slow missed some and hears
+    /// Returns the next change; `None` if the feed has ended. A receiver that was too slow and missed some gets
     /// [`StoreChange::Heard`] again.
     pub async fn next(&mut self) -> Option<StoreChange> {
         if let Some(first) = self.first.take() {

@@ -1,4 +1,4 @@
-//! What one column holds, and how it is read: what cannot be read is an error, never a default.
+//! Types of columns. A value that cannot be read is an error, never a default.
 
 use std::error::Error;
 use std::str::FromStr;
@@ -12,32 +12,32 @@ use url::Url;
 use crate::row::Value;
 use crate::schema::Kind;
 
-/// A type that one column holds.
+/// A type that is stored in one column.
 pub trait ColumnType: Sized + Into<Value> {
-    /// What is in the column.
+    /// The type of the column.
     const KIND: Kind;
 
-    /// Reads what was stored.
+    /// Reads a stored value.
     ///
     /// # Errors
-    /// Where no value of this type was ever stored as that: never a default.
+    /// If no value of this type is stored in this form.
     fn from_value(value: Value) -> Result<Self>;
 }
 
-/// A type that is stored in the place of another, which is not ours to make a column of; any in its own place.
+/// A type in whose form a `T` is stored, for types of other crates. Every type is stored in its own form too.
 pub trait Via<T>: Sized {
-    /// As it is stored.
+    /// Converts to the stored form.
     fn wrap(value: T) -> Self;
 
-    /// As a row holds it.
+    /// Converts from the stored form.
     fn unwrap_via(self) -> T;
 }
 
-/// Stored as the text that it prints and parses.
+/// A value that is stored as its `Display` text.
 #[derive(Clone, Debug)]
 pub struct Parsed<T>(pub T);
 
-/// Stored as JSON.
+/// A value that is stored as JSON.
 #[derive(Clone, Debug)]
 pub struct Json<T>(pub T);
 
@@ -119,8 +119,8 @@ impl<T: Serialize + DeserializeOwned> ColumnType for Json<T> {
     }
 }
 
-/// Types that are stored as text, each with how it is written and how it is read:
-/// `texts! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
+/// Implements [`ColumnType`] for types that are stored as text, with functions that write and read
+/// them: `texts! { Flow: |flow| flow.as_str(), |text| Flow::parse(text).context("no flow"); }`
 #[macro_export]
 macro_rules! texts {
     ($($name:ty: $write:expr, $read:expr;)+) => {$(

@@ -1,4 +1,4 @@
-//! What several columns hold together.
+//! Types that are stored in one or several columns.
 
 use std::marker::PhantomData;
 
@@ -9,34 +9,35 @@ use crate::row::{Row, Value};
 use crate::schema::{Column, Kind, StoredTable};
 use crate::text::SqlText;
 
-/// A type that one column or several hold.
+/// A type that is stored in one or several columns.
 pub trait ReadColumns: Sized {
-    /// The columns; one without a name is named as the field is.
+    /// The columns. A column without a name has the name of the field.
     const COLUMNS: &'static [Column];
 
-    /// `id, name`: where only they are read of a row.
+    /// The list of columns, such as `id, name`, for queries of this part of a row.
     const COLUMN_LIST: &'static str = SqlText::new().names(Self::COLUMNS, Self::COLUMNS.len()).as_str();
 
-    /// Reads them in their order.
+    /// Reads the columns in their order.
     ///
     /// # Errors
-    /// Names the first that cannot be read, or that contradicts another.
+    /// The first column that is invalid, or contradicts another.
     fn read(values: &mut Values) -> Result<Self>;
 
-    /// Reads what a statement gave of a table's row: [`ReadColumns::COLUMN_LIST`] and no more.
+    /// Reads a row with the columns of [`ReadColumns::COLUMN_LIST`].
     ///
     /// # Errors
-    /// Names the table and the column that cannot be read.
+    /// The table and the column that is invalid.
     fn from_part(table: &'static str, row: Row) -> Result<Self> {
-        let (read, columns) = (row.0.len(), Self::COLUMNS.len());
+        let read = row.0.len();
+        let columns = Self::COLUMNS.len();
         ensure!(read == columns, "{read} columns of {table} were read, not {columns}");
         Self::read(&mut Values::new(StoredTable { name: table, key: &[], columns: Self::COLUMNS }, row))
     }
 }
 
-/// One that an insert sets.
+/// A type whose columns an insert sets.
 pub trait WriteColumns: ReadColumns {
-    /// Writes them in their order.
+    /// Writes the columns in their order.
     fn write(self, values: &mut Vec<Value>);
 }
 
@@ -54,7 +55,7 @@ impl<T: ColumnType> WriteColumns for T {
     }
 }
 
-/// The values of a row that is being read.
+/// The values of a row, read in order.
 #[derive(Debug)]
 pub struct Values {
     table: StoredTable,
@@ -62,16 +63,16 @@ pub struct Values {
 }
 
 impl Values {
-    /// Those of a table's row.
+    /// Creates the values of a row of this table.
     #[must_use]
     pub fn new(table: StoredTable, row: Row) -> Self {
         Self { table, values: row.0.into_iter().enumerate() }
     }
 
-    /// The next one.
+    /// Reads the next column.
     ///
     /// # Errors
-    /// Where it cannot be read, with the names of its table and column.
+    /// The table and the column, if the value is invalid.
     pub fn next_column<T: ColumnType>(&mut self) -> Result<T> {
         let (at, value) = self.values.next().context("a row has fewer columns than its definition")?;
         T::from_value(value).with_context(|| {
@@ -81,31 +82,31 @@ impl Values {
     }
 }
 
-/// A field of type `T`, which is stored as a `V`.
+/// A field of type `T` that is stored as a `V`.
 #[derive(Debug)]
 pub struct RowField<T, V = T>(PhantomData<(T, V)>);
 
 impl<T, V: ReadColumns + Via<T>> RowField<T, V> {
-    /// Its columns.
+    /// The columns of the field.
     pub const COLUMNS: &'static [Column] = V::COLUMNS;
 
-    /// Reads it.
+    /// Reads the field.
     ///
     /// # Errors
-    /// As [`ReadColumns::read`].
+    /// The errors of [`ReadColumns::read`].
     pub fn read(values: &mut Values) -> Result<T> {
         V::read(values).map(V::unwrap_via)
     }
 }
 
 impl<T, V: WriteColumns + Via<T>> RowField<T, V> {
-    /// Writes it.
+    /// Writes the field.
     pub fn write(value: T, values: &mut Vec<Value>) {
         V::wrap(value).write(values);
     }
 }
 
-/// A struct that is a part of rows: its fields are columns, as those of [`rows!`](crate::rows!) are.
+/// Defines a struct that is a part of rows: its fields are columns, as those of [`rows!`](crate::rows!).
 #[macro_export]
 macro_rules! columns {
     (
@@ -146,11 +147,12 @@ macro_rules! columns {
     };
 }
 
-/// How many columns these fields are.
+/// Returns the number of columns of these fields.
 #[doc(hidden)]
 #[must_use]
 pub const fn count(parts: &[(&str, &[Column])]) -> usize {
-    let (mut count, mut part) = (0, 0);
+    let mut count = 0;
+    let mut part = 0;
     while part < parts.len() {
         count += parts[part].1.len();
         part += 1;
@@ -158,12 +160,13 @@ pub const fn count(parts: &[(&str, &[Column])]) -> usize {
     count
 }
 
-/// The columns of these fields, each with its name.
+/// Returns the columns of these fields, each with its name.
 #[doc(hidden)]
 #[must_use]
 pub const fn flat<const N: usize>(parts: &[(&'static str, &[Column])]) -> [Column; N] {
     let mut flat = [Column { name: "", kind: Kind::Text }; N];
-    let (mut at, mut part) = (0, 0);
+    let mut at = 0;
+    let mut part = 0;
     while part < parts.len() {
         let (field, columns) = parts[part];
         let mut column = 0;

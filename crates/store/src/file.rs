@@ -1,25 +1,25 @@
-//! The files of an embedded database, as the system sees them.
+//! The files of an embedded database.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// There is no database in the place where an embedded one was looked for.
+/// There is no embedded database at this path.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no signpost database at {0}")]
 pub struct Missing(pub String);
 
-/// A file system with less than this is full, in bytes: a checkpoint of the log needs room too.
+/// Minimum free space of a file system that is not full, in bytes: a checkpoint of the log needs space too.
 const MIN_FREE: u64 = 1 << 20;
 
-/// The files of a database that was opened.
+/// The files of an open database.
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     database: OpenFile,
-    /// The write-ahead log: the last commits are only here until a checkpoint copies them into the database.
+    /// The write-ahead log, which has the last commits until a checkpoint copies them into the database.
     log: OpenFile,
-    /// The index of the log, which is memory that all processes with the database open share. A process that creates
-    /// another one does not see the commits and locks of those that have the first.
+    /// The index of the log, which is memory shared by all processes that have the database open. A process that
+    /// creates another one does not see the commits and locks of the others.
     index: OpenFile,
 }
 
@@ -27,15 +27,15 @@ pub(super) struct DatabaseFile {
 #[derive(Clone, Debug)]
 struct OpenFile {
     path: PathBuf,
-    /// None where the system does not tell files apart.
+    /// `None` if the system does not identify files.
     identity: Option<Identity>,
 }
 
-/// Device and number.
+/// Device and inode.
 type Identity = (u64, u64);
 
-/// The identities of the files that a server has open, as it records them for other processes. `None`: the system does not tell files apart,
-/// or there was no such file.
+/// The identities of the files that a server has open, as it records them for other processes. `None` if the system
+/// does not identify files, or there was no such file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileIdentities {
     database: Option<Identity>,
@@ -45,7 +45,7 @@ pub(super) struct FileIdentities {
     index: Option<Identity>,
 }
 
-/// What became of a file.
+/// A change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileChange {
     Gone,
@@ -53,13 +53,13 @@ enum FileChange {
 }
 
 impl DatabaseFile {
-    /// The database at a path, which has just been opened.
+    /// Returns the files of a database that was just opened.
     pub(super) fn opened(path: &Path) -> Self {
         let [log, index] = companions(path);
         Self { database: OpenFile::at(path.to_owned()), log: OpenFile::at(log), index: OpenFile::at(index) }
     }
 
-    /// The files at a path that have these identities.
+    /// Returns the files at a path, with these identities.
     pub(super) fn with(path: &Path, identities: FileIdentities) -> Self {
         let [log, index] = companions(path);
         let FileIdentities { database, log: log_identity, index: index_identity } = identities;
@@ -70,13 +70,15 @@ impl DatabaseFile {
         }
     }
 
-    /// The identities of the files.
+    /// Returns the identities of the files.
     pub(super) fn identities(&self) -> FileIdentities {
         FileIdentities { database: self.database.identity, log: self.log.identity, index: self.index.identity }
     }
 
-    /// Says why it should not be written to: what is written to a file that was moved or deleted is not found again by
-    /// the next server.
+    /// Checks that the files can be written to. Writes to a moved or deleted file would be lost for the next server.
+    ///
+    /// # Errors
+    /// The reason why not.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         self.check_identities()?;
         match free_bytes(&self.database.path) {
@@ -88,7 +90,7 @@ impl DatabaseFile {
     /// Checks that the files at their paths are those that were opened.
     ///
     /// # Errors
-    /// Which file is another one, or gone.
+    /// The file that was replaced, or is gone.
     pub(super) fn check_identities(&self) -> Result<(), &'static str> {
         match self.database.change() {
             Some(FileChange::Gone) => return Err("the database file was moved or deleted"),
@@ -143,11 +145,11 @@ fn identity(_: &Path) -> Option<Identity> {
     None
 }
 
-/// What is free for somebody, perhaps for the administrator alone: whether we may use it, a write says.
+/// Returns the free space, some of which may be reserved for the administrator.
 #[cfg(unix)]
 fn free_bytes(path: &Path) -> Option<u64> {
-    let told = rustix::fs::statvfs(path).ok().filter(|told| told.f_blocks > 0)?;
-    told.f_bfree.checked_mul(told.f_frsize)
+    let stats = rustix::fs::statvfs(path).ok().filter(|stats| stats.f_blocks > 0)?;
+    stats.f_bfree.checked_mul(stats.f_frsize)
 }
 
 #[cfg(not(unix))]
@@ -155,23 +157,23 @@ fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// How many bytes anybody may still write to the disk of a path, as far as the system tells.
+/// Returns the space that is available on the disk of a path, in bytes, if the system reports it.
 #[cfg(unix)]
 #[must_use]
 pub fn available_bytes(path: &Path) -> Option<u64> {
-    let told = rustix::fs::statvfs(path).ok().filter(|told| told.f_blocks > 0)?;
-    told.f_bavail.checked_mul(told.f_frsize)
+    let stats = rustix::fs::statvfs(path).ok().filter(|stats| stats.f_blocks > 0)?;
+    stats.f_bavail.checked_mul(stats.f_frsize)
 }
 
-/// How many bytes anybody may still write to the disk of a path: not known here.
+/// Returns `None`: the space that is available is not known on this system.
 #[cfg(not(unix))]
 #[must_use]
 pub fn available_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Returns why the system does not let this process open or write the files of a database, if that is found. The paths come
-/// behind the first colon: only the part before it is told to strangers.
+/// Returns the reason why the system does not let this process open or write the files of a database, if it is found.
+/// Paths are after the first colon: only the part before it is public.
 #[cfg(unix)]
 pub(super) fn find_refusal(database: &Path) -> Option<String> {
     use rustix::fs::{Access, access};
@@ -195,7 +197,7 @@ pub(super) fn find_refusal(database: &Path) -> Option<String> {
         let shown = path.display();
         match access(path, need) {
             Ok(()) => {}
-            // Companions are created when they are needed.
+            // The companions are created on demand.
             Err(Errno::NOENT) if path != folder => {}
             Err(Errno::NOENT) => return Some(format!("the folder does not exist: {shown}")),
             Err(Errno::NOTDIR) => return Some(format!("a part of the path is no folder: {shown}")),
@@ -276,7 +278,7 @@ mod tests {
             ),
         ] {
             let companion = folder.path().join(format!("database{end}"));
-            // Where there was none, one may come.
+            // A companion that did not exist may be created.
             let before = DatabaseFile::opened(&path);
             fs::write(&companion, "").unwrap();
             let opened = DatabaseFile::opened(&path);

@@ -1,6 +1,6 @@
-//! Which state of an embedded database was read, by whoever wrote it.
+//! States of the file of an embedded database.
 
-/// A state of the whole file. It is another one once anybody, this process or another, committed anything
+/// A state of the whole file. It changes with every commit of this process or another
 /// ([`Store::file_state`](crate::Store::file_state)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileState(u64);

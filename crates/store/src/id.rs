@@ -1,19 +1,19 @@
-//! Ids that say what they name (`sess_…`, `dom_…`), one type each, so that one is never taken for another.
+//! IDs with a prefix (`sess_…`, `dom_…`), each with a type of its own.
 
 use std::sync::LazyLock;
 
 use data_encoding::{Encoding, Specification};
 use jiff::Timestamp;
 
-/// Lower-case base32 without padding, in an alphabet whose order is the bytes' order: newer ids sort behind older
-/// ones, so a table's index grows at its end.
+/// Lower-case base32 without padding. The order of the alphabet is that of the bytes, so newer IDs sort after older
+/// ones, and the index of a table grows at its end.
 static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = Specification::new();
     specification.symbols.push_str("0123456789abcdefghjkmnpqrstvwxyz");
     specification.encoding().expect("32 different symbols are an alphabet")
 });
 
-/// The text of an id: 48 bits of Unix milliseconds, then 128 random bits, in 36 characters behind the prefix.
+/// Returns the text of an ID: the prefix, then 48 bits of Unix milliseconds and 128 random bits in 36 characters.
 #[must_use]
 pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     let mut bytes = [0; 22];
@@ -26,14 +26,14 @@ pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     text
 }
 
-/// Whether a text is one that [`spell`] could have written.
+/// Whether a text is an ID in the form of [`spell`].
 #[must_use]
 pub fn is_spelled(prefix: &str, text: &str) -> bool {
     let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
     rest.is_some_and(|rest| rest.len() == 36 && BASE32.decode(rest.as_bytes()).is_ok())
 }
 
-/// When an id was made, to the millisecond.
+/// Returns the time at which an ID was created, to the millisecond.
 #[must_use]
 pub fn time(id: &str) -> Timestamp {
     let bytes = id.rsplit('_').next().and_then(|rest| BASE32.decode(rest.as_bytes()).ok());
@@ -41,7 +41,7 @@ pub fn time(id: &str) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// Types of ids, each with its prefix: `ids! { /// Names a session. SessionId = "sess"; }`.
+/// Defines types of IDs with their prefix: `ids! { /// Names a session. SessionId = "sess"; }`.
 #[macro_export]
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
@@ -50,25 +50,25 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// A new one, from the time and 128 random bits.
+            /// Creates an ID from the time and 128 random bits.
             #[must_use]
             pub fn new(now: ::jiff::Timestamp, random: [u8; 16]) -> Self {
                 Self($crate::id::spell($prefix, now, random))
             }
 
-            /// Reads one; `None` where the text cannot be one of ours.
+            /// Parses an ID; `None` if the text is not one of this type.
             #[must_use]
             pub fn parse(text: &str) -> Option<Self> {
                 $crate::id::is_spelled($prefix, text).then(|| Self(text.to_owned()))
             }
 
-            /// When it was made, to the millisecond.
+            /// Returns the time at which the ID was created, to the millisecond.
             #[must_use]
             pub fn time(&self) -> ::jiff::Timestamp {
                 $crate::id::time(&self.0)
             }
 
-            /// Its text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -90,8 +90,9 @@ macro_rules! ids {
         impl<'de> ::serde::Deserialize<'de> for $name {
             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <String as ::serde::Deserialize>::deserialize(deserializer)?;
-                let wrong = || ::serde::de::Error::custom(concat!("is not an id that begins with ", $prefix, "_"));
-                Self::parse(&text).ok_or_else(wrong)
+                Self::parse(&text).ok_or_else(|| {
+                    ::serde::de::Error::custom(concat!("is not an id that begins with ", $prefix, "_"))
+                })
             }
         }
 
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_reads_back_and_sorts_by_time() {
+    fn ids_are_parsed_and_sort_by_time() {
         let early = ThingId::new(Timestamp::from_second(1_700_000_000).unwrap(), [255; 16]);
         let late = ThingId::new(Timestamp::from_second(1_700_000_001).unwrap(), [0; 16]);
         assert_eq!(ThingId::parse(early.as_str()), Some(early.clone()));
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_id_is_refused() {
+    fn other_texts_are_not_ids() {
         let id = ThingId::new(Timestamp::UNIX_EPOCH, [7; 16]);
         let other = id.as_str().replace("thing", "dom");
         for text in ["", "thing_", "thing_x", &id.as_str().to_uppercase(), &other, &format!("{id}0")] {

@@ -1,8 +1,8 @@
 //! The database: SQLite by default, PostgreSQL for several replicas.
 //!
 //! A write is a *value*: a list of [`Step`]s that happen together or not at all. That is what lets SQLite put the
-//! writes of many requests into one commit, and it is why SQL is written once for both. The price: nothing can be decided
-//! in Rust in mid-transaction, so races are settled in the `WHERE`.
+//! writes of many requests into one commit, and it is why SQL is written once for both. The price: nothing can be
+//! decided in Rust in mid-transaction, so races are settled in the `WHERE`.
 //!
 //! It knows no feature: a program hands its [`Schema`] in, and gives what others changed ([`StoreChange`]) its meaning.
 
@@ -44,4 +44,4 @@ pub use rows::Stored;
 pub use schema::{Column, Kind, Schema, StoredTable};
 pub use step::{Step, Unavailable, WriteError, WriteOutcome, must, step};
 pub use store::{Store, StoreLatency};
-pub use watched::WatchedVersion;
+pub use watched::TableVersion;

@@ -1,5 +1,5 @@
-//! One server for an embedded database: two would deliver every event twice. The file that it locks records the files that
-//! the server has open, so that commands open no others.
+//! One server for an embedded database: two would deliver every event twice. The file that it locks records the files
+//! that the server has open, so that commands open no others.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::file::{DatabaseFile, FileIdentities};
 
-/// How many links may lead to a file: as many as Linux follows.
-const LINKS: usize = 40;
+/// Maximum number of symbolic links to a file, equal to that of Linux.
+const MAX_LINKS: usize = 40;
 /// Maximum length of what a server records, in bytes.
 const MAX_RECORD_BYTES: u64 = 4096;
 
@@ -26,10 +26,10 @@ pub struct DatabaseLock {
     database: PathBuf,
 }
 
-/// Takes an embedded database for this process, whichever of its names it is called by.
+/// Locks an embedded database for this process, by any of its names.
 ///
 /// # Errors
-/// Where another process has it, or nothing can be written beside it.
+/// If another process has the lock, or no file can be created beside the database.
 pub fn lock(database: &Path) -> Result<DatabaseLock> {
     let shown = database.display();
     try_lock(database)?.with_context(|| {
@@ -37,10 +37,10 @@ pub fn lock(database: &Path) -> Result<DatabaseLock> {
     })
 }
 
-/// Takes an embedded database for this process. Returns `None` if another process has it.
+/// Locks an embedded database for this process. Returns `None` if another process has the lock.
 ///
 /// # Errors
-/// If nothing can be written beside the database.
+/// If no file can be created beside the database.
 pub fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
     let shown = database.display();
     let cannot =
@@ -67,9 +67,9 @@ impl DatabaseLock {
     /// # Errors
     /// If they cannot be written.
     pub fn record_files(&self) -> Result<()> {
-        let identities = DatabaseFile::opened(&self.database).identities();
-        let write = || (&self.file).write_all(&serde_json::to_vec(&identities)?);
-        write().with_context(|| format!("cannot write {}", lock_file(&self.database).display()))
+        let record = serde_json::to_vec(&DatabaseFile::opened(&self.database).identities())?;
+        let written = (&self.file).write_all(&record);
+        written.with_context(|| format!("cannot write {}", lock_file(&self.database).display()))
     }
 
     /// Deletes the record, before the files are closed.
@@ -83,8 +83,8 @@ impl DatabaseLock {
 }
 
 impl Drop for DatabaseLock {
-    /// Unlocks the file. A child process has a copy of its descriptor until it executes its program, and closing ours alone would
-    /// leave the file locked until then (flock(2)).
+    /// Unlocks the file. A child process has a copy of its descriptor until it executes its program, and closing ours
+    /// alone would leave the file locked until then (flock(2)).
     fn drop(&mut self) {
         // If this fails, the lock ends when the last descriptor is closed.
         drop(self.file.unlock());
@@ -129,8 +129,8 @@ pub(super) fn check_server_files(database: &Path) -> Result<()> {
 /// Returns whether another process has the lock.
 fn is_locked(path: &Path) -> Result<bool> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // Released with the file. A server that starts in this moment finds the lock taken; that happens only to one that starts
-    // after a server was killed and its files were replaced.
+    // Released with the file. A server that starts in this moment finds the lock taken; that happens only to one that
+    // starts after a server was killed and its files were replaced.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
@@ -142,18 +142,21 @@ fn lock_file(database: &Path) -> PathBuf {
     database.with_added_extension("lock")
 }
 
-/// The file that a path leads to, which need not be there yet: then the lock stands where it will be made.
+/// Returns the file to which a path leads, also if it does not exist yet: the lock is then beside the place of the
+/// future file.
 pub(super) fn linked(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = path.to_owned();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_LINKS {
         match path.canonicalize() {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             found => return found,
         }
         let Ok(target) = fs::read_link(&path) else {
-            let (folder, name) = (path.parent().unwrap_or(Path::new("")), path.file_name().unwrap_or_default());
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            return Ok(folder.canonicalize()?.join(name));
+            let folder = match path.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                _ => Path::new("."),
+            };
+            return Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()));
         };
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
@@ -167,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_one_lock_whatever_it_is_called() {
+    fn a_file_has_one_lock_for_all_its_names() {
         let folder = tempfile::tempdir().unwrap();
         let [real, link, linked, above] = ["real", "link", "linked", "above"].map(|name| folder.path().join(name));
         fs::create_dir(&above).unwrap();

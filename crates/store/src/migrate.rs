@@ -1,8 +1,9 @@
-//! Brings the tables up to date. Each migration runs once, whole or not at all.
+//! Migrations of the tables. Each runs once, in a transaction.
 //!
-//! Servers of two versions may share a database while one replaces the other. So a migration *expands* (adds what the
-//! older ones do not miss), which every server does when it starts; what they would miss is taken away by one that
-//! *contracts*, which the operator asks for once they are gone. An embedded database has one server, and waits for nobody.
+//! Servers of two versions may share a database while one replaces the other. So a migration either *expands*: it adds
+//! tables and columns that older servers do not need, and runs when a server starts; or it *contracts*: it removes
+//! those that only older servers use, and runs on request of the operator when they are gone. An embedded database has
+//! one server, so it runs both.
 
 use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, TransactionBehavior};
@@ -11,41 +12,41 @@ use tokio_postgres::{Client, IsolationLevel, Transaction};
 
 use crate::application_id;
 
-/// What servers connect as, with the version behind it: so the operator sees who is still there.
+/// Application name of the connections of servers, followed by their version, which the operator sees.
 pub(super) const SERVER: &str = "signpost/";
 
-/// The migrations that were run. It also tells a database of this program from others.
+/// The migrations that were applied. The table also distinguishes databases of this program from others.
 pub(super) const APPLIED: &str = "CREATE TABLE IF NOT EXISTS applied_migrations (version BIGINT NOT NULL)";
 /// The migrations that a program has to know to use the tables.
 const REQUIRED: &str = "CREATE TABLE IF NOT EXISTS required_migrations (version BIGINT NOT NULL)";
-/// Whether an unreleased version created tables here.
+/// Returns whether an unreleased version created tables.
 const FIND_UNRELEASED: &str = "SELECT to_regclass('schema_needed') IS NOT NULL";
 
-/// One change of the tables.
+/// A migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// Its text for PostgreSQL.
+    /// The statements for PostgreSQL.
     pub postgres: &'static str,
-    /// Its text for SQLite; none where an embedded database has no need of it.
+    /// The statements for SQLite; `None` if an embedded database does not need the migration.
     pub sqlite: Option<&'static str>,
-    /// Whether it takes away what older programs use.
+    /// Whether it removes tables or columns that older programs use.
     pub contracts: bool,
 }
 
-/// A newer program changed this database so that this one cannot use it.
+/// A newer program changed this database, so that this program cannot use it.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "a newer signpost has changed this database (its tables require version {needed}, this program supports {known}): \
      update the program; nothing was changed"
 )]
 pub struct Newer {
-    /// The version that a program must know.
+    /// The version that the database requires.
     pub needed: i64,
-    /// The newest version this program knows.
+    /// The newest version that this program supports.
     pub known: i64,
 }
 
-/// A version of this program that was never released created the database.
+/// An unreleased version of this program created the database.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "an unreleased version of signpost created this database, and no released version can use it: begin with another \
@@ -53,19 +54,19 @@ pub struct Newer {
 )]
 pub struct Unreleased;
 
-/// What a migration did.
+/// The result of running migrations.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Migrated {
     /// The newest version before.
     pub from: i64,
-    /// And now.
+    /// The newest version now.
     pub to: i64,
-    /// Versions that are done once older servers are gone.
+    /// The versions that can run once older servers are gone.
     pub waiting: Vec<i64>,
 }
 
 impl Migrated {
-    /// One line, where tables that were there have changed.
+    /// Logs a line if existing tables were changed.
     pub(super) fn log(&self) {
         let Self { from, to, .. } = self;
         if *from > 0 && from != to {
@@ -75,14 +76,14 @@ impl Migrated {
 }
 
 impl Migration {
-    /// One that adds what older programs do not miss, in the same words for both databases.
+    /// Creates a migration that expands, with the same statements for both engines.
     #[must_use]
     pub const fn expands(sql: &'static str) -> Self {
         Self { postgres: sql, sqlite: Some(sql), contracts: false }
     }
 }
 
-/// The newest version that a program with these migrations knows.
+/// Returns the newest version of these migrations.
 pub(super) fn known(migrations: &[Migration]) -> i64 {
     version_of(migrations.len())
 }
@@ -91,8 +92,8 @@ fn version_of(position: usize) -> i64 {
     i64::try_from(position).unwrap_or(i64::MAX)
 }
 
-/// What is to be done, and what waits: those of `list` that are not applied, the ones that contract only if that is asked
-/// for.
+/// Returns the migrations to run, and the result: those that are not applied, with contracting ones only if `contract`
+/// is set.
 fn due(
     list: &[Migration],
     applied: &[i64],
@@ -110,7 +111,7 @@ fn due(
     Ok((due, Migrated { from, to, waiting: waiting.into_iter().map(|(version, _)| version).collect() }))
 }
 
-/// Of servers that start together one does it and the others wait.
+/// Runs the migrations of PostgreSQL. Of servers that start together, one runs them and the others wait.
 pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
     transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
@@ -124,7 +125,7 @@ pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contra
     let (due, migrated) = due(migrations, &applied, needed.try_get(0)?, contract)?;
     for (version, migration) in due {
         if migration.contracts {
-            nobody_older(&transaction, version).await?;
+            check_no_older_server(&transaction, version).await?;
             transaction.execute("INSERT INTO required_migrations (version) VALUES ($1)", &[&version]).await?;
         }
         transaction.batch_execute(migration.postgres).await.with_context(|| format!("migration {version}"))?;
@@ -134,8 +135,8 @@ pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contra
     Ok(migrated)
 }
 
-/// What contracts would break servers that do not know it.
-async fn nobody_older(transaction: &Transaction<'_>, version: i64) -> Result<()> {
+/// Checks that no server is connected that does not know this version, which a contracting migration would break.
+async fn check_no_older_server(transaction: &Transaction<'_>, version: i64) -> Result<()> {
     let connected = "SELECT DISTINCT application_name FROM pg_stat_activity
                      WHERE datname = current_database() AND application_name LIKE 'signpost/%'";
     for row in transaction.query(connected, &[]).await? {
@@ -147,13 +148,13 @@ async fn nobody_older(transaction: &Transaction<'_>, version: i64) -> Result<()>
     Ok(())
 }
 
-/// The same for an embedded database.
+/// Runs the migrations of SQLite.
 pub(super) fn run(connection: &mut Connection, migrations: &[Migration]) -> Result<Migrated> {
     run_list(connection, migrations, true)
 }
 
 fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> Result<Migrated> {
-    // Takes the write lock first, so that of two programs that start together one waits for the other.
+    // Takes the write lock first, so that of two processes that start together one waits for the other.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(&format!("{APPLIED}; {REQUIRED}"))?;
     let applied = transaction

@@ -1,5 +1,5 @@
-//! Takes everything from one database to another that is empty, a batch at a time: what was reached is written with each,
-//! so that it can be cut off and run again.
+//! Moves all rows from one database to an empty one, in batches. The position is written with each batch, so that an
+//! interrupted move can be continued.
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use crate::schema::{Kind, StoredTable};
 use crate::step::{Step, must, params, step};
 use crate::store::Store;
 
-/// How many rows are one write.
+/// Number of rows per write.
 const BATCH: i64 = 500;
 
 const FIND: &str = "SELECT source, ended_at, reached FROM moves";
@@ -18,7 +18,7 @@ const BEGIN: &str = "INSERT INTO moves (source, begun_at) VALUES ($1, $2)";
 const REACH: &str = "UPDATE moves SET reached = $1 WHERE ended_at IS NULL";
 const END: &str = "UPDATE moves SET ended_at = $1 WHERE ended_at IS NULL";
 
-/// How many rows of a table there are.
+/// The number of rows of a table.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Moved {
@@ -26,22 +26,24 @@ pub struct Moved {
     pub rows: i64,
 }
 
-/// What was reached: the table's position, and the key of its last row.
+/// The position of a move: the index of the table, and the key of its last row.
 type Reached = (usize, Vec<serde_json::Value>);
 
 impl StoredTable {
-    /// The texts live as long as the program, as all texts of statements do; there are a few for each table.
+    /// Returns the statement that reads a batch. Statements have static texts, so it is leaked; there are a few per
+    /// table.
     fn read(&self) -> &'static str {
-        let (key, columns) = (self.key.join(", "), self.key_first());
+        let key = self.key.join(", ");
+        let columns = self.key_first();
         let places = places(self.key.len());
         let name = self.name;
         format!("SELECT {columns} FROM {name} WHERE ({key}) > ({places}) ORDER BY {key} LIMIT {BATCH}").leak()
     }
 
     fn write(&self) -> &'static str {
-        let (name, columns) = (self.name, self.key_first());
+        let columns = self.key_first();
         let places = places(self.columns.len());
-        format!("INSERT INTO {name} ({columns}) VALUES ({places})").leak()
+        format!("INSERT INTO {} ({columns}) VALUES ({places})", self.name).leak()
     }
 
     fn count(&self) -> &'static str {
@@ -54,16 +56,18 @@ impl StoredTable {
         self.key.iter().copied().chain(others).collect::<Vec<_>>().join(", ")
     }
 
-    /// What stands before every key: of numbers the least, of texts the empty one.
+    /// Returns a key that sorts before all others.
     fn beginning(&self) -> Vec<Value> {
-        let is_number =
-            |key: &str| self.columns.iter().any(|column| column.name == key && column.kind == Kind::Integer);
-        let least = |key: &&str| if is_number(key) { Value::Int(i64::MIN) } else { Value::Text(String::new()) };
-        self.key.iter().map(least).collect()
+        let mut beginning = Vec::with_capacity(self.key.len());
+        for key in self.key {
+            let is_number = self.columns.iter().any(|column| column.name == *key && column.kind == Kind::Integer);
+            beginning.push(if is_number { Value::Int(i64::MIN) } else { Value::Text(String::new()) });
+        }
+        beginning
     }
 }
 
-/// The steps that copy what a table of one row holds.
+/// Returns the step that copies a table of one row.
 async fn single_row(from: &Store, table: &str, column: &str) -> Result<Step> {
     let row = from.read_one(format!("SELECT {column} FROM {table}").leak(), params![]).await?;
     let value = row.with_context(|| format!("{table} is one row"))?.0.remove(0);
@@ -75,12 +79,12 @@ fn places(count: usize) -> String {
 }
 
 impl Store {
-    /// Takes everything over from another database, of which `source` is the name; tells `reached` how many rows it has
-    /// taken, and how many there are. Run again after it was cut off, it goes on.
+    /// Copies all rows from another database with the name `source`. Calls `reached` with the number of copied rows and
+    /// the total. Continues an interrupted move.
     ///
     /// # Errors
-    /// Where this database is not empty (but for a move from the same source that was cut off), or the numbers of rows
-    /// differ at the end; as [`Store::read`] and [`Store::write`] besides.
+    /// If this database is not empty, except for an interrupted move from this source; if the numbers of rows differ at
+    /// the end; or the errors of [`Store::read`] and [`Store::write`].
     pub async fn take_over(
         &self,
         from: &Self,
@@ -92,11 +96,12 @@ impl Store {
         let wanted = from.counts().await?;
         let all = wanted.iter().map(|moved| moved.rows).sum();
         let mut taken: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
-        // Before the rows too: a row of this kind may say who may write to the tables.
+        // Before the other rows too: a row of this kind may control who may write to the tables.
         self.write(self.single_rows(from).await?).await?;
         for (position, table) in self.schema.tables.iter().enumerate().skip(at) {
             let mut after = key.take().unwrap_or_else(|| table.beginning());
-            let (read, write) = (table.read(), table.write());
+            let read = table.read();
+            let write = table.write();
             loop {
                 let rows = from.read(read, after).await?;
                 let Some(last) = rows.last() else { break };
@@ -109,11 +114,13 @@ impl Store {
         let mut ends = self.single_rows(from).await?;
         let counted = self.counts().await?;
         for (wanted, counted) in wanted.iter().zip(&counted) {
-            let (table, there, here) = (wanted.table, wanted.rows, counted.rows);
             ensure!(
-                there == here,
-                "{table} has {there} rows, but {here} arrived: stop whatever writes to the source, and start again \
-                 with an empty database"
+                wanted.rows == counted.rows,
+                "{} has {} rows, but {} arrived: stop whatever writes to the source, and start again with an empty \
+                 database",
+                wanted.table,
+                wanted.rows,
+                counted.rows
             );
         }
         ends.push(must(END, params![now]));
@@ -130,7 +137,7 @@ impl Store {
         Ok(steps)
     }
 
-    /// Where to go on: the position of a table, and the key behind which to.
+    /// Returns the position at which to continue: the index of a table, and the key after which to read.
     async fn begin_move(&self, source: &str, now: Timestamp) -> Result<(usize, Option<Vec<Value>>)> {
         let Some(row) = self.read_one(FIND, params![]).await? else {
             let there = self.counts().await?.into_iter().find(|moved| moved.rows > 0);
@@ -145,17 +152,17 @@ impl Store {
         ensure!(begun == source, "a move from {begun} into the new database was interrupted: finish that one first");
         let Some(text) = row.opt_text(2)? else { return Ok((0, None)) };
         let (position, key): Reached = serde_json::from_str(text).context("moves.reached")?;
-        let value = |value: serde_json::Value| match value {
+        let key = key.into_iter().map(|value| match value {
             serde_json::Value::String(text) => Ok(Value::Text(text)),
             other => other.as_i64().map(Value::Int).context("moves.reached"),
-        };
-        Ok((position, Some(key.into_iter().map(value).collect::<Result<_>>()?)))
+        });
+        Ok((position, Some(key.collect::<Result<_>>()?)))
     }
 
-    /// Fails where a move into this database was cut off: what is there is a part.
+    /// Checks that no move into this database was interrupted, which would have left it incomplete.
     ///
     /// # Errors
-    /// That, or as [`Store::read`].
+    /// If one was, or the errors of [`Store::read`].
     pub async fn check_move(&self) -> Result<()> {
         match self.read_one(FIND, params![]).await? {
             Some(row) if row.opt_time(1)?.is_none() => {
@@ -175,14 +182,14 @@ impl Store {
     }
 }
 
-/// The rows, and that they arrived.
+/// Returns the steps that insert rows and store the position.
 fn batch(rows: Vec<Row>, write: &'static str, position: usize, key: &[Value]) -> Result<Vec<Step>> {
-    let value = |value: &Value| match value {
+    let key = key.iter().map(|value| match value {
         Value::Int(int) => Ok((*int).into()),
         Value::Text(text) => Ok(text.as_str().into()),
-        Value::Null | Value::Blob(_) => bail!("no key of ours"),
-    };
-    let reached: Reached = (position, key.iter().map(value).collect::<Result<_>>()?);
+        Value::Null | Value::Blob(_) => bail!("a key is a number or a text"),
+    });
+    let reached: Reached = (position, key.collect::<Result<_>>()?);
     let reached = must(REACH, params![serde_json::to_string(&reached)?]);
     Ok(rows.into_iter().map(|Row(values)| must(write, values)).chain([reached]).collect())
 }

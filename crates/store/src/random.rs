@@ -1,9 +1,9 @@
-//! The one place where random bytes are drawn.
+//! The only source of random bytes.
 
-/// `N` random bytes from the operating system.
+/// Returns `N` random bytes from the operating system.
 ///
 /// # Panics
-/// Where the operating system has none to give.
+/// If the operating system fails to provide them.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the place that all others are sent to")]
 pub fn random<const N: usize>() -> [u8; N] {

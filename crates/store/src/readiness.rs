@@ -1,5 +1,4 @@
-//! Whether the database can be relied on now: what became of the last write, and of one that is tried where nobody has
-//! written for a second.
+//! Readiness of the database: the outcome of the last write, or of a test write if there was none for a second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,13 +8,14 @@ use anyhow::Result;
 use crate::sqlite;
 use crate::step::Unavailable;
 
-/// How long the outcome of a write says what would become of the next.
+/// Time for which the outcome of a write is current.
 const OUTCOME_LIFETIME: Duration = Duration::from_secs(1);
-/// What became of the last write.
+
+/// The outcome of the last write.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     outcome: Mutex<Option<Outcome>>,
-    /// Of those who ask at the same time one tries.
+    /// Held during a test write, so that concurrent checks make one.
     pub(super) trying: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -26,13 +26,13 @@ struct Outcome {
 }
 
 impl LastWrite {
-    /// Remembers how a write ended. A statement that fails by itself says nothing of the next.
+    /// Records the outcome of a write. The error of a statement is ignored: it does not affect other writes.
     pub(super) fn ended<T>(&self, result: &Result<T>, now: Instant) {
         let failure = match result {
             Ok(_) => None,
             Err(error) if sqlite::is_broken(error.downcast_ref()) => Some("the database is corrupt".to_owned()),
             Err(error) => match error.downcast_ref::<Unavailable>() {
-                // What stands behind the colon is for the log.
+                // The part after the colon is for the log only.
                 Some(Unavailable(reason)) => reason.split(':').next().map(str::to_owned),
                 None => return,
             },
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_write_says_what_became_of_it_and_no_more() {
+    fn the_last_write_is_reported_without_confidential_parts() {
         let (writes, now) = (LastWrite::default(), Instant::now());
         assert!(!writes.is_fresh(now));
         writes.ended(&Ok(()), now);

@@ -1,4 +1,4 @@
-//! What goes into a statement and what comes out of it.
+//! Values of parameters and rows.
 
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
@@ -6,9 +6,9 @@ use jiff::Timestamp;
 /// A value in the database. Times are Unix milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// Nothing.
+    /// No value.
     Null,
-    /// A whole number, a time or a truth (0 or 1).
+    /// An integer, a time or a boolean (0 or 1).
     Int(i64),
     /// Text.
     Text(String),
@@ -16,7 +16,7 @@ pub enum Value {
     Blob(Vec<u8>),
 }
 
-/// One row of an answer, its columns in the order of the query.
+/// A row of a result, with the columns in the order of the query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(pub(super) Vec<Value>);
 
@@ -27,10 +27,10 @@ impl FromIterator<Value> for Row {
 }
 
 impl Row {
-    /// A whole number that may be missing.
+    /// Returns an integer that may be null.
     ///
     /// # Errors
-    /// Where the column holds something else.
+    /// If the column has another type.
     pub fn opt_int(&self, column: usize) -> Result<Option<i64>> {
         match self.0.get(column) {
             Some(Value::Int(int)) => Ok(Some(*int)),
@@ -39,18 +39,18 @@ impl Row {
         }
     }
 
-    /// A whole number.
+    /// Returns an integer.
     ///
     /// # Errors
-    /// Where the column holds something else or nothing.
+    /// If the column is null or has another type.
     pub fn int(&self, column: usize) -> Result<i64> {
         self.opt_int(column)?.with_context(|| format!("column {column} is empty"))
     }
 
-    /// Text that may be missing.
+    /// Returns a text that may be null.
     ///
     /// # Errors
-    /// Where the column holds something else.
+    /// If the column has another type.
     pub fn opt_text(&self, column: usize) -> Result<Option<&str>> {
         match self.0.get(column) {
             Some(Value::Text(text)) => Ok(Some(text)),
@@ -59,18 +59,18 @@ impl Row {
         }
     }
 
-    /// Text.
+    /// Returns a text.
     ///
     /// # Errors
-    /// Where the column holds something else or nothing.
+    /// If the column is null or has another type.
     pub fn text(&self, column: usize) -> Result<&str> {
         self.opt_text(column)?.with_context(|| format!("column {column} is empty"))
     }
 
-    /// Bytes.
+    /// Returns bytes.
     ///
     /// # Errors
-    /// Where the column holds something else or nothing.
+    /// If the column is null or has another type.
     pub fn blob(&self, column: usize) -> Result<&[u8]> {
         match self.0.get(column) {
             Some(Value::Blob(bytes)) => Ok(bytes),
@@ -78,19 +78,21 @@ impl Row {
         }
     }
 
-    /// A time that may be missing.
+    /// Returns a time that may be null.
     ///
     /// # Errors
-    /// Where the column holds no time.
+    /// If the column is not a time.
     pub fn opt_time(&self, column: usize) -> Result<Option<Timestamp>> {
-        let millis = self.opt_int(column)?;
-        millis.map(|millis| Ok(Timestamp::from_millisecond(millis)?)).transpose()
+        match self.opt_int(column)? {
+            Some(millis) => Ok(Some(Timestamp::from_millisecond(millis)?)),
+            None => Ok(None),
+        }
     }
 
-    /// A time.
+    /// Returns a time.
     ///
     /// # Errors
-    /// Where the column holds no time.
+    /// If the column is null or not a time.
     pub fn time(&self, column: usize) -> Result<Timestamp> {
         self.opt_time(column)?.with_context(|| format!("column {column} is empty"))
     }

@@ -1,5 +1,5 @@
-//! One definition per table: [`rows!`](crate::rows!) makes of it the struct, its statements, its parameters, how it is
-//! read, and what the mover copies.
+//! One definition per table, from which [`rows!`](crate::rows!) generates the struct, its statements, its parameters,
+//! its reader, and the columns to move.
 
 use anyhow::{Result, bail};
 
@@ -8,16 +8,16 @@ use crate::row::{Row, Value};
 use crate::schema::StoredTable;
 use crate::text::SqlText;
 
-/// What [`rows!`](crate::rows!) makes of a table.
+/// A table that [`rows!`](crate::rows!) defines.
 pub trait Stored: Sized {
     /// The table.
     const TABLE: StoredTable;
-    /// How many of its columns, the first, an insert sets.
+    /// Number of columns that an insert sets, which are the first.
     const INSERTED: usize;
-    /// How many of its columns, the first, a row holds.
+    /// Number of columns that a row has, which are the first.
     const READ: usize;
 
-    /// `id, name`: what is read.
+    /// `id, name`: the columns of a row.
     const COLUMN_LIST: &'static str = SqlText::new().names(Self::TABLE.columns, Self::READ).as_str();
     /// `SELECT id, name FROM things`
     const SELECT: &'static str = SqlText::new()
@@ -29,26 +29,26 @@ pub trait Stored: Sized {
     /// `INSERT INTO things (id, name) VALUES ($1, $2)`
     const INSERT: &'static str =
         SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("VALUES (").places(Self::INSERTED).push(")").as_str();
-    /// `INSERT INTO things (id, name) SELECT $1, $2`, behind which a `WHERE` decides.
+    /// `INSERT INTO things (id, name) SELECT $1, $2`, to be followed by a `WHERE`.
     const INSERT_IF: &'static str =
         SqlText::new().insert(&Self::TABLE, Self::INSERTED).push("SELECT ").places(Self::INSERTED).as_str();
-    /// The same for many at once, on PostgreSQL alone: each parameter is an array, and a row is called `new`.
+    /// The insert of many rows at once, for PostgreSQL only: each parameter is an array, and a row is named `new`.
     const INSERT_MANY_IF: &'static str =
         SqlText::new().insert(&Self::TABLE, Self::INSERTED).unnested(&Self::TABLE, Self::INSERTED).as_str();
 
-    /// Reads what [`Stored::SELECT`] gave.
+    /// Reads a row of [`Stored::SELECT`].
     ///
     /// # Errors
-    /// Names the table and the column that cannot be read.
+    /// The table and the column that is invalid.
     fn from_values(values: &mut Values) -> Result<Self>;
 
-    /// The parameters of [`Stored::INSERT`].
+    /// Returns the parameters of [`Stored::INSERT`].
     fn params(self) -> Vec<Value>;
 
-    /// Reads what [`Stored::SELECT`] gave.
+    /// Reads a row of [`Stored::SELECT`].
     ///
     /// # Errors
-    /// Names the table and the column that cannot be read.
+    /// The table and the column that is invalid.
     fn from_row(row: Row) -> Result<Self> {
         if row.0.len() != Self::READ {
             bail!("{} columns of {} were read, not the {} of a row", row.0.len(), Self::TABLE.name, Self::READ);
@@ -57,9 +57,9 @@ pub trait Stored: Sized {
     }
 }
 
-/// A struct for a table: its fields are the columns that an insert sets, in their order, then those that `later`
-/// writes set; what no struct holds stands `beside`. A type that is not ours is read and written `as` another. A row may
-/// be `checked by` a function, which refuses one whose columns contradict each other.
+/// Defines a struct for a table. Its fields are the columns that an insert sets, in their order, then those that
+/// `later` writes set. Columns that are not read are `beside`. A type of another crate is stored `as` another type. A
+/// row may be `checked by` a function, which rejects rows whose columns contradict each other.
 ///
 /// ```
 /// use signpost_store::{Stored, rows};
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn one_list_of_columns_makes_every_statement() {
+    fn statements_are_generated_from_the_columns() {
         const FIND: &str = crate::sql!(Thing::SELECT, " WHERE id = $1");
         let columns = "id, owner, owner_age, address, tags";
         assert_eq!(FIND, format!("SELECT {columns}, broken_at FROM things WHERE id = $1"));
@@ -202,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_reads_back() {
+    fn a_stored_row_is_read() {
         let thing = Thing::from_row(Row(stored())).unwrap();
         assert_eq!((thing.owner.owner_age, thing.tags.as_slice(), thing.broken_at), (40, &["a".to_owned()][..], None));
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error_with_its_table_and_column() {
+    fn invalid_values_are_errors_with_their_table_and_column() {
         let wrong = [
             (0, Value::Null, "things.id: is empty"),
             (0, "1".into(), "things.id: is not a number"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_row_reads_as_the_row_does() {
+    fn a_part_of_a_row_is_read() {
         assert_eq!(Owner::COLUMN_LIST, "owner, owner_age");
         let read = |values: Vec<Value>| Owner::from_part("things", Row(values));
         let owner = read(vec!["Ann".into(), 40_i64.into()]).unwrap();

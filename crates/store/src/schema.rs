@@ -1,19 +1,19 @@
-//! What a program keeps in its database.
+//! The tables of a program.
 
 use crate::migrate::Migration;
 
-/// What a program keeps in its database. Its migrations make two tables of the store's own besides: `moves` (`source`,
-/// `begun_at`, `reached`, `ended_at`), and `probe` of one row (`at`).
+/// The tables of a program. Its migrations must also create two tables for the store itself: `moves` (`source`,
+/// `begun_at`, `reached`, `ended_at`), and `probe` with one row (`at`).
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// Every change of the tables since the first, in order; a released one is never edited.
+    /// The migrations, in order. Released ones are never edited.
     pub migrations: &'static [Migration],
-    /// Every table of many rows, in the order in which they are moved.
+    /// The tables of many rows, in the order in which they are moved.
     pub tables: &'static [StoredTable],
-    /// Tables of one row, each with the column of it that is moved.
+    /// The tables of one row, each with the column that is moved.
     pub single_rows: &'static [(&'static str, &'static str)],
-    /// Tables that are read far more often than they change: a request may know their rows from memory
-    /// ([`Store::watched_version`](crate::Store::watched_version)).
+    /// Tables that are read far more often than they change, so that requests may use cached rows
+    /// ([`Store::table_version`](crate::Store::table_version)).
     pub watched: &'static [&'static str],
 }
 
@@ -24,8 +24,7 @@ pub struct StoredTable {
     pub name: &'static str,
     /// The columns of its primary key.
     pub key: &'static [&'static str],
-    /// All of its columns: first those that an insert sets, then those that later writes set, then those that no row
-    /// holds.
+    /// All columns: first those that an insert sets, then those that later writes set, then those that are not read.
     pub columns: &'static [Column],
 }
 
@@ -34,15 +33,15 @@ pub struct StoredTable {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
+    /// The type of its values.
     pub kind: Kind,
 }
 
-/// What is in a column.
+/// The type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `TEXT`
     Text,
-    /// `BIGINT`: a whole number, a time or a truth.
+    /// `BIGINT`: an integer, a time or a boolean.
     Integer,
 }

@@ -1,10 +1,10 @@
-//! A write as a value: steps that happen together or not at all.
+//! A write as a value: steps that run together or not at all.
 
 use anyhow::Result;
 use tokio::sync::oneshot;
 
 use crate::row::{Row, Value};
-use crate::watched::WatchedVersion;
+use crate::watched::TableVersion;
 
 /// One statement of a write.
 #[derive(Clone, Debug)]
@@ -12,29 +12,30 @@ pub struct Step {
     pub(crate) sql: &'static str,
     pub(crate) params: Vec<Value>,
     pub(crate) must: bool,
-    /// The text that does many, and which value it knows each by.
-    pub(crate) alike: Option<(&'static str, usize)>,
-    /// The state of the watched tables that it was made of.
-    pub(crate) as_of: Option<WatchedVersion>,
+    /// The statement for a batch of such steps, and the position of the value that identifies each.
+    pub(crate) batch: Option<(&'static str, usize)>,
+    /// The version of the watched tables that the step requires.
+    pub(crate) if_unchanged: Option<TableVersion>,
 }
 
-/// Where the result of a statement or of a write is awaited.
+/// Sends the result of a statement or a write.
 pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
 
-/// How a write ended.
+/// The outcome of a write.
 #[derive(Debug, PartialEq)]
 pub enum WriteOutcome {
-    /// All steps happened and are on disk; the rows are the last step's.
+    /// All steps are on disk; the rows are those of the last step.
     Committed(Vec<Row>),
-    /// The step at this position had to change a row and changed none, or was made of what may be out of date; nothing
-    /// happened.
+    /// Nothing was written: the step at this position was required to change a row and changed none, or the watched
+    /// tables may have changed.
     Refused(usize),
 }
 
 /// An error of [`Store::commit`](crate::Store::commit).
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A step that must change a row changed none: the row does not exist, or another write came first. Nothing was written.
+    /// A step that must change a row changed none: the row does not exist, or another write came first. Nothing was
+    /// written.
     #[error("the row does not exist, or another write came first")]
     Conflict,
     /// The database is unavailable, or a statement failed. Nothing was written.
@@ -52,24 +53,24 @@ impl WriteError {
     }
 }
 
-/// The database cannot serve this request now: the disk is full, the file is locked, too much waits.
+/// The database cannot serve this request now: the disk is full, the file is locked, or too many requests wait.
 #[derive(Debug, thiserror::Error)]
 #[error("the database is unavailable: {0}")]
 pub struct Unavailable(pub String);
 
-/// A step that may change any number of rows.
+/// Creates a step that may change any number of rows.
 #[must_use]
 pub fn step(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: false, alike: None, as_of: None }
+    Step { sql, params, must: false, batch: None, if_unchanged: None }
 }
 
-/// A step that must change a row, or the whole write is refused.
+/// Creates a step that must change a row: otherwise the whole write is refused.
 #[must_use]
 pub fn must(sql: &'static str, params: Vec<Value>) -> Step {
-    Step { sql, params, must: true, alike: None, as_of: None }
+    Step { sql, params, must: true, batch: None, if_unchanged: None }
 }
 
-/// The values behind `$1`, `$2`, ….
+/// Creates the values of `$1`, `$2`, ….
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => { vec![$($crate::Value::from($value)),*] };
@@ -78,23 +79,23 @@ macro_rules! params {
 pub(crate) use params;
 
 impl Step {
-    /// Where many writes of this one step wait, PostgreSQL does them as one statement. It takes an array for each value,
-    /// and gives back, of each step that changed its row, the value at `key`, counted from 0.
+    /// Allows PostgreSQL to run many waiting writes of this single step as one statement. It takes an array for each
+    /// value, and returns, for each step that changed its row, the value at position `key`, counted from 0.
     #[must_use]
-    pub fn alike(self, sql: &'static str, key: usize) -> Self {
-        Self { alike: Some((sql, key)), ..self }
+    pub fn batched(self, sql: &'static str, key: usize) -> Self {
+        Self { batch: Some((sql, key)), ..self }
     }
 
-    /// The step is refused where the watched tables may have changed since this state
-    /// ([`Store::watched_version`](crate::Store::watched_version)).
+    /// Refuses the step if the watched tables may have changed since this version
+    /// ([`Store::table_version`](crate::Store::table_version)).
     #[must_use]
-    pub fn as_of(self, version: Option<WatchedVersion>) -> Self {
-        Self { as_of: version, ..self }
+    pub fn if_unchanged(self, version: Option<TableVersion>) -> Self {
+        Self { if_unchanged: version, ..self }
     }
 }
 
 impl WriteOutcome {
-    /// Whether the write happened.
+    /// Whether the write is on disk.
     #[must_use]
     pub fn is_committed(&self) -> bool {
         matches!(self, Self::Committed(_))

@@ -1,11 +1,11 @@
-//! The handle on the database, whichever engine keeps the rows.
+//! The handle of the database, for both engines.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use tokio::time::timeout;
 
@@ -16,31 +16,31 @@ use crate::readiness::LastWrite;
 use crate::row::{Row, Value};
 use crate::schema::Schema;
 use crate::step::{Step, WriteError, WriteOutcome, params, step};
-use crate::watched::WatchedVersion;
+use crate::watched::TableVersion;
 use crate::{backup, postgres, sqlite};
 
-/// How long a read and a write are waited for.
+/// Timeout of the read and the write of a readiness check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 const READ: &str = "SELECT at FROM probe";
 const WRITE: &str = "UPDATE probe SET at = $1";
 const CLOCK: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
 
-/// How many times a measurement is made, unless that takes too long: what counts is what the database can do, not what else
-/// the machine did at one moment.
+/// Number of measurements, unless they take too long. The best one shows the latency of the database rather than the
+/// load of the machine.
 const MEASUREMENTS: u32 = 5;
-/// After how long no other one begins.
+/// Time after which no other measurement begins.
 const MEASURING_TIME: Duration = Duration::from_secs(1);
 
-/// How long the database takes, at its best of a few times.
+/// The latency of the database, as the best of a few measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLatency {
-    /// For a read of one row.
+    /// Latency of a read of one row.
     pub read: Duration,
-    /// For a write that is on disk.
+    /// Latency of a write, until it is on disk.
     pub write: Duration,
 }
 
-/// A handle on the database; cheap to clone.
+/// A handle of the database; cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     engine: Engine,
@@ -48,7 +48,7 @@ pub struct Store {
     writes: Arc<LastWrite>,
 }
 
-/// What keeps the rows.
+/// The engine of the database.
 #[derive(Clone)]
 enum Engine {
     /// A file, or memory, inside this process.
@@ -58,19 +58,19 @@ enum Engine {
 }
 
 impl Store {
-    /// Opens the database, or makes it where an embedded one is not there yet, and brings its tables up to date.
+    /// Opens the database, creates an embedded one if there is none, and runs the migrations.
     ///
     /// # Errors
-    /// Where the address is not one we know, the file cannot be opened, or a newer program wrote it ([`Newer`](crate::Newer));
+    /// If the URL is invalid, the database cannot be opened, or a newer program wrote it ([`Newer`](crate::Newer));
     /// with [`DatabaseNotReady`](crate::DatabaseNotReady) among the causes, if a later attempt may succeed.
     pub fn open(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open)
     }
 
-    /// Opens a database that is there, and brings its tables up to date. One on a server is there where the server is.
+    /// Opens an existing database, and runs the migrations.
     ///
     /// # Errors
-    /// [`Missing`](crate::Missing) where an embedded one is not there, or as [`Store::open`].
+    /// [`Missing`](crate::Missing) if there is no embedded database, or the errors of [`Store::open`].
     pub fn open_existing(url: &str, schema: &'static Schema) -> Result<Self> {
         Self::open_with(url, schema, sqlite::Sqlite::open_existing)
     }
@@ -88,11 +88,11 @@ impl Store {
         Ok(Self { engine, schema, writes: Arc::default() })
     }
 
-    /// Brings the tables of a database that is there up to date and says what that did; with `contract` also takes away
-    /// what only older programs use.
+    /// Runs the migrations of an existing database; with `contract` also those that remove what only older programs
+    /// use.
     ///
     /// # Errors
-    /// As [`Store::open_existing`], or where an older server is connected and `contract` is asked for.
+    /// The errors of [`Store::open_existing`], or with `contract` if an older server is connected.
     pub async fn migrate(url: &str, schema: &'static Schema, contract: bool) -> Result<Migrated> {
         match url.strip_prefix("sqlite:") {
             Some(file) => sqlite::migrate(file, schema.migrations),
@@ -100,11 +100,11 @@ impl Store {
         }
     }
 
-    /// Copies an embedded database into a new file, whole and as of one moment, while others read and write it.
-    /// Returns its size in bytes.
+    /// Copies a snapshot of an embedded database to a new file, while others may read and write it. Returns its size in
+    /// bytes.
     ///
     /// # Errors
-    /// Where the file is there already or cannot be written, or the database is not an embedded one.
+    /// If the file exists already or cannot be written, or the database is not embedded.
     pub fn backup(url: &str, to: &Path) -> Result<u64> {
         match url.strip_prefix("sqlite:") {
             Some(file) if file != ":memory:" => backup::backup(Path::new(file), to),
@@ -112,10 +112,10 @@ impl Store {
         }
     }
 
-    /// The rows of one query.
+    /// Returns the rows of a query.
     ///
     /// # Errors
-    /// [`Unavailable`](crate::Unavailable), or a fault of the statement.
+    /// [`Unavailable`](crate::Unavailable), or an error of the statement.
     pub async fn read(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(step(sql, params)).await,
@@ -123,27 +123,35 @@ impl Store {
         }
     }
 
-    /// The first row of one query.
+    /// Returns the first row of a query.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// The errors of [`Store::read`].
     pub async fn read_one(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
         Ok(self.read(sql, params).await?.into_iter().next())
     }
 
-    /// The row that an index leads to, or none. It is read where the request runs, if a connection is free there: from
-    /// memory that takes less time than handing it to a thread. Not for queries that walk through a table.
+    /// Returns the result of a `SELECT COUNT(*)`.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// The errors of [`Store::read`].
+    pub async fn count(&self, sql: &'static str, params: Vec<Value>) -> Result<i64> {
+        self.read_one(sql, params).await?.context("COUNT is one row")?.int(0)
+    }
+
+    /// Returns the first row of a query by index. It runs on the thread of the request if a connection is free, which
+    /// is faster than passing it to another thread. Not for queries that scan a table.
+    ///
+    /// # Errors
+    /// The errors of [`Store::read`].
     pub async fn read_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Option<Row>> {
         Ok(self.read_few_by_index(sql, params).await?.into_iter().next())
     }
 
-    /// The few rows that indexes lead to, read in the same way.
+    /// Returns the few rows of a query by index, read as by [`Store::read_by_index`].
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// The errors of [`Store::read`].
     pub async fn read_few_by_index(&self, sql: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         let step = step(sql, params);
         match &self.engine {
@@ -155,10 +163,10 @@ impl Store {
         }
     }
 
-    /// All steps or none; answers once they are on disk.
+    /// Runs all steps or none. Returns when they are on disk.
     ///
     /// # Errors
-    /// [`Unavailable`](crate::Unavailable), or a fault of a statement; nothing happened then.
+    /// [`Unavailable`](crate::Unavailable), or an error of a statement; nothing was written then.
     pub async fn write(&self, steps: impl Into<Vec<Step>>) -> Result<WriteOutcome> {
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(steps.into()).await,
@@ -168,7 +176,7 @@ impl Store {
         written
     }
 
-    /// Performs all steps or none. Returns when they are on disk.
+    /// Runs all steps or none. Returns when they are on disk.
     ///
     /// # Errors
     /// [`WriteError::Conflict`] if a required step changed no row, or a failure of the database.
@@ -179,33 +187,33 @@ impl Store {
         }
     }
 
-    /// The rows of one query, whose text the databases do not share.
+    /// Returns the rows of a query that differs between the engines.
     ///
     /// # Errors
-    /// As [`Store::read`].
-    pub async fn pick(&self, alone: &'static str, shared: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
+    /// The errors of [`Store::read`].
+    pub async fn pick(&self, sqlite: &'static str, postgres: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
-            Engine::Sqlite(_) => self.read(alone, params).await,
-            Engine::Postgres(_) => self.read(shared, params).await,
+            Engine::Sqlite(_) => self.read(sqlite, params).await,
+            Engine::Postgres(_) => self.read(postgres, params).await,
         }
     }
 
-    /// A statement that takes rows for this process, and gives them. Where several processes share the database the
-    /// second text is used, which may pass over what another is taking (`FOR UPDATE SKIP LOCKED`).
+    /// Runs a statement that claims rows for this process, and returns them. The statement of PostgreSQL may skip rows
+    /// that another process claims (`FOR UPDATE SKIP LOCKED`).
     ///
     /// # Errors
-    /// As [`Store::write`]. Where the connection is cut, rows may have been taken that nobody was given.
-    pub async fn claim(&self, alone: &'static str, shared: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
+    /// The errors of [`Store::write`]. If the connection is lost, rows may have been claimed without being returned.
+    pub async fn claim(&self, sqlite: &'static str, postgres: &'static str, params: Vec<Value>) -> Result<Vec<Row>> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => match sqlite.write(vec![step(alone, params)]).await? {
+            Engine::Sqlite(engine) => match engine.write(vec![step(sqlite, params)]).await? {
                 WriteOutcome::Committed(rows) => Ok(rows),
                 WriteOutcome::Refused(_) => Ok(Vec::new()),
             },
-            Engine::Postgres(postgres) => postgres.read(step(shared, params)).await,
+            Engine::Postgres(engine) => engine.read(step(postgres, params)).await,
         }
     }
 
-    /// What other processes change from now on, as far as the database can tell: an embedded one has no others, and none.
+    /// Returns the changes of other processes from now on; `None` for an embedded database, which has one server.
     #[must_use]
     pub fn changes(&self) -> Option<ChangeFeed> {
         match &self.engine {
@@ -214,20 +222,21 @@ impl Store {
         }
     }
 
-    /// The state of the watched tables, before they are read: what is read then may be kept with it and go into later
-    /// writes as [`Step::as_of`](crate::Step::as_of), which are refused where any process may have changed the tables
-    /// since. `None` where other processes' changes are told instead ([`Store::changes`]).
+    /// Returns the version of the watched tables. Rows that are read afterwards may be cached with it, and used in
+    /// later writes with [`Step::if_unchanged`](crate::Step::if_unchanged), which are refused if any process may have
+    /// changed the tables since. `None` if the database notifies of changes instead ([`Store::changes`]).
     #[must_use]
-    pub fn watched_version(&self) -> Option<WatchedVersion> {
+    pub fn table_version(&self) -> Option<TableVersion> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => Some(sqlite.watched_version()),
+            Engine::Sqlite(sqlite) => Some(sqlite.table_version()),
             Engine::Postgres(_) => None,
         }
     }
 
-    /// The state that an embedded database is in, before it is read: what is read then is good for as long as this says the
-    /// same. Commits of this process change it before they are acknowledged, those of another within a quarter of a
-    /// millisecond. `None` where changes are told instead ([`Store::changes`]), or nobody can say at this moment.
+    /// Returns the state of an embedded database. Rows that are read afterwards are valid as long as this returns an
+    /// equal state. Commits of this process change it before they are acknowledged, those of another within a quarter
+    /// of a millisecond. `None` if the database notifies of changes instead ([`Store::changes`]), or the state cannot
+    /// be determined now.
     #[must_use]
     pub fn file_state(&self) -> Option<FileState> {
         match &self.engine {
@@ -236,38 +245,39 @@ impl Store {
         }
     }
 
-    /// How long a read and a write take, of a row that is there for this alone.
+    /// Measures the latency of a read and a write of a row for this purpose.
     ///
     /// # Errors
-    /// As [`Store::read`] and [`Store::write`].
+    /// The errors of [`Store::read`] and [`Store::write`].
     pub async fn measure(&self, now: Timestamp) -> Result<StoreLatency> {
-        let (mut latency, begun) = (StoreLatency { read: Duration::MAX, write: Duration::MAX }, Instant::now());
+        let mut latency = StoreLatency { read: Duration::MAX, write: Duration::MAX };
+        let start = Instant::now();
         for _ in 0..MEASUREMENTS {
-            let asked = Instant::now();
+            let read_start = Instant::now();
             self.read(READ, params![]).await?;
-            latency.read = latency.read.min(asked.elapsed());
-            let told = Instant::now();
+            latency.read = latency.read.min(read_start.elapsed());
+            let write_start = Instant::now();
             self.write([step(WRITE, params![now])]).await?;
-            latency.write = latency.write.min(told.elapsed());
-            if begun.elapsed() > MEASURING_TIME {
+            latency.write = latency.write.min(write_start.elapsed());
+            if start.elapsed() > MEASURING_TIME {
                 break;
             }
         }
         Ok(latency)
     }
 
-    /// The clock of a database on a server; `None` where the database is embedded and has none of its own.
+    /// Returns the time of the database server; `None` for an embedded database.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    /// The errors of [`Store::read`].
     pub async fn read_clock(&self) -> Result<Option<Timestamp>> {
         let Engine::Postgres(postgres) = &self.engine else { return Ok(None) };
         let rows = postgres.read(step(CLOCK, params![])).await?;
-        let milliseconds = rows.first().map(|row| row.int(0)).transpose()?;
-        Ok(milliseconds.map(Timestamp::from_millisecond).transpose()?)
+        let Some(row) = rows.first() else { return Ok(None) };
+        Ok(Some(Timestamp::from_millisecond(row.int(0)?)?))
     }
 
-    /// Finishes what waits and closes; later calls are [`Unavailable`](crate::Unavailable).
+    /// Completes the waiting requests and closes the database. Later calls return [`Unavailable`](crate::Unavailable).
     pub async fn close(&self) {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.close().await,
@@ -275,10 +285,10 @@ impl Store {
         }
     }
 
-    /// Whether the database can be read and written, and an embedded one is still where it was opened.
+    /// Checks that the database can be read and written, and that an embedded one is still where it was opened.
     ///
     /// # Errors
-    /// Why not, in words that may be told to anybody.
+    /// The reason, without confidential parts.
     pub async fn check_ready(&self, now: Timestamp) -> Result<(), String> {
         if let Engine::Sqlite(sqlite) = &self.engine {
             sqlite.check_file()?;
@@ -290,12 +300,12 @@ impl Store {
             && let Ok(trying) = Arc::clone(&self.writes.trying).try_lock_owned()
         {
             let store = self.clone();
-            let tried = tokio::spawn(async move {
+            let attempt = tokio::spawn(async move {
                 drop(store.write([step(WRITE, params![now])]).await);
                 drop(trying);
             });
-            // One that still waits for its turn, behind a large import, has not failed.
-            drop(timeout(PROBE_TIMEOUT, tried).await);
+            // A write that still waits in the queue, such as after a large import, has not failed.
+            drop(timeout(PROBE_TIMEOUT, attempt).await);
         }
         self.writes.check()
     }

@@ -1,11 +1,11 @@
-//! Statements put together while the program is compiled.
+//! Statements that are assembled at compile time.
 
 use crate::schema::{Column, Kind, StoredTable};
 
 /// Maximum length of a statement that `rows!` makes, in bytes.
 const MAX_LEN: usize = 1536;
 
-/// A text that grows; too long a one does not compile.
+/// A text of bounded length. Exceeding it is a compile error.
 #[derive(Clone, Copy, Debug)]
 pub struct SqlText {
     bytes: [u8; MAX_LEN],
@@ -13,7 +13,7 @@ pub struct SqlText {
 }
 
 impl SqlText {
-    /// An empty one.
+    /// Creates an empty text.
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; MAX_LEN], len: 0 }
     }
@@ -28,7 +28,7 @@ impl SqlText {
         self
     }
 
-    /// `id, name`
+    /// Adds `id, name`.
     pub(crate) const fn names(mut self, columns: &[Column], count: usize) -> Self {
         let mut at = 0;
         while at < count {
@@ -38,7 +38,7 @@ impl SqlText {
         self
     }
 
-    /// `$1, $2`
+    /// Adds `$1, $2`.
     pub(crate) const fn places(mut self, count: usize) -> Self {
         let mut at = 0;
         while at < count {
@@ -48,12 +48,12 @@ impl SqlText {
         self
     }
 
-    /// `INSERT INTO things (id, name) `
+    /// Adds `INSERT INTO things (id, name) `.
     pub(crate) const fn insert(self, table: &StoredTable, count: usize) -> Self {
         self.push("INSERT INTO ").push(table.name).push(" (").names(table.columns, count).push(") ")
     }
 
-    /// `SELECT * FROM unnest($1::TEXT[], $2::BIGINT[]) AS new (id, name)`
+    /// Adds `SELECT * FROM unnest($1::TEXT[], $2::BIGINT[]) AS new (id, name)`.
     pub(crate) const fn unnested(mut self, table: &StoredTable, count: usize) -> Self {
         self = self.push("SELECT * FROM unnest(");
         let mut at = 0;
@@ -86,7 +86,7 @@ impl SqlText {
     }
 }
 
-/// A statement of several parts, put together while the program is compiled:
+/// Concatenates the parts of a statement at compile time:
 /// `const FIND: &str = sql!(Thing::SELECT, " WHERE id = $1");`
 #[macro_export]
 macro_rules! sql {
@@ -101,11 +101,12 @@ macro_rules! sql {
     }};
 }
 
-/// How long the parts are together.
+/// Returns the total length of the parts.
 #[doc(hidden)]
 #[must_use]
 pub const fn length(parts: &[&str]) -> usize {
-    let (mut length, mut part) = (0, 0);
+    let mut length = 0;
+    let mut part = 0;
     while part < parts.len() {
         length += parts[part].len();
         part += 1;
@@ -113,12 +114,13 @@ pub const fn length(parts: &[&str]) -> usize {
     length
 }
 
-/// The bytes of the parts.
+/// Returns the bytes of the parts.
 #[doc(hidden)]
 #[must_use]
 pub const fn joined<const N: usize>(parts: &[&str]) -> [u8; N] {
     let mut bytes = [0; N];
-    let (mut to, mut part) = (0, 0);
+    let mut to = 0;
+    let mut part = 0;
     while part < parts.len() {
         let mut at = 0;
         while at < parts[part].len() {

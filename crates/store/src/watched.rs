@@ -1,24 +1,25 @@
-//! Which state of a few tables was read. What a request knows of them from memory may go into a write, where the one thread
-//! that writes finds them unchanged.
+//! Versions of the watched tables. A write may use cached rows of these tables, if the thread that writes finds them
+//! unchanged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A state of the tables that a [`Schema`](crate::Schema) watches. It is another one whenever they may have changed.
+/// A version of the tables that a [`Schema`](crate::Schema) watches. It changes whenever they may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatchedVersion(u64);
+pub struct TableVersion(u64);
 
-/// The state as the writer knows it; everybody else only looks.
+/// The current version. Only the writer changes it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WatchedClock(Arc<AtomicU64>);
+pub(crate) struct TableVersionClock(Arc<AtomicU64>);
 
-impl WatchedClock {
-    /// The state now. Rows that are read after this are of this state or a later one.
-    pub(crate) fn now(&self) -> WatchedVersion {
-        WatchedVersion(self.0.load(Ordering::Acquire))
+impl TableVersionClock {
+    /// Returns the current version. Rows that are read after this are of this version or a later one.
+    pub(crate) fn now(&self) -> TableVersion {
+        TableVersion(self.0.load(Ordering::Acquire))
     }
 
-    /// Begins another state. What changed must be committed by then, or an old row could be read as one of the new state.
+    /// Begins another version. The change must be committed before, or an old row could be read as one of the new
+    /// version.
     pub(crate) fn advance(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }

@@ -1,20 +1,20 @@
-//! Text that strangers wrote, without what a reader cannot see.
+//! Removes invisible characters from untrusted text.
 //!
-//! A name, an address or a server's answer may carry characters that show nothing and do something: they turn the
-//! direction of a line, move a terminal's cursor, split a word that somebody searches, or hold words that only a machine
-//! reads. All of them go; letters, marks, spaces and emoji stay:
+//! A name, an address or a server's response may contain characters that are not displayed but have an effect: they
+//! change the direction of a line, move a terminal's cursor, split a word that a user searches for, or contain text
+//! that only programs read. They are removed; letters, marks, spaces and emoji stay:
 //!
-//! - control characters (C0, C1) and line breaks that are none of the place's become a space;
+//! - control characters (C0, C1) and line breaks that are not allowed become a space;
 //! - characters that Unicode calls *default ignorable* (bidirectional controls, zero-width characters, tags, variation
-//!   selectors, fillers, the soft hyphen) and the marks of annotations are left out, except where they are spelling:
-//!   - a joiner or non-joiner where it changes how letters join: after a virama, a non-joiner also between letters that
+//!   selectors, fillers, the soft hyphen) and annotation marks are removed, unless they are part of the spelling:
+//!   - a joiner or non-joiner that changes how letters join: after a virama, a non-joiner also between letters that
 //!     would join (RFC 5892, appendix A; Persian, Hindi and others need them),
 //!   - a joiner between emoji (UAX #29, GB11),
-//!   - the choice between text and picture behind an emoji, and that of a keycap,
-//!   - the one selector or vowel separator behind a Mongolian letter.
+//!   - the text or emoji presentation selector after an emoji or in a keycap,
+//!   - the first variation selector or vowel separator after a Mongolian letter.
 //!
-//! The flags of England, Scotland and Wales are spelt with tags and become black flags; Japanese names lose which variant
-//! of an ideograph is drawn, not the ideograph.
+//! The flags of England, Scotland and Wales are spelt with tags and become black flags; Japanese names lose the
+//! variant of an ideograph, not the ideograph.
 //!
 //! ```
 //! assert_eq!(signpost_text::line("Corner\u{200b} Shop\u{202e} \u{1f468}\u{200d}\u{1f469}"), "Corner Shop \u{1f468}\u{200d}\u{1f469}");
@@ -29,62 +29,70 @@ use std::fmt::Write as _;
 
 use spelling::Spelling;
 
-/// A text on one line.
+/// Returns the text on one line, without invisible characters.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     rewritten(text, "", replacement)
 }
 
-/// A text on lines of its own: line feeds and tabs stay.
+/// Returns the text without invisible characters. Line feeds and tabs stay.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     rewritten(text, "\n\t", replacement)
 }
 
-/// A JSON document whose strings hold the same as before, with what cannot be seen written as escapes.
+/// Returns the JSON document with equal strings in which invisible characters are written as escapes.
 #[must_use]
 pub fn json(document: &str) -> Cow<'_, str> {
     rewritten(document, "\r\n\t", |letter, out| {
         for unit in letter.encode_utf16(&mut [0; 2]) {
-            write!(out, "\\u{unit:04x}").expect("a string takes all that is written to it");
+            write!(out, "\\u{unit:04x}").expect("writing to a string does not fail");
         }
     })
 }
 
-/// What stands for a character that does not stay.
+/// Appends the replacement of a character that is removed: a space for a line break or control character.
 fn replacement(letter: char, out: &mut String) {
     if spelling::breaks_lines(letter) {
         out.push(' ');
     }
 }
 
-/// How many bytes are looked at together.
-const BLOCK: usize = 64;
+/// Number of bytes that are checked together.
+const BLOCK_BYTES: usize = 64;
 
-/// The text with `instead` of each character that is neither visible, nor spelling, nor one of `allowed`.
-fn rewritten<'a>(text: &'a str, allowed: &str, instead: impl Fn(char, &mut String)) -> Cow<'a, str> {
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || allowed.as_bytes().contains(&byte);
-    // Nearly all texts are plain ASCII, and a block is looked at as fast as a few bytes one by one.
-    let is_ascii = |block: &&[u8]| block.iter().fold(true, |all, byte| all & matches!(*byte, b' '..=b'~'));
-    let plain = BLOCK * text.as_bytes().chunks_exact(BLOCK).take_while(is_ascii).count();
-    let rest = &text.as_bytes()[plain..];
-    let Some(first) = rest.iter().position(|byte| !is_plain(*byte)).map(|at| plain + at) else { return text.into() };
-    // ASCII before it is no spelling of what follows, but for the one character that it follows at once.
-    let start = first.saturating_sub(1);
-    let (mut spelling, mut out) = (Spelling::default(), None::<String>);
-    for (at, letter) in text[start..].char_indices() {
-        let (at, after) = (start + at, &text[start + at + letter.len_utf8()..]);
-        if allowed.contains(letter) || spelling.keeps(letter, after) {
-            spelling.kept(letter);
+/// Returns the text in which `replace` was called for each character that is neither visible, nor part of the spelling,
+/// nor one of `allowed`.
+fn rewritten<'a>(text: &'a str, allowed: &str, replace: impl Fn(char, &mut String)) -> Cow<'a, str> {
+    let bytes = text.as_bytes();
+    // Most texts are plain ASCII, and a block is checked as fast as a few single bytes.
+    let plain = BLOCK_BYTES * bytes.chunks_exact(BLOCK_BYTES).take_while(|block| is_printable_ascii(block)).count();
+    let first =
+        bytes[plain..].iter().position(|byte| !matches!(byte, b' '..=b'~') && !allowed.as_bytes().contains(byte));
+    let Some(first) = first else { return text.into() };
+    // Of the ASCII text before it, only the last character can affect its spelling.
+    let start = (plain + first).saturating_sub(1);
+    let mut spelling = Spelling::default();
+    let mut out = None::<String>;
+    for (offset, letter) in text[start..].char_indices() {
+        let at = start + offset;
+        let after = &text[at + letter.len_utf8()..];
+        if allowed.contains(letter) || spelling.allows(letter, after) {
+            spelling.push(letter);
             if let Some(out) = &mut out {
                 out.push(letter);
             }
         } else {
             let out = out.get_or_insert_with(|| text[..at].to_owned());
             let before = out.len();
-            instead(letter, out);
-            out[before..].chars().for_each(|letter| spelling.kept(letter));
+            replace(letter, out);
+            out[before..].chars().for_each(|letter| spelling.push(letter));
         }
     }
     out.map_or(text.into(), Into::into)
+}
+
+/// Checks that all bytes are printable ASCII, without a branch for each byte.
+fn is_printable_ascii(block: &[u8]) -> bool {
+    block.iter().fold(true, |all, byte| all & matches!(*byte, b' '..=b'~'))
 }

@@ -1,4 +1,4 @@
-//! Which characters that cannot be seen are a part of how a word or an emoji is spelt.
+//! Invisible characters that are part of the spelling of a word or an emoji.
 
 use icu_properties::props::{
     CanonicalCombiningClass, DefaultIgnorableCodePoint, Emoji, EmojiModifier, ExtendedPictographic, GeneralCategory,
@@ -8,26 +8,27 @@ use icu_properties::{CodePointMapData, CodePointSetData};
 
 const NON_JOINER: char = '\u{200c}';
 const JOINER: char = '\u{200d}';
-/// What makes a key of a digit.
+/// Combining character that makes a keycap of the digit before it.
 const KEYCAP: char = '\u{20e3}';
 
-/// What of the text so far decides about the next character.
+/// The context before a character.
 #[derive(Default)]
 pub(crate) struct Spelling {
     last: Option<char>,
-    /// Whether the last letter joins the one behind it, marks upon it aside.
+    /// Whether the last letter joins the next one; marks are ignored.
     joins: bool,
-    /// Whether the last thing is an emoji, with what belongs to it.
+    /// Whether the text so far ends with an emoji and its modifiers.
     is_emoji: bool,
 }
 
 impl Spelling {
-    /// Whether a character stays, where `after` stands behind it.
-    pub(crate) fn keeps(&self, letter: char, after: &str) -> bool {
+    /// Checks whether a character that is followed by `after` is visible or part of the spelling.
+    pub(crate) fn allows(&self, letter: char, after: &str) -> bool {
         if !is_hidden(letter) {
             return true;
         }
-        let (Some(last), next) = (self.last, after.chars().next()) else { return false };
+        let Some(last) = self.last else { return false };
+        let next = after.chars().next();
         match letter {
             NON_JOINER => is_virama(last) || (self.joins && joins_backward(after)),
             JOINER => is_virama(last) || (self.is_emoji && next.is_some_and(is_pictographic)),
@@ -38,8 +39,8 @@ impl Spelling {
         }
     }
 
-    /// Goes on behind a character that stays.
-    pub(crate) fn kept(&mut self, letter: char) {
+    /// Adds a character of the output to the context.
+    pub(crate) fn push(&mut self, letter: char) {
         match joining(letter) {
             JoiningType::Transparent => {}
             own => self.joins = joins_forward(own),
@@ -49,15 +50,15 @@ impl Spelling {
     }
 }
 
-/// Whether a character moves what follows it to another line or to another place.
+/// Checks for a control character or line break, which moves the text that follows it.
 pub(crate) fn breaks_lines(letter: char) -> bool {
     let category = CodePointMapData::<GeneralCategory>::new().get(letter);
     matches!(category, GeneralCategory::Control | GeneralCategory::LineSeparator | GeneralCategory::ParagraphSeparator)
 }
 
-/// Whether a character shows nothing by itself, and is no space.
+/// Checks for a character that is invisible by itself and is no space.
 fn is_hidden(letter: char) -> bool {
-    // The marks of annotations are for programs, and not ignorable by default only because they should not get lost.
+    // Annotation marks are for programs; they are not default ignorable only so that they are not lost.
     breaks_lines(letter)
         || matches!(letter, '\u{fff9}'..='\u{fffb}')
         || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(letter)
@@ -75,11 +76,10 @@ fn joins_forward(joining: JoiningType) -> bool {
     matches!(joining, JoiningType::LeftJoining | JoiningType::DualJoining)
 }
 
-/// Whether the next letter joins the one before it, marks upon that one aside.
+/// Checks whether the next letter joins the one before it; marks are ignored.
 fn joins_backward(after: &str) -> bool {
-    let is_mark = |letter: &char| joining(*letter) == JoiningType::Transparent && !is_hidden(*letter);
-    let next = after.chars().find(|letter| !is_mark(letter)).map(joining);
-    matches!(next, Some(JoiningType::RightJoining | JoiningType::DualJoining))
+    let next = after.chars().find(|letter| joining(*letter) != JoiningType::Transparent || is_hidden(*letter));
+    next.is_some_and(|letter| matches!(joining(letter), JoiningType::RightJoining | JoiningType::DualJoining))
 }
 
 fn is_emoji(letter: char) -> bool {
@@ -90,7 +90,7 @@ fn is_pictographic(letter: char) -> bool {
     CodePointSetData::new::<ExtendedPictographic>().contains(letter)
 }
 
-/// Whether a character belongs to the emoji before it: a skin tone, a selector, a mark.
+/// Checks for a character that modifies the emoji before it: a skin tone, a selector, a mark.
 fn extends(letter: char) -> bool {
     CodePointSetData::new::<EmojiModifier>().contains(letter)
         || CodePointSetData::new::<GraphemeExtend>().contains(letter)

@@ -1,4 +1,4 @@
-//! Reads advisories from their file, row by row: a row that is not understood is refused with its line.
+//! Reads advisories from their file. A row that is not valid is rejected with its line, and the others are read.
 
 use std::fmt;
 
@@ -9,42 +9,41 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::row::RowFields;
 use super::{Advisories, Advisory};
 
-/// The advisories that are part of the program; each was written by whoever read its source.
+/// The advisories that are part of the program, each written from its source.
 const EMBEDDED: &str = include_str!("../../data/advisories.toml");
 
-/// Most rows of a file.
+/// Maximum number of rows of a file.
 const MAX_ROWS: usize = 1_000;
-/// Most bytes of a file.
+/// Maximum size of a file, in bytes.
 pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// What a file holds: the rows that are understood, and what is wrong with the others.
+/// The valid rows of a file, and the errors in the others.
 #[derive(Debug, Default)]
 pub struct FileRows {
-    /// The rows that are understood.
+    /// The valid rows.
     pub rows: Vec<Advisory>,
-    /// The others, by line.
+    /// The other rows.
     pub bad: Vec<BadRow>,
 }
 
-/// A row that is not understood.
+/// A row that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadRow {
-    /// The line on which it begins, or on which the mistake is; from 1.
+    /// The line of the error, or else of the beginning of the row; from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub reason: String,
 }
 
 /// A file of advisories that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: {first}{more}")]
+#[error("{file}: {reason}")]
 pub struct BadAdvisories {
     file: String,
-    first: String,
-    more: String,
+    reason: String,
 }
 
-/// The advisories that are part of the program.
+/// Returns the advisories that are part of the program.
 ///
 /// # Panics
 /// Never: a test reads them.
@@ -55,28 +54,27 @@ pub fn embedded() -> Vec<Advisory> {
     rows
 }
 
-/// What the text of a file holds.
+/// Reads the text of a file.
 #[must_use]
 pub fn read_rows(text: &str) -> FileRows {
-    let bad = |at: usize, reason: &str| BadRow { line: line_of(text, at), reason: one_line(reason) };
-    let refused = |row: BadRow| FileRows { rows: Vec::new(), bad: vec![row] };
     if text.len() > MAX_FILE_BYTES {
-        return refused(BadRow { line: 1, reason: format!("the file is larger than {MAX_FILE_BYTES} bytes") });
+        let reason = format!("the file is larger than {MAX_FILE_BYTES} bytes");
+        return FileRows { rows: Vec::new(), bad: vec![BadRow { line: 1, reason }] };
     }
     let document = match DeTable::parse(text) {
         Ok(document) => document.into_inner(),
-        Err(error) => return refused(bad(error.span().map_or(0, |span| span.start), error.message())),
+        Err(error) => {
+            let start = error.span().map_or(0, |span| span.start);
+            return FileRows { rows: Vec::new(), bad: vec![BadRow::at(text, start, error.message())] };
+        }
     };
     let mut found = FileRows::default();
     for (key, value) in document {
-        match (key.get_ref().as_ref(), value) {
-            ("advisory", value) if matches!(value.get_ref(), DeValue::Array(_)) => {
-                let DeValue::Array(items) = value.into_inner() else { continue };
-                found.take_all(items, &bad);
-            }
+        match (key.get_ref().as_ref(), value.into_inner()) {
+            ("advisory", DeValue::Array(items)) => found.add_all(text, items),
             (name, _) => {
                 let reason = format!("'{name}' is not known; a file holds [[advisory]] rows and nothing else");
-                found.bad.push(bad(key.span().start, &reason));
+                found.bad.push(BadRow::at(text, key.span().start, &reason));
             }
         }
     }
@@ -84,48 +82,58 @@ pub fn read_rows(text: &str) -> FileRows {
 }
 
 impl FileRows {
-    fn take_all<'i>(
-        &mut self,
-        items: impl IntoIterator<Item = Spanned<DeValue<'i>>>,
-        bad: &impl Fn(usize, &str) -> BadRow,
-    ) {
+    fn add_all<'i>(&mut self, text: &str, items: impl IntoIterator<Item = Spanned<DeValue<'i>>>) {
         for item in items {
             let start = item.span().start;
             if self.rows.len() >= MAX_ROWS {
-                self.bad.push(bad(start, &format!("there are more than {MAX_ROWS} rows")));
+                self.bad.push(BadRow::at(text, start, &format!("there are more than {MAX_ROWS} rows")));
                 return;
             }
-            match RowFields::deserialize(ValueDeserializer::from(item)) {
-                Err(error) => self.bad.push(bad(error.span().map_or(start, |span| span.start), error.message())),
-                Ok(fields) => match fields.check() {
-                    Err(reason) => self.bad.push(bad(start, &reason)),
-                    Ok(row) if self.rows.iter().any(|known| known.id == row.id) => {
-                        self.bad.push(bad(start, &format!("{}: another row above has this id", row.id)));
-                    }
-                    Ok(row) => self.rows.push(row),
-                },
+            let fields = match RowFields::deserialize(ValueDeserializer::from(item)) {
+                Ok(fields) => fields,
+                Err(error) => {
+                    let start = error.span().map_or(start, |span| span.start);
+                    self.bad.push(BadRow::at(text, start, error.message()));
+                    continue;
+                }
+            };
+            match fields.check() {
+                Err(reason) => self.bad.push(BadRow::at(text, start, &reason)),
+                Ok(row) if self.rows.iter().any(|known| known.id == row.id) => {
+                    let reason = format!("{}: another row above has this id", row.id);
+                    self.bad.push(BadRow::at(text, start, &reason));
+                }
+                Ok(row) => self.rows.push(row),
             }
         }
     }
 
-    /// The rows, where all are understood.
+    /// Returns the advisories of a file together with the embedded ones.
     ///
     /// # Errors
-    /// Where one is not.
+    /// If a row is not valid.
     pub fn all_or_none(self, file: &str) -> Result<Advisories, BadAdvisories> {
         let Some(first) = self.bad.first() else { return Ok(Advisories::merged(self.rows)) };
-        let more = match self.bad.len() - 1 {
-            0 => String::new(),
-            others => format!("; {others} more ('signpost advisories check' lists all)"),
+        let reason = match self.bad.len() - 1 {
+            0 => first.to_string(),
+            others => format!("{first}; {others} more ('signpost advisories check' lists all)"),
         };
-        Err(BadAdvisories { file: file.to_owned(), first: first.to_string(), more })
+        Err(BadAdvisories { file: file.to_owned(), reason })
     }
 }
 
 impl BadAdvisories {
-    /// A file that cannot be read at all.
+    /// Creates the error for a file that cannot be read at all.
     pub(super) fn unreadable(file: &str, why: &impl fmt::Display) -> Self {
-        Self { file: file.to_owned(), first: format!("cannot read the advisories: {why}"), more: String::new() }
+        Self { file: file.to_owned(), reason: format!("cannot read the advisories: {why}") }
+    }
+}
+
+impl BadRow {
+    /// Creates the error for a position in the text of a file, in bytes.
+    fn at(text: &str, at: usize, reason: &str) -> Self {
+        let line = 1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count();
+        Self { line, reason: signpost_text::line(reason).trim().to_owned() }
     }
 }
 
@@ -133,15 +141,6 @@ impl fmt::Display for BadRow {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "line {}: {}", self.line, self.reason)
     }
-}
-
-fn one_line(reason: &str) -> String {
-    signpost_text::line(reason).trim().to_owned()
-}
-
-/// The line of a byte of a text, from 1.
-fn line_of(text: &str, at: usize) -> usize {
-    1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
 }
 
 #[cfg(test)]

@@ -1,98 +1,81 @@
-//! The advisories of this installation: the embedded ones, with the operator's file on top.
+//! The advisories of this installation: the embedded ones and those of the operator's file.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
-
-use arc_swap::ArcSwap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
 
 use super::Advisories;
 use super::file::{BadAdvisories, FileRows, MAX_FILE_BYTES, read_rows};
+use crate::live_file::LiveFile;
 
-/// The advisories; replaced whole, so that a reply sees one state from beginning to end.
+/// The advisories of this installation.
 #[derive(Debug)]
-pub struct LiveAdvisories {
-    now: ArcSwap<Advisories>,
-    file: Option<PathBuf>,
-    /// When the file that is used was written.
-    written: Mutex<Option<SystemTime>>,
-}
+pub struct LiveAdvisories(LiveFile<Advisories>);
 
 impl LiveAdvisories {
     /// Reads the advisories, with the operator's file if there is one.
     ///
     /// # Errors
-    /// Where the file cannot be read, or a row of it is not understood: the embedded ones alone would be another answer
-    /// than the one the operator chose.
+    /// If the file cannot be read, or if one of its rows is not valid. The embedded advisories alone are no substitute:
+    /// they give other results than the operator has chosen.
     pub fn open(file: Option<&Path>) -> Result<Self, BadAdvisories> {
-        let written = file.and_then(written);
-        let now = read(file)?;
-        Ok(Self { now: ArcSwap::from_pointee(now), file: file.map(Path::to_owned), written: Mutex::new(written) })
+        match file {
+            Some(file) => LiveFile::open(file.to_owned(), read_with_embedded).map(Self),
+            None => Ok(Self(LiveFile::fixed(Advisories::merged(Vec::new())))),
+        }
     }
 
-    /// The advisories as they are now.
+    /// Returns the current advisories.
     #[must_use]
     pub fn now(&self) -> Arc<Advisories> {
-        self.now.load_full()
+        self.0.now()
     }
 
-    /// Uses what the operator wrote since the last look.
+    /// Reads the advisories again if the operator's file changed.
     ///
     /// # Errors
-    /// As [`LiveAdvisories::open`]; what is used stays.
+    /// If the file cannot be read, or if one of its rows is not valid. The advisories stay the same then.
     pub fn reload_if_changed(&self) -> Result<(), BadAdvisories> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let found = written(file);
-        let mut known = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if found == *known {
-            return Ok(());
+        if let Some(advisories) = self.0.reload_if_changed(read_with_embedded)? {
+            tracing::info!(advisories = advisories.rows().len(), "advisories reloaded");
         }
-        // Remembered whether it can be read or not: a broken file is reported once.
-        *known = found;
-        let advisories = read(Some(file))?;
-        tracing::info!(advisories = advisories.rows().len(), "advisories reloaded");
-        self.now.store(Arc::new(advisories));
         Ok(())
     }
 }
 
 impl FileRows {
-    /// What the operator's file holds.
+    /// Reads the rows of the operator's file.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If the file cannot be read.
     pub fn from_file(file: &Path) -> Result<Self, BadAdvisories> {
-        let unreadable = |error: std::io::Error| BadAdvisories::unreadable(&file.display().to_string(), &error);
-        let is_file = std::fs::metadata(file).map_err(unreadable)?.is_file();
-        if !is_file {
-            // Nobody may ever write into a named pipe.
-            return Err(unreadable(std::io::Error::other("it is not a regular file")));
+        match read_text(file) {
+            Ok(text) => Ok(read_rows(&text)),
+            Err(error) => Err(BadAdvisories::unreadable(&file.display().to_string(), &error)),
         }
-        let mut text = String::new();
-        // One byte more than may be tells what is too large.
-        let most = u64::try_from(MAX_FILE_BYTES).unwrap_or(u64::MAX) + 1;
-        File::open(file).and_then(|file| file.take(most).read_to_string(&mut text)).map_err(unreadable)?;
-        Ok(read_rows(&text))
     }
 }
 
-fn read(file: Option<&Path>) -> Result<Advisories, BadAdvisories> {
-    match file {
-        None => Ok(Advisories::merged(Vec::new())),
-        Some(file) => FileRows::from_file(file)?.all_or_none(&file.display().to_string()),
-    }
+/// Returns the embedded advisories with those of the operator's file.
+fn read_with_embedded(file: &Path) -> Result<Advisories, BadAdvisories> {
+    FileRows::from_file(file)?.all_or_none(&file.display().to_string())
 }
 
-fn written(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file).and_then(|about| about.modified()).ok()
+/// Reads a file, at most one byte more than it may have, so that [`read_rows`] rejects a larger one.
+fn read_text(file: &Path) -> io::Result<String> {
+    if !fs::metadata(file)?.is_file() {
+        // To read a named pipe waits until something is written to it.
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut text = String::new();
+    File::open(file)?.take(MAX_FILE_BYTES as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
 

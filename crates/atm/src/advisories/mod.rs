@@ -1,10 +1,12 @@
-//! What people should be told of the law and of fraud at a place before they go to a machine there.
+//! Advisories: notices about the law and about fraud at a place, for people who want to go to an ATM there.
 
 mod file;
 mod live;
 mod row;
 mod rule;
 mod select;
+
+use std::fmt;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -16,82 +18,82 @@ pub use row::MAX_WORDS;
 pub use rule::{LawSpan, LawStanding, Spot};
 pub use select::{AdvisoryItem, Telling, tell};
 
-/// All advisories that are known, ready to be asked; never changed once read.
+/// All advisories. Immutable.
 #[derive(Debug, Default)]
 pub struct Advisories {
     rows: Vec<Advisory>,
 }
 
-/// One thing that people should be told at a place.
+/// A notice for a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advisory {
-    /// Its name, which stays the same when its text changes.
+    /// The ID, which stays the same if the text changes.
     pub id: String,
-    /// What it is about.
+    /// The subject.
     pub kind: AdvisoryKind,
-    /// Where it holds.
+    /// The area that it applies to.
     pub area: AdvisoryArea,
-    /// How far the law has come.
+    /// The legislative status.
     pub status: AdvisoryStatus,
-    /// The first day on which it holds, on the calendar of the place; always without one.
+    /// The first day on which it is in force, in the time zone of the place; `None` if it has always been.
     pub effective: Option<Date>,
-    /// The day on which it ends: it holds no longer.
+    /// The first day on which it is no longer in force.
     pub until: Option<Date>,
-    /// What to say, in at most [`MAX_WORDS`] words. The first sentence stands for itself.
+    /// The text, at most [`MAX_WORDS`] words. The first sentence is complete without the others.
     pub text: String,
-    /// The same in Spanish, for pages.
+    /// The text in Spanish, for pages.
     pub text_es: Option<String>,
     /// The numbers of the rule.
     pub values: AdvisoryValues,
-    /// Who says so.
+    /// The source.
     pub source: AdvisorySource,
-    /// When somebody last read the source.
+    /// The day on which the source was last read.
     pub checked: Date,
-    /// For how many days after that it is not doubted.
+    /// The number of days until the source must be read again.
     pub review_days: u16,
 }
 
-/// What an advisory is about, the weightiest first.
+/// The subject of an advisory, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdvisoryKind {
-    /// Machines may not be run.
+    /// ATMs may not be operated.
     Ban,
-    /// Something about who runs the machine.
+    /// A rule about the operator of the ATM.
     Operator,
-    /// How much may be traded.
+    /// The maximum amount of a trade.
     Limit,
-    /// How much it may cost.
+    /// The maximum fee.
     FeeCap,
-    /// How long a trade must wait.
+    /// The waiting time of a trade.
     Hold,
-    /// What must be paid back to whom.
+    /// A right to a refund.
     Refund,
-    /// What must be handed out.
+    /// A duty to hand out a receipt.
     Receipt,
     /// Anything else.
     Note,
-    /// How people are cheated.
+    /// A method of fraud.
     Scam,
 }
 
-/// How far a law has come.
+/// The legislative status of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdvisoryStatus {
-    /// Somebody wants it. It is kept, and told nobody.
+    /// It is proposed. Replies leave it out.
     Proposed,
-    /// Others say that it is law; nobody has read it.
+    /// Others report that it is law; its text was not read.
     Reported,
-    /// It is law from the day on which it takes effect.
+    /// It is law from its effective day.
     Enacted,
     /// It is law.
     InForce,
-    /// It was law. It is kept, and told nobody.
+    /// It was law. Replies leave it out.
     Repealed,
 }
 
-/// Where an advisory holds: where all that is named fits; everywhere, where nothing is.
+/// The area of an advisory: every location that matches all fields that are set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AdvisoryArea {
     /// The country.
@@ -100,13 +102,14 @@ pub struct AdvisoryArea {
     /// The state, territory or province.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
-    /// The city, in any spelling that folds the same.
+    /// The city, in any spelling with the same folded form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
-    /// Who runs the machine: its operator, brand or network, in any spelling that folds the same.
+    /// Operator, brand or network of the ATM, in any spelling with the same folded form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// West, south, east and north in degrees, as in `GeoJSON`; west is more than east across the date line.
+    /// West, south, east and north in degrees, as in `GeoJSON`. West is more than east if the box crosses the date
+    /// line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bbox: Option<[f64; 4]>,
 }
@@ -138,31 +141,31 @@ pub struct AdvisoryValues {
     pub removal_by: Option<Date>,
 }
 
-/// Who says so.
+/// The source of an advisory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdvisorySource {
-    /// An `http` or `https` address.
+    /// An HTTP or HTTPS URL.
     pub url: String,
-    /// What is read there.
+    /// The title of the document.
     pub title: String,
-    /// How close it is to the law itself.
+    /// The kind of the document.
     pub class: SourceClass,
 }
 
-/// How close a source is to the law itself.
+/// The kind of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceClass {
-    /// The text of the law, or the state's own words on it.
+    /// The text of the law, or a statement of the state about it.
     Primary,
     /// A copy of the law, or of the bill that it was.
     Copy,
-    /// Others who tell of it.
+    /// A report about it.
     News,
 }
 
 impl Advisories {
-    /// Those that are part of the program, with those of the operator's file in the place of the ones of the same id.
+    /// Returns the embedded advisories and those of the operator's file, which replace embedded ones with the same ID.
     #[must_use]
     pub fn merged(own: Vec<Advisory>) -> Self {
         let mut rows = embedded();
@@ -175,47 +178,27 @@ impl Advisories {
         Self { rows }
     }
 
-    /// All of them, in the order of their files.
+    /// Returns all advisories, in the order of their files.
     #[must_use]
     pub fn rows(&self) -> &[Advisory] {
         &self.rows
     }
 }
 
-impl AdvisoryKind {
-    /// As it is written.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ban => "ban",
-            Self::Operator => "operator",
-            Self::Limit => "limit",
-            Self::FeeCap => "fee_cap",
-            Self::Hold => "hold",
-            Self::Refund => "refund",
-            Self::Receipt => "receipt",
-            Self::Note => "note",
-            Self::Scam => "scam",
-        }
+impl fmt::Display for AdvisoryKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
 }
 
-impl AdvisoryStatus {
-    /// As it is written.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Reported => "reported",
-            Self::Enacted => "enacted",
-            Self::InForce => "in_force",
-            Self::Repealed => "repealed",
-        }
+impl fmt::Display for AdvisoryStatus {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
 }
 
 impl AdvisoryArea {
-    /// As people read it: `Stillwater, MN`, `MN`, `GB`, `everywhere`.
+    /// Returns the area in words, such as `Stillwater, MN`, `MN`, `GB` or `everywhere`.
     #[must_use]
     pub fn label(&self) -> String {
         let region = self.region.map(|region| region.code().to_owned());

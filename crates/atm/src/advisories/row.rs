@@ -1,18 +1,19 @@
-//! A row of the file as it is written, and what it may say.
+//! A row of the file as it is written, and its validation.
 
 use jiff::civil::Date;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use signpost_locator::{Country, Region, fold};
+use toml::value::Datetime;
 use url::Url;
 
 use super::{Advisory, AdvisoryArea, AdvisoryKind, AdvisorySource, AdvisoryStatus, AdvisoryValues, SourceClass};
 
-/// Most words of a text: half of what a reply has for all of them.
+/// Maximum number of words of a text: half of the limit for all advisories of a reply.
 pub const MAX_WORDS: usize = 60;
-/// Most characters of a text, a name or an address.
+/// Maximum length of a text, a name or a URL, in characters.
 const MAX_TEXT_CHARS: usize = 400;
-/// For how many days a row is not doubted, where it does not say.
+/// Default number of days until the source of a row must be read again.
 const REVIEW_DAYS: u16 = 180;
 
 /// A row as it is written.
@@ -61,70 +62,53 @@ struct SourceFields {
 }
 
 impl RowFields {
-    /// The row, where what it says can be.
+    /// Returns the row if it is valid, or else the error.
     pub(super) fn check(self) -> Result<Advisory, String> {
-        let Self { id, kind, area, status, effective, until, text, text_es, values, source, checked, review_days } =
-            self;
-        let told = |reason: &str| format!("{id}: {reason}");
-        let is_id = (1..=80).contains(&id.len())
+        let id = self.id.clone();
+        let is_valid = (1..=80).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-        if !is_id {
+        if !is_valid {
             return Err(format!("id '{id}' is not 1 to 80 of a to z, 0 to 9 and '-'"));
         }
+        self.check_fields().map_err(|reason| format!("{id}: {reason}"))
+    }
+
+    fn check_fields(self) -> Result<Advisory, String> {
+        let Self { id, kind, area, status, effective, until, text, text_es, values, source, checked, review_days } =
+            self;
         if status == AdvisoryStatus::Enacted && effective.is_none() {
-            return Err(told("a law that is enacted needs effective, the day on which it takes effect"));
+            return Err("a law that is enacted needs effective, the day on which it takes effect".to_owned());
         }
         if until.zip(effective).is_some_and(|(until, effective)| until <= effective) {
-            return Err(told("until is not after effective"));
+            return Err("until is not after effective".to_owned());
         }
         let review_days = review_days.unwrap_or(REVIEW_DAYS);
         if !(1..=3_650).contains(&review_days) {
-            return Err(told("review_days is not 1 to 3650"));
+            return Err("review_days is not 1 to 3650".to_owned());
         }
-        let text = plain(&text).ok_or_else(|| told("text is empty, or longer than 400 characters"))?;
+        let text = plain(&text).ok_or("text is empty, or longer than 400 characters")?;
         let words = text.split_whitespace().count();
         if words > MAX_WORDS {
-            return Err(told(&format!("text has {words} words; at most {MAX_WORDS} are told")));
+            return Err(format!("text has {words} words; at most {MAX_WORDS} are told"));
         }
-        let text_es =
-            text_es.map(|text| plain(&text).ok_or_else(|| told("text_es is empty, or longer than 400 characters")));
-        let text_es = text_es.transpose()?;
-        let is_http = |url: &Url| {
-            matches!(url.scheme(), "http" | "https")
-                && url.host_str().is_some()
-                && url.username().is_empty()
-                && url.password().is_none()
+        let text_es = match text_es {
+            Some(text) => Some(plain(&text).ok_or("text_es is empty, or longer than 400 characters")?),
+            None => None,
         };
-        let url = Url::parse(&source.url).ok().filter(is_http);
-        let url = url.filter(|_| source.url.len() <= MAX_TEXT_CHARS);
-        let url = url.ok_or_else(|| told("source.url is not an http or https address"))?.to_string();
-        let title =
-            plain(source.title.as_deref().unwrap_or(&url)).ok_or_else(|| told("source.title is empty, or too long"))?;
-        let area = area.check().map_err(|reason| told(&reason))?;
+        let url = http_url(&source.url).ok_or("source.url is not an http or https address")?;
+        let title = plain(source.title.as_deref().unwrap_or(&url)).ok_or("source.title is empty, or too long")?;
+        let area = area.check()?;
         let source = AdvisorySource { url, title, class: source.class.unwrap_or(SourceClass::News) };
         Ok(Advisory { id, kind, area, status, effective, until, text, text_es, values, source, checked, review_days })
     }
 }
 
 impl AreaFields {
-    pub(super) fn check(self) -> Result<AdvisoryArea, String> {
-        let named = |text: Option<String>, what: &str| match text {
-            None => Ok(None),
-            Some(text) => {
-                plain(&text).filter(|text| !fold(text).is_empty()).map(Some).ok_or(format!("{what} is empty"))
-            }
-        };
-        let (city, operator) = (named(self.city, "where.city")?, named(self.operator, "where.operator")?);
-        let country = self.country.map(|text| {
-            let code = Country::parse(&text).filter(|country| country.code() == text);
-            code.ok_or(format!("where.country '{text}' is not a code of a country, such as US"))
-        });
-        let country = country.transpose()?;
-        let region = self.region.map(|text| {
-            let code = Region::parse(&text).filter(|region| region.code() == text);
-            code.ok_or(format!("where.region '{text}' is not a code of a US state or Canadian province, such as MN"))
-        });
-        let region = region.transpose()?;
+    fn check(self) -> Result<AdvisoryArea, String> {
+        let city = optional_name(self.city, "where.city")?;
+        let operator = optional_name(self.operator, "where.operator")?;
+        let country = self.country.as_deref().map(country_by_code).transpose()?;
+        let region = self.region.as_deref().map(region_by_code).transpose()?;
         if let Some((region, country)) = region.zip(country)
             && region.country() != country
         {
@@ -133,10 +117,6 @@ impl AreaFields {
         if city.is_some() && region.is_none() && country.is_none() {
             return Err("where.city needs the region or country that it is in".to_owned());
         }
-        let is_on_earth = |[west, south, east, north]: [f64; 4]| {
-            let is_in = |number: f64, most: f64| (-most..=most).contains(&number);
-            is_in(west, 180.0) && is_in(east, 180.0) && is_in(south, 90.0) && is_in(north, 90.0) && south <= north
-        };
         if self.bbox.is_some_and(|bbox| !is_on_earth(bbox)) {
             return Err("where.bbox is not [west, south, east, north] in degrees".to_owned());
         }
@@ -145,23 +125,66 @@ impl AreaFields {
     }
 }
 
-/// A text on one line, without what cannot be seen; none where it is empty or too long.
+fn optional_name(text: Option<String>, field: &str) -> Result<Option<String>, String> {
+    let Some(text) = text else { return Ok(None) };
+    match plain(&text) {
+        Some(name) if !fold(&name).is_empty() => Ok(Some(name)),
+        _ => Err(format!("{field} is empty")),
+    }
+}
+
+fn country_by_code(code: &str) -> Result<Country, String> {
+    match Country::parse(code) {
+        Some(country) if country.code() == code => Ok(country),
+        _ => Err(format!("where.country '{code}' is not a code of a country, such as US")),
+    }
+}
+
+fn region_by_code(code: &str) -> Result<Region, String> {
+    match Region::parse(code) {
+        Some(region) if region.code() == code => Ok(region),
+        _ => Err(format!("where.region '{code}' is not a code of a US state or Canadian province, such as MN")),
+    }
+}
+
+fn is_on_earth([west, south, east, north]: [f64; 4]) -> bool {
+    [west, east].iter().all(|lon| (-180.0..=180.0).contains(lon))
+        && [south, north].iter().all(|lat| (-90.0..=90.0).contains(lat))
+        && south <= north
+}
+
+/// Returns the URL if it is an HTTP or HTTPS URL without credentials.
+fn http_url(text: &str) -> Option<String> {
+    if text.len() > MAX_TEXT_CHARS {
+        return None;
+    }
+    let url = Url::parse(text).ok()?;
+    let is_http = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
+    let has_credentials = !url.username().is_empty() || url.password().is_some();
+    (is_http && !has_credentials).then(|| url.into())
+}
+
+/// Returns a text on one line, without invisible characters. `None` if it is empty or too long.
 fn plain(text: &str) -> Option<String> {
     let text = signpost_text::line(text).trim().to_owned();
     (1..=MAX_TEXT_CHARS).contains(&text.chars().count()).then_some(text)
 }
 
 fn date<'de, D: Deserializer<'de>>(from: D) -> Result<Date, D::Error> {
-    let written = toml::value::Datetime::deserialize(from)?;
-    let whole = written.date.filter(|_| written.time.is_none() && written.offset.is_none());
-    let date = whole.and_then(|date| {
-        let (month, day) = (i8::try_from(date.month).ok()?, i8::try_from(date.day).ok()?);
-        Date::new(i16::try_from(date.year).ok()?, month, day).ok()
-    });
-    date.ok_or_else(|| D::Error::custom("a date without a time is needed, such as 2026-08-01"))
+    let written = Datetime::deserialize(from)?;
+    civil_date(&written).ok_or_else(|| D::Error::custom("a date without a time is needed, such as 2026-08-01"))
 }
 
-/// A date, where there is one.
+/// Returns the date of a TOML value without a time.
+fn civil_date(written: &Datetime) -> Option<Date> {
+    if written.time.is_some() || written.offset.is_some() {
+        return None;
+    }
+    let date = written.date?;
+    Date::new(i16::try_from(date.year).ok()?, i8::try_from(date.month).ok()?, i8::try_from(date.day).ok()?).ok()
+}
+
+/// Reads the date of an optional field that is present.
 pub(super) fn optional_date<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Date>, D::Error> {
     date(from).map(Some)
 }

@@ -1,4 +1,4 @@
-//! Which advisories hold at a place, and when. Pure: the moment is an argument.
+//! Decides which advisories apply at a place and at a time. Pure: the time is an argument.
 
 use std::borrow::Cow;
 
@@ -7,49 +7,51 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Country, Distance, Point, Record, Region, fold};
+use signpost_platform::pages::Language;
+use signpost_platform::pages::dates::long_date;
 
 use super::{Advisory, AdvisoryArea, AdvisoryKind, AdvisoryStatus};
 
-/// Farther than this from every place nobody knows whose law holds.
+/// Maximum distance of a point from the place whose law applies to it.
 const FAR: Distance = Distance::metres(300_000.0);
 
-/// A place as advisories see it: the searched one, or that of a machine.
+/// The location of a search or of an ATM, as far as advisories depend on it.
 #[derive(Clone, Debug, Default)]
 pub struct Spot<'a> {
     /// The country.
     pub country: Option<Country>,
     /// The state, territory or province.
     pub region: Option<Region>,
-    /// The city, as it is written.
+    /// The city, in any spelling.
     pub city: Option<Cow<'a, str>>,
-    /// Where it is.
+    /// The coordinates.
     pub point: Option<Point>,
-    /// Operator, brand and network of a machine.
+    /// Operator, brand and network of an ATM.
     pub run_by: [Option<&'a str>; 3],
 }
 
-/// From when until when a law holds at a place.
+/// The time in which a law is in force at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawSpan {
-    /// The first moment.
+    /// The first instant.
     pub from: Timestamp,
-    /// The first moment after it.
+    /// The first instant after it.
     pub until: Timestamp,
 }
 
-/// What a law is at a moment.
+/// The status of a law at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LawStanding {
-    /// It holds.
+    /// It is in force.
     InForce,
-    /// It will hold.
+    /// It will be in force.
     Coming,
-    /// It is said to hold.
+    /// It is reported to be in force.
     Reported,
 }
 
 impl<'a> Spot<'a> {
-    /// The place of a machine: what its address says, and for what that leaves open the place whose centre is nearest.
+    /// Returns the location of an ATM: its address, completed from the place with the nearest centre.
     #[must_use]
     pub fn of_machine(record: &'a Record, gazetteer: &Gazetteer) -> Self {
         let mut spot = Self::of_address(record);
@@ -59,7 +61,7 @@ impl<'a> Spot<'a> {
         spot
     }
 
-    /// The place of a search: that whose centre is nearest to the point.
+    /// Returns the location of a search: the place with the nearest centre.
     #[must_use]
     pub fn around(point: Point, gazetteer: &Gazetteer) -> Self {
         let mut spot = Self { point: Some(point), ..Self::default() };
@@ -67,7 +69,7 @@ impl<'a> Spot<'a> {
         spot
     }
 
-    /// A city by its name.
+    /// Returns the location of a city.
     #[must_use]
     pub fn of_city(region: Region, city: &'a str) -> Self {
         let city = Some(Cow::Borrowed(city));
@@ -77,7 +79,7 @@ impl<'a> Spot<'a> {
     fn of_address(record: &'a Record) -> Self {
         let address = &record.address;
         let region = address.region.as_deref().and_then(Region::parse);
-        // A region of ours outside of its country is another one of the same letters.
+        // In another country the letters are the code of another region.
         let region = region.filter(|region| address.country.is_none_or(|country| country == region.country()));
         let network = record.more.as_deref().and_then(|more| more.network.as_deref());
         Self {
@@ -89,36 +91,36 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// What is open is that of the nearest place, as long as this contradicts nothing.
+    /// Completes the location from the nearest place, if that is in the country and the region that are known.
     fn fill_from_nearest(&mut self, point: Point, gazetteer: &Gazetteer) {
-        let near = gazetteer.nearest_place(point).filter(|(_, away)| *away <= FAR);
-        let Some((place, _)) = near else { return };
-        if self.country.is_some_and(|country| country != place.country)
+        let Some((place, away)) = gazetteer.nearest_place(point) else { return };
+        if away > FAR
+            || self.country.is_some_and(|country| country != place.country)
             || self.region.is_some_and(|region| Some(region) != place.region)
         {
             return;
         }
-        (self.country, self.region) = (Some(place.country), place.region);
+        self.country = Some(place.country);
+        self.region = place.region;
         self.city.get_or_insert(Cow::Owned(place.name));
     }
 }
 
 impl AdvisoryArea {
-    /// Whether a place lies in it.
+    /// Returns whether a location is in the area.
     #[must_use]
     pub fn holds(&self, spot: &Spot<'_>) -> bool {
         let Self { country, region, city, operator, bbox } = self;
-        let is_same = |wanted: &str, known: &str| fold(wanted) == fold(known);
         country.is_none_or(|country| spot.country == Some(country))
             && region.is_none_or(|region| spot.region == Some(region))
-            && city.as_ref().is_none_or(|city| spot.city.as_ref().is_some_and(|known| is_same(city, known)))
+            && city.as_ref().is_none_or(|city| spot.city.as_ref().is_some_and(|known| fold(city) == fold(known)))
             && operator
                 .as_ref()
-                .is_none_or(|operator| spot.run_by.iter().flatten().any(|known| is_same(operator, known)))
+                .is_none_or(|operator| spot.run_by.iter().flatten().any(|known| fold(operator) == fold(known)))
             && bbox.is_none_or(|bbox| spot.point.is_some_and(|point| is_in_box(bbox, point)))
     }
 
-    /// Whose law it is, as it stands before "law".
+    /// Returns the adjective before "law", by the level of the legislator.
     pub(super) fn lawgiver(&self) -> Option<&'static str> {
         match (self.city.is_some(), self.region, self.country) {
             (true, _, _) => Some("city"),
@@ -131,24 +133,30 @@ impl AdvisoryArea {
 }
 
 fn is_in_box([west, south, east, north]: [f64; 4], point: Point) -> bool {
-    let (lat, lon) = (point.lat(), point.lon());
-    let across = if west <= east { (west..=east).contains(&lon) } else { lon >= west || lon <= east };
-    across && (south..=north).contains(&lat)
+    let lon = point.lon();
+    let is_between = if west <= east { (west..=east).contains(&lon) } else { lon >= west || lon <= east };
+    is_between && (south..=north).contains(&point.lat())
+}
+
+impl LawSpan {
+    /// Returns whether the law is in force.
+    pub(crate) fn contains(self, now: Timestamp) -> bool {
+        self.from <= now && now < self.until
+    }
 }
 
 impl Advisory {
-    /// From when until when it holds where the clocks show the time of `zone`: days begin at midnight there.
+    /// Returns when the law is in force in a time zone. Its days begin at midnight there.
     #[must_use]
     pub fn span(&self, zone: &TimeZone) -> LawSpan {
-        let midnight = |date: Date| date.to_zoned_datetime(zone.clone()).map(|start| start.timestamp()).ok();
         LawSpan {
-            from: self.effective.and_then(midnight).unwrap_or(Timestamp::MIN),
-            until: self.until.and_then(midnight).unwrap_or(Timestamp::MAX),
+            from: self.effective.and_then(|date| midnight(date, zone)).unwrap_or(Timestamp::MIN),
+            until: self.until.and_then(|date| midnight(date, zone)).unwrap_or(Timestamp::MAX),
         }
     }
 
-    /// What it is at a moment, where it holds in `span`; nothing that anybody should be told, where it is over, only
-    /// proposed or repealed.
+    /// Returns the status of the law at a time, given the time in which it is in force. `None` if it ended, was
+    /// repealed, or is only proposed.
     #[must_use]
     pub fn standing(&self, span: LawSpan, now: Timestamp) -> Option<LawStanding> {
         if now >= span.until {
@@ -162,23 +170,23 @@ impl Advisory {
         }
     }
 
-    /// Whether it is a law that forbids machines, which some day holds or held. What is only reported is none.
+    /// Returns whether it is a law that forbids ATMs, at any time. Laws that are only reported do not count.
     #[must_use]
     pub fn is_ban(&self) -> bool {
         self.kind == AdvisoryKind::Ban && matches!(self.status, AdvisoryStatus::Enacted | AdvisoryStatus::InForce)
     }
 
-    /// Why a machine is not known to be open under a ban: "state law since 1 August 2026".
+    /// Returns the reason for the status of an ATM under a ban, such as "state law since 1 August 2026".
     #[must_use]
     pub fn reason(&self) -> String {
         let law = self.area.lawgiver().map_or("law".to_owned(), |giver| format!("{giver} law"));
         match self.effective {
-            Some(effective) => format!("{law} since {}", spoken(effective)),
+            Some(effective) => format!("{law} since {}", long_date(Language::English, effective)),
             None => law,
         }
     }
 
-    /// Whether so much time has passed since somebody read the source that the rule may have changed.
+    /// Returns whether the source must be read again.
     #[must_use]
     pub fn is_overdue(&self, today: Date) -> bool {
         let last = self.checked.checked_add(Span::new().days(i64::from(self.review_days)));
@@ -186,10 +194,9 @@ impl Advisory {
     }
 }
 
-/// A date as people say it: "1 August 2026".
-#[must_use]
-pub(super) fn spoken(date: Date) -> String {
-    date.strftime("%-d %B %Y").to_string()
+/// Returns when a day begins in a time zone.
+fn midnight(date: Date, zone: &TimeZone) -> Option<Timestamp> {
+    Some(date.to_zoned_datetime(zone.clone()).ok()?.timestamp())
 }
 
 #[cfg(test)]

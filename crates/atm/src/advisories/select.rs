@@ -1,4 +1,4 @@
-//! What a reply says: the weightiest advisories first, few of them, in few words.
+//! Selects the advisories of a reply: the most important ones first, few of them, in few words.
 
 use std::borrow::Cow;
 
@@ -7,64 +7,65 @@ use serde::Serialize;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::long_date;
 
-use super::rule::{LawStanding, spoken};
+use super::rule::LawStanding;
 use super::{Advisory, AdvisoryKind};
 
-/// Most laws that a reply tells of.
+/// Maximum number of laws in a reply.
 const MAX_LAWS: usize = 2;
-/// Most words that advisories may take in a reply, those of the notice too.
+/// Maximum number of words of the advisories in a reply, including those in its notice.
 const MAX_REPLY_WORDS: usize = 120;
 
-/// An advisory as a reply has it.
+/// An advisory in a reply.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AdvisoryItem<'a> {
     id: &'a str,
     pub(crate) kind: AdvisoryKind,
     text: Cow<'a, str>,
-    /// For pages; replies have the other one.
+    /// The text in Spanish, for pages only.
     #[serde(skip)]
     spanish: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effective: Option<Date>,
     pub(crate) checked: Date,
     pub(crate) source_url: &'a str,
-    /// What is read there; replies name the address alone.
+    /// The title of the source, for pages only.
     #[serde(skip)]
     pub(crate) source_title: &'a str,
 }
 
-/// What a reply says of the law and of fraud.
+/// The advisories of a reply.
 #[derive(Clone, Debug, Default)]
 pub struct Telling<'a> {
-    /// The advisories, the weightiest first.
+    /// The advisories, the most important one first.
     pub advisories: Vec<AdvisoryItem<'a>>,
-    /// The first sentence of each ban, for the beginning of the notice, and how many machines it concerns.
+    /// The first sentence of each ban, for the beginning of the notice, and the number of ATMs that it applies to.
     pub bans: Vec<(String, usize)>,
 }
 
-/// Chooses from what holds where the reply looks, with how many machines each concerns: bans first, at most two laws, and
-/// one line on fraud where `with_scams`.
+/// Selects from the advisories that apply, each with the number of ATMs that it applies to: bans first, at most
+/// [`MAX_LAWS`] laws, and one advisory about fraud if `with_scams` is set.
 #[must_use]
 pub fn tell(mut found: Vec<(&Advisory, LawStanding, usize)>, today: Date, with_scams: bool) -> Telling<'_> {
-    // A sort that keeps the order of the file among equals.
+    // The sort is stable: among equals the order of the file remains.
     found.sort_by_key(|(advisory, standing, machines)| (advisory.kind, *standing, usize::MAX - machines));
-    let is_law = |(advisory, ..): &&(&Advisory, LawStanding, usize)| advisory.kind != AdvisoryKind::Scam;
-    let laws = found.iter().filter(is_law).take(MAX_LAWS);
-    let scams = found.iter().filter(|one| !is_law(one)).take(usize::from(with_scams));
-    let (mut telling, mut left) = (Telling::default(), MAX_REPLY_WORDS);
-    for (advisory, standing, machines) in laws.chain(scams) {
-        let text = advisory.told(*standing, today);
+    let (scams, laws): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(advisory, ..)| advisory.kind == AdvisoryKind::Scam);
+    let scams = scams.into_iter().take(usize::from(with_scams));
+    let mut telling = Telling::default();
+    let mut words_left = MAX_REPLY_WORDS;
+    for (advisory, standing, machines) in laws.into_iter().take(MAX_LAWS).chain(scams) {
+        let text = advisory.current_text(standing, today);
         let ban = (advisory.kind == AdvisoryKind::Ban).then(|| first_sentence(&text).to_owned());
         let words = count_words(&text) + ban.as_deref().map_or(0, count_words);
-        let Some(rest) = left.checked_sub(words) else { continue };
-        left = rest;
-        telling.bans.extend(ban.map(|ban| (ban, *machines)));
+        let Some(rest) = words_left.checked_sub(words) else { continue };
+        words_left = rest;
+        telling.bans.extend(ban.map(|ban| (ban, machines)));
         telling.advisories.push(AdvisoryItem {
             id: &advisory.id,
             kind: advisory.kind,
             text,
-            spanish: advisory.told_in_spanish(*standing, today),
+            spanish: advisory.current_text_in_spanish(standing, today),
             effective: advisory.effective,
             checked: advisory.checked,
             source_url: &advisory.source.url,
@@ -75,85 +76,87 @@ pub fn tell(mut found: Vec<(&Advisory, LawStanding, usize)>, today: Date, with_s
 }
 
 impl AdvisoryItem<'_> {
-    /// Its first sentence, without its full stop, and what follows.
+    /// Returns the first sentence without its full stop, and the rest of the text.
     pub(crate) fn headline(&self) -> (&str, &str) {
         split(&self.text)
     }
 
-    /// The same in Spanish, where somebody wrote it.
+    /// Returns the first sentence and the rest of the Spanish text, if there is one.
     pub(crate) fn headline_in_spanish(&self) -> Option<(&str, &str)> {
         self.spanish.as_deref().map(split)
     }
 
-    /// About how many bytes it is in a reply.
+    /// Returns the approximate size of the advisory in a reply, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
-        // The names of the members, the dates and the kind.
+        // 75 bytes for the names of the members, the date of the check and the kind.
         let effective = if self.effective.is_some() { 25 } else { 0 };
         75 + effective + self.id.len() + self.text.len() + self.source_url.len()
     }
 }
 
 impl Advisory {
-    /// Its text as it is true now: before its day "from", and with the day of the last check where that is long ago.
-    fn told(&self, standing: LawStanding, today: Date) -> Cow<'_, str> {
+    /// Returns the text that is true now: with its first day before the law is in force, and with the day of the last
+    /// check if that is long ago.
+    fn current_text(&self, standing: LawStanding, today: Date) -> Cow<'_, str> {
         let text = match (standing, self.effective) {
-            (LawStanding::Coming, Some(effective)) => Cow::Owned(coming(&self.text, effective)),
+            (LawStanding::Coming, Some(effective)) => {
+                let day = long_date(Language::English, effective);
+                Cow::Owned(coming(&self.text, &day, ["since", "from", "From"]))
+            }
             _ => Cow::Borrowed(self.text.as_str()),
         };
         if !self.is_overdue(today) {
             return text;
         }
-        Cow::Owned(format!("{text} (checked {}, may have changed)", spoken(self.checked)))
+        let checked = long_date(Language::English, self.checked);
+        Cow::Owned(format!("{text} (checked {checked}, may have changed)"))
     }
 
-    /// The same in Spanish.
-    fn told_in_spanish(&self, standing: LawStanding, today: Date) -> Option<String> {
+    /// Returns the Spanish text that is true now, if there is one.
+    fn current_text_in_spanish(&self, standing: LawStanding, today: Date) -> Option<String> {
         let text = self.text_es.as_deref()?;
         let text = match (standing, self.effective) {
             (LawStanding::Coming, Some(effective)) => {
-                let (day, first) = (long_date(Language::Spanish, effective), first_sentence(text));
-                let since = format!("desde el {day}");
-                let from = format!("a partir del {day}");
-                if first.contains(&since) {
-                    first.replace(&since, &from)
-                } else {
-                    format!("A partir del {day}: {first}")
-                }
+                let day = long_date(Language::Spanish, effective);
+                coming(text, &day, ["desde el", "a partir del", "A partir del"])
             }
             _ => text.to_owned(),
         };
+        if !self.is_overdue(today) {
+            return Some(text);
+        }
         let checked = long_date(Language::Spanish, self.checked);
-        Some(if self.is_overdue(today) {
-            format!("{text} (comprobado el {checked}, puede haber cambiado)")
-        } else {
-            text
-        })
+        Some(format!("{text} (comprobado el {checked}, puede haber cambiado)"))
     }
 }
 
-/// The first sentence, without its full stop, and what follows.
+/// Returns the first sentence without its full stop, and the rest of the text.
 fn split(text: &str) -> (&str, &str) {
     let first = first_sentence(text);
     (first.strip_suffix('.').unwrap_or(first), text[first.len()..].trim_start())
 }
 
-/// A text about a law before its day. What follows the first sentence may be true only afterwards.
-fn coming(text: &str, effective: Date) -> String {
-    let day = spoken(effective);
+/// Returns the first sentence of a text about a law that is not in force yet, with its first day. The other sentences
+/// may not be true before.
+fn coming(text: &str, day: &str, [since, from, capitalized_from]: [&str; 3]) -> String {
     let first = first_sentence(text);
-    let since = format!("since {day}");
-    if first.contains(&since) { first.replace(&since, &format!("from {day}")) } else { format!("From {day}: {first}") }
+    let since = format!("{since} {day}");
+    if first.contains(&since) {
+        return first.replace(&since, &format!("{from} {day}"));
+    }
+    format!("{capitalized_from} {day}: {first}")
 }
 
-/// The first sentence, with its full stop. A stop inside of "8 V.S.A." or "$1.50" ends none.
+/// Returns the first sentence with its full stop. A full stop inside of "8 V.S.A." or "$1.50" does not end it.
 fn first_sentence(text: &str) -> &str {
-    let ends = text.match_indices(". ").map(|(at, _)| at);
-    let is_end = |at: &usize| {
-        let before = text[..*at].rsplit([' ', '.']).next().unwrap_or_default();
-        before.chars().count() > 1
-    };
-    ends.into_iter().find(is_end).map_or(text, |at| &text[..=at])
+    for (stop, _) in text.match_indices(". ") {
+        let last_word = text[..stop].rsplit([' ', '.']).next().unwrap_or_default();
+        if last_word.chars().count() > 1 {
+            return &text[..=stop];
+        }
+    }
+    text
 }
 
 fn count_words(text: &str) -> usize {
@@ -219,17 +222,17 @@ mod tests {
         let ban = row("a", "ban", "Minnesota law forbids ATMs since 1 August 2026. One may be gone.");
         let cap = row("b", "fee_cap", "At most 15 %.");
         let today = day("2026-11-22");
-        assert_eq!(ban.told(LawStanding::InForce, today), ban.text);
-        assert_eq!(ban.told(LawStanding::Coming, today), "Minnesota law forbids ATMs from 1 August 2026.");
-        assert_eq!(cap.told(LawStanding::Coming, today), "From 1 August 2026: At most 15 %.");
-        assert_eq!(ban.told_in_spanish(LawStanding::InForce, today), None);
+        assert_eq!(ban.current_text(LawStanding::InForce, today), ban.text);
+        assert_eq!(ban.current_text(LawStanding::Coming, today), "Minnesota law forbids ATMs from 1 August 2026.");
+        assert_eq!(cap.current_text(LawStanding::Coming, today), "From 1 August 2026: At most 15 %.");
+        assert_eq!(ban.current_text_in_spanish(LawStanding::InForce, today), None);
         let text_es = Some("La ley prohíbe los cajeros desde el 1 de agosto de 2026. Puede faltar uno.".to_owned());
         let ban = Advisory { text_es, ..ban };
-        let told = ban.told_in_spanish(LawStanding::Coming, today);
+        let told = ban.current_text_in_spanish(LawStanding::Coming, today);
         assert_eq!(told.as_deref(), Some("La ley prohíbe los cajeros a partir del 1 de agosto de 2026."));
-        let told = ban.told_in_spanish(LawStanding::InForce, day("2027-06-01")).unwrap();
+        let told = ban.current_text_in_spanish(LawStanding::InForce, day("2027-06-01")).unwrap();
         assert!(told.ends_with("(comprobado el 22 de noviembre de 2026, puede haber cambiado)"), "{told}");
-        let later = cap.told(LawStanding::InForce, day("2027-06-01"));
+        let later = cap.current_text(LawStanding::InForce, day("2027-06-01"));
         assert_eq!(later, "At most 15 %. (checked 22 November 2026, may have changed)");
     }
 

@@ -1,5 +1,4 @@
-//! Which advisories hold at which machine: worked out once for a state of the catalogue, so that a search only compares
-//! two times.
+//! The advisories of each ATM, determined once for a snapshot, so that a search only compares two times.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use signpost_locator::gazetteer::Gazetteer;
 
 use crate::advisories::{Advisories, Advisory, LawSpan, LawStanding, Spot};
 
-/// The advisories, and where each holds. Machines of one place share a set.
+/// The advisories, and a set of them for each place. ATMs of one place share a set.
 #[derive(Debug, Default)]
 pub(crate) struct AdviceTable {
     advisories: Arc<Advisories>,
@@ -21,15 +20,15 @@ pub(crate) struct AdviceTable {
 /// An advisory at a place.
 #[derive(Debug)]
 struct PlacedAdvisory {
-    /// Its position among the rows.
+    /// The position among the rows.
     number: usize,
     span: LawSpan,
-    /// Of a ban: why machines are not known to be open.
+    /// The reason for the status of the ATMs, if the advisory is a ban.
     ban_reason: Option<Box<str>>,
 }
 
 impl AdviceTable {
-    /// Finds what holds at each machine: the table, and the number of its set for each record.
+    /// Returns the table, and the number of the set of each record.
     pub(super) fn build<'r>(
         advisories: Arc<Advisories>,
         records: impl Iterator<Item = &'r Record>,
@@ -37,22 +36,23 @@ impl AdviceTable {
     ) -> (Self, Vec<u32>) {
         let mut numbers: HashMap<(Vec<usize>, Option<String>), u32> = HashMap::new();
         let mut sets = Vec::new();
-        let set_of = |record: &Record| {
+        let mut set_of_each = Vec::new();
+        for record in records {
             let spot = Spot::of_machine(record, gazetteer);
             let holding = holding(&advisories, &spot).map(|(number, _)| number).collect();
             let zone = record.time_zone.as_deref().or_else(|| gazetteer.time_zone(record.point, spot.region));
-            let key = (holding, zone.map(str::to_owned));
             let next = u32::try_from(sets.len()).unwrap_or(u32::MAX);
-            *numbers.entry(key).or_insert_with_key(|(holding, zone)| {
+            let number = numbers.entry((holding, zone.map(str::to_owned))).or_insert_with_key(|(holding, zone)| {
                 let zone = time_zone(zone.as_deref());
                 sets.push(holding.iter().map(|number| place(&advisories, *number, &zone)).collect());
                 next
-            })
-        };
-        let set_of_each = records.map(set_of).collect();
+            });
+            set_of_each.push(*number);
+        }
         (Self { advisories, sets }, set_of_each)
     }
 
+    /// Returns whether the table was built from these advisories.
     pub(super) fn is_of(&self, advisories: &Arc<Advisories>) -> bool {
         Arc::ptr_eq(&self.advisories, advisories)
     }
@@ -61,13 +61,13 @@ impl AdviceTable {
         self.sets.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Why the law forbids the machines of a set at a moment, where it does.
+    /// Returns the reason if a law forbids the ATMs of a set at a time.
     pub(super) fn ban_reason(&self, set: u32, now: Timestamp) -> Option<&str> {
-        let in_force = |placed: &&PlacedAdvisory| placed.span.from <= now && now < placed.span.until;
-        self.set(set).iter().filter(in_force).find_map(|placed| placed.ban_reason.as_deref())
+        let mut in_force = self.set(set).iter().filter(|placed| placed.span.contains(now));
+        in_force.find_map(|placed| placed.ban_reason.as_deref())
     }
 
-    /// What people should be told at the machines of a set.
+    /// Returns the advisories of a set at a time.
     pub(super) fn told(&self, set: u32, now: Timestamp) -> impl Iterator<Item = (&Advisory, LawStanding)> {
         self.set(set).iter().filter_map(move |placed| {
             let row = &self.advisories.rows()[placed.number];
@@ -75,7 +75,7 @@ impl AdviceTable {
         })
     }
 
-    /// What people should be told at a place, whose clocks show the time of this zone.
+    /// Returns the advisories for a location in a time zone.
     pub(super) fn told_at(&self, spot: &Spot<'_>, zone: Option<&str>, now: Timestamp) -> Vec<(&Advisory, LawStanding)> {
         let zone = time_zone(zone);
         let rows = holding(&self.advisories, spot);
@@ -83,7 +83,7 @@ impl AdviceTable {
     }
 }
 
-/// The advisories that hold at a place, whenever that is.
+/// Returns the advisories for a location at any time, with their positions.
 fn holding<'a>(advisories: &'a Advisories, spot: &Spot<'_>) -> impl Iterator<Item = (usize, &'a Advisory)> {
     advisories.rows().iter().enumerate().filter(|(_, row)| row.area.holds(spot))
 }
@@ -94,7 +94,7 @@ fn place(advisories: &Advisories, number: usize, zone: &TimeZone) -> PlacedAdvis
     PlacedAdvisory { number, span: row.span(zone), ban_reason }
 }
 
-/// The time zone of this name. Where none is known, days begin as in Greenwich.
+/// Returns the time zone with this name, or UTC.
 fn time_zone(name: Option<&str>) -> TimeZone {
     name.and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
 }

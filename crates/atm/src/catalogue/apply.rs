@@ -1,4 +1,4 @@
-//! Takes over what a source says, from wherever it came.
+//! Imports the ATMs of a source.
 
 use anyhow::Result;
 use signpost_locator::gazetteer::Gazetteer;
@@ -13,25 +13,25 @@ use super::sql::{self, Conflict, ImportSteps};
 /// Maximum attempts of an import that lost against another one: each attempt compares the source again.
 const MAX_ATTEMPTS: usize = 10;
 
-/// What was read from a file.
+/// The content of a file.
 #[derive(Debug)]
 pub struct Reading {
-    /// What came of each row, but for the machines themselves.
+    /// The outcome of each row, without the ATMs.
     pub import: Import,
-    /// The machines as they are kept: the source's reference and the record.
+    /// The ATMs as they are stored: the reference of the source and the record.
     pub rows: Vec<(String, String)>,
 }
 
-/// How what a source says is taken over.
+/// The rules of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Whether it is all that the source has.
+    /// Whether the document is the whole source.
     pub extent: Extent,
-    /// Whether more of its machines may go than is likely.
+    /// Whether to import the document even if it removes too many ATMs.
     pub force: bool,
-    /// Whether nothing is to be changed.
+    /// Whether to change nothing.
     pub dry_run: bool,
-    /// Most machines that the source may have, with those that are gone.
+    /// Maximum number of ATMs of the source, including removed ones.
     pub most: usize,
 }
 
@@ -43,10 +43,10 @@ pub struct TooManyMachines {
 }
 
 impl Reading {
-    /// Reads a file. Takes a processor until it is done or stopped.
+    /// Reads a file. Blocks the thread until it ends or is stopped.
     ///
     /// # Errors
-    /// [`Broken`], where nothing of it can be used.
+    /// [`Broken`] if nothing in the file can be used.
     ///
     /// # Panics
     /// Never: a record can be written as JSON.
@@ -55,17 +55,17 @@ impl Reading {
         let mut rows = Vec::with_capacity(import.rows.len());
         for row in std::mem::take(&mut import.rows) {
             options.stop.check()?;
-            let record = in_its_time_zone(row.record, gazetteer);
+            let record = with_time_zone(row.record, gazetteer);
             rows.push((row.key, serde_json::to_string(&record).expect("a record is texts and finite numbers")));
         }
         Ok(Self { import, rows })
     }
 }
 
-/// Compares what was read with what is kept of the source, and keeps what is new, whole or not at all.
+/// Compares the content of a file with the stored rows of its source, and stores the changes in one transaction.
 ///
 /// # Errors
-/// As [`apply_with`].
+/// Those of [`apply_with`].
 pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
     apply_with(store, source, reading, terms, |_| ImportSteps::default()).await
 }
@@ -76,7 +76,7 @@ pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Ter
 ///
 /// # Errors
 /// [`TooManyGone`](super::plan::TooManyGone) and [`TooManyMachines`]; [`Conflict`] if each attempt lost against another
-/// import; [`RequiredStepRefused`](sql::RequiredStepRefused) if a required step of `beside` was refused; or as
+/// import; [`RequiredStepRefused`](sql::RequiredStepRefused) if a required step of `beside` was refused; or those of
 /// [`Store::write`].
 pub async fn apply_with(
     store: &Store,
@@ -116,8 +116,8 @@ async fn try_apply(
     Ok(changes)
 }
 
-/// The record with the time zone of its place, where its source did not name one.
-fn in_its_time_zone(record: Record, gazetteer: &Gazetteer) -> Record {
+/// Returns the record with the time zone of its location, unless the source has set one.
+fn with_time_zone(record: Record, gazetteer: &Gazetteer) -> Record {
     if record.time_zone.is_some() {
         return record;
     }

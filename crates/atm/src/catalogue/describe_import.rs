@@ -1,11 +1,11 @@
-//! What came of an import, for whoever asked for it.
+//! The outcome of an import as a document.
 
 use serde_json::{Value, json};
 use signpost_locator::import::Import;
 
 use super::plan::ImportCounts;
 
-/// What came of it, as a document.
+/// Returns the outcome of an import as a document.
 #[must_use]
 pub fn describe_import(source: &str, changes: ImportCounts, import: &Import, dry_run: bool) -> Value {
     let ImportCounts { added, changed, unchanged, removed } = changes;

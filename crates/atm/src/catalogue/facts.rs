@@ -1,4 +1,4 @@
-//! What searches ask of a machine, in a form that is tested in nanoseconds while the index is walked.
+//! The properties that searches filter by, as bits that are compared during the walk of the index.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use signpost_locator::{Coin, FRESH, Record, Reported, Trade, Tri};
 
 use super::hours::HoursBoard;
 
-/// The bit of a machine as a whole, whatever the coin.
+/// The bit for any coin.
 const WHOLE: u64 = 1 << 63;
 
-/// What somebody wants to do at a machine.
+/// A service of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeSide {
     /// Buy coins for cash.
@@ -19,90 +19,103 @@ pub enum TradeSide {
     Sell,
 }
 
-/// What machines must be known to be like; the unknown does not match.
+/// A filter of ATMs. An unknown property does not match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtmFilter {
-    /// Open now.
+    /// Whether it must be open now.
     pub open_now: bool,
-    /// Offering this, of the coin if one is named.
+    /// The service that it must offer, for the coin if one is set.
     pub service: Option<TradeSide>,
-    /// Dealing in this coin.
+    /// The coin that it must support.
     pub coin: Option<Coin>,
 }
 
-/// Which bit stands for which coin: the 63 that most machines deal in have one, others none.
+/// The bit of each coin. The 63 most common coins have one; for the others it is 0.
 #[derive(Debug, Default)]
 pub(crate) struct Coins(HashMap<Coin, u64>);
 
-/// How many coins have a bit.
+/// Maximum number of coins with a bit.
 const BITS: usize = 63;
 
-/// What is known of a machine, a bit for each coin. A search that looks at many machines reads these few bytes of each and
-/// nothing else: to follow it to its record takes longer than the rest of the search.
+/// The known properties of an ATM, with a bit for each coin. A search reads only these few bytes of each ATM: access to
+/// the record would take longer than the rest of the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     deals: u64,
     buys: u64,
     sells: u64,
-    /// Until when the report of its being in service counts, in microseconds since 1970.
+    /// When the report that it is in service expires, in microseconds since 1970.
     in_service_until: i64,
-    /// The number of its hours; one that no board has where it has none.
+    /// The number of its hours; `u32::MAX`, which no board has, if they are unknown.
     hours: u32,
-    /// The number of what people are told there.
+    /// The number of its set of advisories.
     pub(super) advice: u32,
 }
 
-/// A filter in the bits of a catalogue, ready to be tested on each machine.
+/// A filter in the bits of a snapshot.
 #[derive(Clone, Copy)]
 pub(crate) enum PreparedFilter<'a> {
-    /// Every machine will do.
+    /// Every ATM matches.
     Any,
-    /// Those that deal, buy and sell in at least these coins. One for which there is no bit is asked of the record.
+    /// ATMs that have at least these bits match. A coin without a bit is looked up in the record.
     Asked { deals: u64, buys: u64, sells: u64, open_now: bool, rare: Option<&'a AtmFilter> },
-    /// No machine can be like this.
+    /// No ATM matches.
     Impossible,
 }
 
 impl AtmFilter {
-    /// Whether every machine will do.
+    /// Returns whether every ATM matches.
     #[must_use]
     pub fn is_any(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a machine offers the service and deals in the coin.
+    /// Returns whether an ATM offers the service and supports the coin.
     pub(crate) fn offer(&self, record: &Record) -> Tri {
-        let side = |trade: Trade| match self.service {
+        match (&self.coin, self.service) {
+            (None, None) => Tri::Yes,
+            (None, Some(service)) => {
+                let whole = if service == TradeSide::Buy { record.buy } else { record.sell };
+                if whole != Tri::Yes && coins_of(record).any(|coin| self.side(record.trades(coin)) == Tri::Yes) {
+                    return Tri::Yes;
+                }
+                whole
+            }
+            (Some(coin), None) => match (record.coins.get(coin), self.side(record.trades(coin))) {
+                (Some(Tri::Yes), _) | (_, Tri::Yes) => Tri::Yes,
+                (Some(Tri::No), _) | (_, Tri::No) => Tri::No,
+                _ => Tri::Unknown,
+            },
+            (Some(coin), Some(_)) => self.side(record.trades(coin)),
+        }
+    }
+
+    /// Returns whether a trade is possible on the side that the filter selects, or else on any.
+    fn side(&self, trade: Trade) -> Tri {
+        match self.service {
             None if trade.buy == Tri::Yes || trade.sell == Tri::Yes => Tri::Yes,
             None if trade.buy == Tri::No && trade.sell == Tri::No => Tri::No,
             None => Tri::Unknown,
             Some(TradeSide::Buy) => trade.buy,
             Some(TradeSide::Sell) => trade.sell,
-        };
-        let traded = || record.more.iter().flat_map(|more| more.trades.keys());
-        match (&self.coin, self.service) {
-            (None, None) => Tri::Yes,
-            (None, Some(service)) => {
-                let whole = if service == TradeSide::Buy { record.buy } else { record.sell };
-                let any = || record.coins.keys().chain(traded()).any(|coin| side(record.trades(coin)) == Tri::Yes);
-                if whole != Tri::Yes && any() { Tri::Yes } else { whole }
-            }
-            (Some(coin), None) => match (record.coins.get(coin), side(record.trades(coin))) {
-                (Some(Tri::Yes), _) | (_, Tri::Yes) => Tri::Yes,
-                (Some(Tri::No), _) | (_, Tri::No) => Tri::No,
-                _ => Tri::Unknown,
-            },
-            (Some(coin), Some(_)) => side(record.trades(coin)),
         }
     }
+}
+
+/// Returns the coins in a record. One may occur twice.
+fn coins_of(record: &Record) -> impl Iterator<Item = &Coin> {
+    record.coins.keys().chain(record.more.iter().flat_map(|more| more.trades.keys()))
+}
+
+fn bits_if_yes(tri: Tri, bits: u64) -> u64 {
+    if tri == Tri::Yes { bits } else { 0 }
 }
 
 impl Coins {
     pub(crate) fn from_records<'a>(records: impl Iterator<Item = &'a Record>) -> Self {
         let mut counts: HashMap<&Coin, usize> = HashMap::new();
         for record in records {
-            let traded = record.more.iter().flat_map(|more| more.trades.keys());
-            for coin in record.coins.keys().chain(traded) {
+            for coin in coins_of(record) {
                 *counts.entry(coin).or_default() += 1;
             }
         }
@@ -112,7 +125,7 @@ impl Coins {
         Self(coins.into_iter().zip(bits).map(|((coin, _), bit)| (*coin, bit)).collect())
     }
 
-    /// The coins of all machines, in no order.
+    /// Returns all coins, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Coin> {
         self.0.keys().copied()
     }
@@ -121,21 +134,26 @@ impl Coins {
         self.0.contains_key(coin)
     }
 
-    /// A machine's facts, given the number of its hours.
+    /// Returns the facts of an ATM, given the number of its hours.
     pub(crate) fn facts(&self, record: &Record, hours: Option<u32>) -> Facts {
-        let whole = |tri: Tri| if tri == Tri::Yes { WHOLE } else { 0 };
-        let fresh_until = |at: Timestamp| at.checked_add(FRESH).unwrap_or(Timestamp::MAX);
-        let fresh_until = record.reported_at.map_or(Timestamp::MAX, fresh_until).as_microsecond();
-        let in_service_until = if record.reported == Reported::InService { fresh_until } else { i64::MIN };
-        let (buys, sells, hours) = (whole(record.buy), whole(record.sell), hours.unwrap_or(u32::MAX));
-        let mut facts = Facts { deals: 0, buys, sells, in_service_until, hours, advice: 0 };
-        let traded = record.more.iter().flat_map(|more| more.trades.keys());
-        for coin in record.coins.keys().chain(traded) {
+        let in_service_until = match (record.reported, record.reported_at) {
+            (Reported::InService, Some(at)) => at.checked_add(FRESH).unwrap_or(Timestamp::MAX).as_microsecond(),
+            (Reported::InService, None) => Timestamp::MAX.as_microsecond(),
+            _ => i64::MIN,
+        };
+        let mut facts = Facts {
+            deals: 0,
+            buys: bits_if_yes(record.buy, WHOLE),
+            sells: bits_if_yes(record.sell, WHOLE),
+            in_service_until,
+            hours: hours.unwrap_or(u32::MAX),
+            advice: 0,
+        };
+        for coin in coins_of(record) {
             let trade = record.trades(coin);
             let bit = self.0.get(coin).copied().unwrap_or_default();
-            let in_both = |tri: Tri| if tri == Tri::Yes { bit | WHOLE } else { 0 };
-            facts.buys |= in_both(trade.buy);
-            facts.sells |= in_both(trade.sell);
+            facts.buys |= bits_if_yes(trade.buy, bit | WHOLE);
+            facts.sells |= bits_if_yes(trade.sell, bit | WHOLE);
             let deals = record.coins.get(coin) == Some(&Tri::Yes) || [trade.buy, trade.sell].contains(&Tri::Yes);
             facts.deals |= if deals { bit } else { 0 };
         }
@@ -153,16 +171,16 @@ impl Coins {
                 None => return PreparedFilter::Impossible,
             },
         };
-        let if_asked = |service: TradeSide| if filter.service == Some(service) { bit } else { 0 };
         let deals = if filter.coin.is_some() && filter.service.is_none() { bit } else { 0 };
-        let (buys, sells) = (if_asked(TradeSide::Buy), if_asked(TradeSide::Sell));
+        let buys = if filter.service == Some(TradeSide::Buy) { bit } else { 0 };
+        let sells = if filter.service == Some(TradeSide::Sell) { bit } else { 0 };
         let rare = (bit == 0).then_some(filter);
         PreparedFilter::Asked { deals, buys, sells, open_now: filter.open_now, rare }
     }
 }
 
 impl PreparedFilter<'_> {
-    /// Whether a machine is so at the time `now`, of which the board tells what the hours say.
+    /// Returns whether an ATM matches at the time `now`, for which the board has the opening hours.
     pub(crate) fn fits<'r>(
         self,
         facts: &Facts,
@@ -174,10 +192,9 @@ impl PreparedFilter<'_> {
             Self::Any => true,
             Self::Impossible => false,
             Self::Asked { deals, buys, sells, open_now, rare } => {
-                let has = |known: u64, asked: u64| known & asked == asked;
-                has(facts.deals, deals)
-                    && has(facts.buys, buys)
-                    && has(facts.sells, sells)
+                facts.deals & deals == deals
+                    && facts.buys & buys == buys
+                    && facts.sells & sells == sells
                     && (!open_now || facts.is_open(board, now))
                     && rare.is_none_or(|filter| filter.offer(record()) == Tri::Yes)
             }

@@ -1,5 +1,5 @@
-//! What the opening hours of all machines say now: each text in each time zone is evaluated once, and again only when
-//! the result ends.
+//! The opening hours of all ATMs: each text in each time zone is evaluated once, and again only when its result
+//! expires.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,34 +9,34 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use signpost_locator::{ArcStr, Country, Hours, NotEvaluated, OpenState, Record, Schedule};
 
-/// The opening hours of all machines, ready to be evaluated.
+/// The parsed opening hours of all ATMs, and their current results.
 #[derive(Debug)]
 pub(crate) struct HoursTable {
     schedules: Vec<Result<Schedule, NotEvaluated>>,
     board: ArcSwap<HoursBoard>,
 }
 
-/// What all opening hours say in a span of time in which no result changes.
+/// The results of all opening hours in a time in which none of them changes.
 #[derive(Debug)]
 pub(crate) struct HoursBoard {
     hours: Vec<HoursNow>,
-    /// Which of them say that it is open: what a search asks of many machines, close together.
+    /// Whether each of them is open, in adjacent memory for searches of many ATMs.
     open: Vec<bool>,
     from: Timestamp,
     until: Timestamp,
 }
 
-/// What opening hours say at a moment.
+/// The result of opening hours at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct HoursNow {
     /// Whether it is open.
     pub(crate) opening: Result<OpenState, NotEvaluated>,
-    /// When that changes, on a clock there.
+    /// When that changes, in local time.
     pub(crate) changes_at: Option<Box<str>>,
     valid_until: Timestamp,
 }
 
-/// Collects hours, and numbers them.
+/// Collects opening hours, and numbers them.
 #[derive(Default)]
 pub(crate) struct HoursBook {
     numbers: HashMap<(Hours, Option<ArcStr>, Option<Country>), u32>,
@@ -44,10 +44,10 @@ pub(crate) struct HoursBook {
 }
 
 impl HoursBook {
-    /// The number of a machine's hours, if it has any.
+    /// Returns the number of the opening hours of an ATM. `None` if it has none.
     pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
         let hours = record.hours.as_ref()?;
-        // What never closes does so in every country.
+        // Around the clock is the same in every country and time zone.
         let anywhere = *hours == Hours::Always;
         let (zone, country) = if anywhere { (None, None) } else { (record.time_zone.clone(), record.address.country) };
         match self.numbers.entry((hours.clone(), zone, country)) {
@@ -61,14 +61,14 @@ impl HoursBook {
     }
 
     pub(crate) fn table(self) -> HoursTable {
-        // Of no moment at all: the first question fills it.
+        // An empty time: the first call of `at` replaces the board.
         let board = HoursBoard { hours: Vec::new(), open: Vec::new(), from: Timestamp::MAX, until: Timestamp::MIN };
         HoursTable { schedules: self.schedules, board: ArcSwap::from_pointee(board) }
     }
 }
 
 impl HoursTable {
-    /// What all opening hours say at a moment. Only those whose last result has ended are evaluated.
+    /// Returns the results at a time. Only opening hours whose last result has expired are evaluated.
     pub(crate) fn at(&self, now: Timestamp) -> Arc<HoursBoard> {
         let board = self.board.load();
         if board.from <= now && now < board.until {
@@ -82,22 +82,22 @@ impl HoursTable {
 
 impl HoursBoard {
     fn next(&self, schedules: &[Result<Schedule, NotEvaluated>], now: Timestamp) -> Self {
-        let last = |at: usize| self.hours.get(at).filter(|hours| self.from <= now && now < hours.valid_until);
-        let numbered = schedules.iter().enumerate();
-        let hours: Vec<HoursNow> = numbered
-            .map(|(at, schedule)| last(at).cloned().unwrap_or_else(|| HoursNow::evaluate(schedule, now)))
-            .collect();
+        let results = schedules.iter().enumerate().map(|(at, schedule)| match self.hours.get(at) {
+            Some(last) if self.from <= now && now < last.valid_until => last.clone(),
+            _ => HoursNow::evaluate(schedule, now),
+        });
+        let hours: Vec<HoursNow> = results.collect();
         let until = hours.iter().map(|hours| hours.valid_until).fold(Timestamp::MAX, Timestamp::min);
         let open = hours.iter().map(|hours| hours.opening == Ok(OpenState::Open)).collect();
         Self { hours, open, from: now, until }
     }
 
-    /// Until when it is right.
+    /// Returns when the first result expires.
     pub(crate) fn until(&self) -> Timestamp {
         self.until
     }
 
-    /// Whether hours say that it is open; what they do not say is not.
+    /// Returns whether opening hours are known to be open.
     pub(crate) fn is_open(&self, number: u32) -> bool {
         self.open.get(number as usize).copied().unwrap_or_default()
     }
@@ -113,8 +113,7 @@ impl HoursNow {
             Err(why) => Self { opening: Err(*why), changes_at: None, valid_until: Timestamp::MAX },
             Ok(schedule) => {
                 let opening = schedule.at(now);
-                let changes_at = opening.changes_at.and_then(|moment| schedule.local(moment));
-                let changes_at = changes_at.map(String::into_boxed_str);
+                let changes_at = opening.changes_at.and_then(|at| schedule.local(at)).map(String::into_boxed_str);
                 Self { opening: Ok(opening.state), changes_at, valid_until: opening.valid_until }
             }
         }

@@ -1,28 +1,28 @@
-//! What is known of the machines around a place, for whoever asked only for those that are known to be so.
+//! Counts of known and unknown properties of ATMs around a place, to explain the result of a filter.
 
 use signpost_locator::{AtmStatus, Distance, Point, Tri};
 
 use super::facts::AtmFilter;
 use super::moment::Moment;
 
-/// Of how many machines it is known whether they are as a filter asks.
+/// The number of ATMs of which it is known whether they match a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
-    /// All that stand there and are not gone.
+    /// All ATMs that are not gone.
     pub machines: usize,
-    /// Those that are known to be as the filter asks.
+    /// Those that match.
     pub matching: usize,
-    /// Those whose hours are known.
+    /// Those with known opening hours.
     pub with_hours: usize,
     /// Whether they are open.
     pub open: KnownAnswers,
-    /// Whether they offer the service and deal in the coin.
+    /// Whether they offer the service and support the coin.
     pub offer: KnownAnswers,
-    /// Those that are not known to be as the filter asks, and not known to be otherwise either.
+    /// Those of which it is not known whether they match.
     pub unclear: usize,
 }
 
-/// How many machines have each answer to a question; of the others it is not known.
+/// The number of ATMs with each known value of a property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct KnownAnswers {
@@ -38,7 +38,7 @@ impl KnownAnswers {
 }
 
 impl Moment<'_> {
-    /// What is known of the machines within `radius` that a filter asks for. It looks at each of them.
+    /// Counts the ATMs within `radius` by their known properties. It reads the record of each of them.
     #[must_use]
     pub fn knowledge(&self, from: Point, radius: Distance, filter: &AtmFilter) -> Knowledge {
         let mut known = Knowledge::default();
@@ -54,8 +54,7 @@ impl Moment<'_> {
             known.with_hours += usize::from(record.hours.is_some());
             known.open.count(open);
             known.offer.count(offer);
-            let asked = [offer, if filter.open_now { open } else { Tri::Yes }];
-            match asked {
+            match [offer, if filter.open_now { open } else { Tri::Yes }] {
                 [Tri::Yes, Tri::Yes] => known.matching += 1,
                 [Tri::No, _] | [_, Tri::No] => {}
                 _ => known.unclear += 1,

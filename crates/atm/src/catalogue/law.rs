@@ -1,4 +1,4 @@
-//! The catalogue under the law: what advisories say of its machines at a moment.
+//! The advisories for the ATMs of a snapshot at a time.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use super::moment::Moment;
 use super::snapshot::{CatalogueEntry, Snapshot};
 use crate::advisories::{Advisories, Advisory, LawStanding, Spot};
 
-/// Half the way around the earth: everywhere.
+/// Half of the circumference of the earth.
 const EVERYWHERE: Distance = Distance::metres(20_100_000.0);
 
 impl Snapshot {
-    /// The same under these advisories.
+    /// Returns the snapshot with these advisories.
     ///
     /// # Panics
-    /// Where it is served already.
+    /// If the snapshot is served already.
     #[must_use]
     pub fn advised(mut self, advisories: Arc<Advisories>, gazetteer: &Gazetteer) -> Self {
         let records = self.entries().iter().map(|entry| &*entry.machine.record);
         let (table, set_of_each) = AdviceTable::build(advisories, records, gazetteer);
-        let parts = self.parts_mut().expect("a snapshot is advised before it is served");
+        let parts = Arc::get_mut(&mut self.parts).expect("a snapshot is advised before it is served");
         for (entry, set) in parts.entries.iter_mut().zip(set_of_each) {
             entry.advice = set;
         }
@@ -33,15 +33,10 @@ impl Snapshot {
         parts.advice = table;
         self
     }
-
-    /// Whether these are the advisories that it is under.
-    pub(super) fn is_under(&self, advisories: &Arc<Advisories>) -> bool {
-        self.advice.is_of(advisories)
-    }
 }
 
 impl<'a> Moment<'a> {
-    /// A status as it is where the law may forbid the machine.
+    /// Returns the status of an ATM with respect to bans.
     pub(super) fn under_law(&self, entry: &CatalogueEntry, report: StatusReport<'a>) -> StatusReport<'a> {
         match self.snapshot.advice.ban_reason(entry.advice, self.now) {
             Some(reason) => report.under_ban(reason),
@@ -49,47 +44,53 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// Whether a law in force forbids the machine.
+    /// Returns whether a law in force forbids the ATM.
     #[must_use]
     pub fn is_banned(&self, entry: &CatalogueEntry) -> bool {
         self.is_ban(entry.advice)
     }
 
-    /// Whether a law in force forbids the machines that have this number of what people are told.
+    /// Returns whether a law in force forbids the ATMs with this set of advisories.
     pub(super) fn is_ban(&self, advice: u32) -> bool {
         self.snapshot.advice.ban_reason(advice, self.now).is_some()
     }
 
-    /// What people should be told at a machine.
+    /// Returns the advisories for an ATM.
     pub fn told(&self, entry: &CatalogueEntry) -> impl Iterator<Item = (&'a Advisory, LawStanding)> + use<'a> {
         self.snapshot.advice.told(entry.advice, self.now)
     }
 
-    /// What people should be told at these machines, each under the law of its own place, and how many it concerns.
+    /// Returns the advisories for these ATMs, and the number of ATMs that each applies to.
     #[must_use]
     pub fn told_of(&self, machines: &[&CatalogueEntry]) -> Vec<(&'a Advisory, LawStanding, usize)> {
         let mut found: Vec<(&'a Advisory, LawStanding, usize)> = Vec::new();
         for (advisory, standing) in machines.iter().flat_map(|entry| self.told(entry)) {
             match found.iter_mut().find(|(known, ..)| std::ptr::eq(*known, advisory)) {
-                // Where the clocks of a state differ, the law may hold on one side of them already.
-                Some((_, known, machines)) => (*known, *machines) = (standing.min(*known), *machines + 1),
+                // In a state with two time zones the law may be in force in one of them only.
+                Some((_, known, machines)) => {
+                    *known = standing.min(*known);
+                    *machines += 1;
+                }
                 None => found.push((advisory, standing, 1)),
             }
         }
         found
     }
 
-    /// What people should be told at a place where there is no machine.
+    /// Returns the advisories for a location without ATMs.
     #[must_use]
     pub fn told_at(&self, spot: &Spot<'_>, zone: Option<&str>) -> Vec<(&'a Advisory, LawStanding)> {
         self.snapshot.advice.told_at(spot, zone, self.now)
     }
 
-    /// The nearest machine that matches `filter` and that no law forbids, wherever it is.
+    /// Returns the nearest ATM that matches `filter` and that no law forbids, at any distance.
     #[must_use]
     pub fn nearest_allowed(&self, from: Point, filter: &AtmFilter) -> Option<Near> {
         let fits = self.predicate(filter);
-        let is_allowed = |at| fits(at) && !self.is_banned(self.snapshot.present_at(at));
-        self.snapshot.index.nearest(from, EVERYWHERE, 1, is_allowed).first().copied()
+        let found = self
+            .snapshot
+            .index
+            .nearest(from, EVERYWHERE, 1, |at| fits(at) && !self.is_banned(self.snapshot.present_at(at)));
+        found.first().copied()
     }
 }

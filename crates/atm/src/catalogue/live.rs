@@ -17,25 +17,25 @@ use crate::places::Places;
 use crate::places::geocoder::Geocoder;
 use crate::reports;
 
-/// The machines and the places; replaced whole, so that a search sees one state from beginning to end.
+/// The ATMs, place names and advisories that are served.
 #[derive(Debug)]
 pub struct Catalogue {
-    snapshot: ArcSwap<Snapshot>,
-    /// The place names behind free-text search.
+    pub(super) snapshot: ArcSwap<Snapshot>,
+    /// The place names for free-text search.
     pub places: Places,
-    /// What people are told of the law and of fraud.
+    /// The advisories about the law and about fraud.
     pub advisories: LiveAdvisories,
-    /// Who is asked about what they do not know.
+    /// The external geocoder for texts that the place names do not contain.
     pub geocoder: Option<Geocoder>,
-    /// Wakes whoever watches for a new state.
+    /// Notifies [`watch`](super::watch()) of a change.
     pub changed: Notify,
 }
 
 impl Catalogue {
-    /// Reads the catalogue, and fills an empty one with fictional sample machines first.
+    /// Reads the catalogue. An empty one is filled with fictional sample ATMs first.
     ///
     /// # Errors
-    /// As [`Store::read`], [`Store::write`], [`Places::open`] and [`LiveAdvisories::open`].
+    /// Those of [`Store::read`], [`Store::write`], [`Places::open`] and [`LiveAdvisories::open`].
     pub async fn open(
         store: &Store,
         clock: &Clock,
@@ -43,7 +43,7 @@ impl Catalogue {
         advisories: Option<&Path>,
         geocoder: Option<Geocoder>,
     ) -> Result<Self> {
-        // First of all: it takes longest, and needs nothing of the others.
+        // Started first: this takes longest, and does not depend on the others.
         let data_dir = data_dir.to_owned();
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let advisories = LiveAdvisories::open(advisories)?;
@@ -54,53 +54,51 @@ impl Catalogue {
         Ok(Self { snapshot: ArcSwap::from_pointee(snapshot), places, advisories, geocoder, changed: Notify::new() })
     }
 
-    /// No machines and no places, for a server that does not find any.
+    /// Returns an empty catalogue, for a server without the ATM service.
     ///
     /// # Errors
-    /// As [`Places::none`] and [`LiveAdvisories::open`].
+    /// Those of [`Places::none`] and [`LiveAdvisories::open`].
     pub fn none() -> Result<Self> {
-        let nothing = StoredCatalogue::default();
-        let snapshot = ArcSwap::from_pointee(Snapshot::build(nothing));
-        let (places, advisories) = (Places::none()?, LiveAdvisories::open(None)?);
-        Ok(Self { snapshot, places, advisories, geocoder: None, changed: Notify::new() })
+        Ok(Self {
+            snapshot: ArcSwap::from_pointee(Snapshot::build(StoredCatalogue::default())),
+            places: Places::none()?,
+            advisories: LiveAdvisories::open(None)?,
+            geocoder: None,
+            changed: Notify::new(),
+        })
     }
 
-    /// The machines as they are now. Hold it for one request, so that its parts fit together.
+    /// Returns the current snapshot of the ATMs. A request must use one for its whole reply.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
     }
 
-    /// Serves the same machines with these reports from now on.
-    pub(super) fn show_reports(&self, snapshot: Snapshot) {
-        self.snapshot.store(Arc::new(snapshot));
-    }
-
-    /// Serves another snapshot from now on, under the advisories of now; searches that run keep theirs.
+    /// Replaces the snapshot, and adds the current advisories to the new one. Running requests keep the old one.
     pub fn replace(&self, snapshot: Snapshot) {
         let snapshot = snapshot.advised(self.advisories.now(), &self.places.now());
         self.snapshot.store(Arc::new(snapshot));
     }
 }
 
-/// The snapshot of what the database keeps now, with what people have reported until `now`.
+/// Reads the catalogue from the database, with the reports until `now`.
 ///
 /// # Errors
-/// As [`Store::read`], or where a record or a report cannot be read.
+/// Those of [`Store::read`], or if a record or a report cannot be read.
 pub async fn load(store: &Store, now: Timestamp) -> Result<Snapshot> {
     let stored = sql::read_catalogue(store).await?;
-    // 40,000 records take a tenth of a second: too long to hold up the requests beside it.
+    // 40,000 records take 100 ms, too long for a thread that also runs requests.
     let built =
         tokio::task::spawn_blocking(|| Snapshot::build(stored)).await.context("could not build the catalogue")?;
     add_reports(built, store, now).await
 }
 
-/// The same machines with what people have reported until `now`.
+/// Returns the snapshot with the reports until `now`.
 ///
 /// # Errors
-/// As [`Store::read`], or where a report cannot be read.
+/// Those of [`Store::read`], or if a report cannot be read.
 pub(super) async fn add_reports(snapshot: Snapshot, store: &Store, now: Timestamp) -> Result<Snapshot> {
-    // A report between these reads leaves an old version beside new rows: the next look reads again.
+    // After a report between these reads the version is too old, and the next check reads again.
     let version = reports::sql::read_version(store).await?;
     let rows = reports::sql::list_counting(store).await?;
     tokio::task::spawn_blocking(move || snapshot.reported(version, rows, now))

@@ -1,4 +1,4 @@
-//! The catalogue of ATMs: what the database keeps, as one immutable snapshot that requests search.
+//! The catalogue of ATMs: the rows in the database, and the immutable snapshot of them that requests search.
 
 mod advice;
 mod apply;

@@ -1,4 +1,4 @@
-//! The catalogue at one moment.
+//! The catalogue at a time.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::facts::AtmFilter;
 use super::hours::{HoursBoard, HoursNow};
 use super::snapshot::{CatalogueEntry, Snapshot};
 
-/// A state of the catalogue at one moment. Hold it for one request, so that all of a reply is of that moment.
+/// A snapshot of the catalogue at a time. A request must use one for its whole reply.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     pub(crate) snapshot: &'a Snapshot,
@@ -17,7 +17,7 @@ pub struct Moment<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// When a machine opens or closes next, on a clock there (RFC 3339 with its offset).
+/// When an ATM opens or closes next, in local time (RFC 3339 with offset).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum NextOpening<'a> {
@@ -26,7 +26,7 @@ pub enum NextOpening<'a> {
 }
 
 impl Snapshot {
-    /// The catalogue as it is at a moment, which decides what is open.
+    /// Returns the catalogue at a time, which determines which ATMs are open.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Moment<'_> {
         Moment { snapshot: self, board: self.hours.at(now), now }
@@ -34,33 +34,33 @@ impl Snapshot {
 }
 
 impl<'a> Moment<'a> {
-    /// The moment.
+    /// Returns the time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Until when all that is said of machines stays the same, at the longest to the end of the minute that clocks show.
+    /// Returns the time up to which the status of all ATMs stays the same, at most the end of the current minute.
     #[must_use]
     pub fn lasts_until(&self) -> Timestamp {
         let minute = self.now.as_second().div_euclid(60) + 1;
         Timestamp::from_second(minute * 60).unwrap_or(Timestamp::MAX).min(self.board.until())
     }
 
-    /// The state of the catalogue.
+    /// Returns the snapshot.
     #[must_use]
     pub fn snapshot(&self) -> &'a Snapshot {
         self.snapshot
     }
 
-    /// Whether a machine can be used, and why.
+    /// Returns the status of an ATM with its reason.
     #[must_use]
     pub fn status(&self, entry: &CatalogueEntry) -> StatusReport<'a> {
         let report = status(&entry.machine.record, self.hours(entry).map(|hours| hours.opening), self.now);
         self.under_law(entry, self.under_reports(entry, report))
     }
 
-    /// When a machine of this status closes, or opens again.
+    /// Returns when an ATM with this status closes or opens.
     #[must_use]
     pub fn next_opening(&self, entry: &CatalogueEntry, status: AtmStatus) -> Option<NextOpening<'_>> {
         let hours = self.hours(entry)?;
@@ -72,13 +72,13 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// The `most` nearest machines within `radius` that are not gone and match `filter`, nearest first, then by id.
+    /// Returns the `most` nearest ATMs within `radius` that are not gone and match `filter`, nearest first, then by ID.
     #[must_use]
     pub fn nearest(&self, from: Point, radius: Distance, most: usize, filter: &AtmFilter) -> Vec<Near> {
         self.snapshot.index.nearest(from, radius, most, self.predicate(filter))
     }
 
-    /// The `most` nearest of what [`Moment::within`] would return, and how many that is.
+    /// Returns the `most` nearest of the ATMs that [`Moment::within`] returns, and the number of all of these.
     #[must_use]
     pub fn nearest_and_count(
         &self,
@@ -87,33 +87,35 @@ impl<'a> Moment<'a> {
         most: usize,
         filter: &AtmFilter,
     ) -> (Vec<Near>, usize) {
-        // Most searches ask for nothing of the machines, and counting them all is most of such a search.
+        // Most searches have no filter, and most of their time is the count.
         if filter.is_any() && !self.snapshot.reports.has_gone() {
             return self.snapshot.index.nearest_and_count(from, radius, most, |_| true);
         }
         self.snapshot.index.nearest_and_count(from, radius, most, self.predicate(filter))
     }
 
-    /// All machines within `radius` that are not gone and match `filter`, in no order.
+    /// Returns all ATMs within `radius` that are not gone and match `filter`, in no order.
     pub fn within(&self, from: Point, radius: Distance, filter: &AtmFilter) -> impl Iterator<Item = &CatalogueEntry> {
         let found = self.snapshot.index.within(from, radius, self.predicate(filter));
         found.into_iter().map(|at| self.snapshot.present_at(at))
     }
 
+    /// Returns whether the ATM at a position of the index is not gone and matches `filter`.
     pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
-        let record = |at| &*self.snapshot.present_at(at).machine.record;
-        let reports = Some(&self.snapshot.reports).filter(|reports| !reports.is_empty());
-        let is_reported = move |at: u32| {
-            let id = self.snapshot.present_at(at).machine.id;
-            reports.is_some_and(|reports| reports.is_gone(id) || filter.open_now && reports.is_doubted(id))
-        };
+        let has_reports = !self.snapshot.reports.is_empty();
         move |at| {
             let facts = &self.snapshot.facts[at as usize];
-            prepared.fits(facts, || record(at), &self.board, self.now)
+            prepared.fits(facts, || &*self.snapshot.present_at(at).machine.record, &self.board, self.now)
                 && (!filter.open_now || !self.is_ban(facts.advice))
-                && (reports.is_none() || !is_reported(at))
+                && (!has_reports || !self.is_excluded_by_reports(at, filter))
         }
+    }
+
+    fn is_excluded_by_reports(&self, at: u32, filter: &AtmFilter) -> bool {
+        let id = self.snapshot.present_at(at).machine.id;
+        let reports = &self.snapshot.reports;
+        reports.is_gone(id) || filter.open_now && reports.is_doubted(id)
     }
 
     fn hours(&self, entry: &CatalogueEntry) -> Option<&HoursNow> {

@@ -1,22 +1,22 @@
-//! What an import changes. Pure: the rows that were read against the rows that are kept.
+//! Computes the changes of an import. Pure: compares the rows of a document with the stored rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-/// A source may lose this share of its machines in one import; more looks like a broken file.
+/// Maximum share of its ATMs that a source may lose in one import. More indicates a broken file.
 const MAX_GONE_PERCENT: usize = 20;
 
-/// What the database keeps of a source's machine: the record's text, and whether it is gone.
+/// The stored row of an ATM of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRecord {
     /// The record as JSON.
     pub record: String,
-    /// Whether an earlier import did not hold it any more.
+    /// Whether an earlier import removed it.
     pub is_gone: bool,
 }
 
-/// How many machines an import changes.
+/// The number of ATMs that an import changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ImportCounts {
@@ -26,29 +26,29 @@ pub struct ImportCounts {
     pub removed: usize,
 }
 
-/// What to write. Machines are named by their source's reference.
+/// The changes to write. ATMs are identified by the reference of their source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Records that are new, different, or back.
+    /// Records that are new, changed or restored.
     pub upserts: Vec<(String, String)>,
-    /// References that are gone.
+    /// References to remove.
     pub removals: Vec<String>,
-    /// The count of all that.
+    /// The number of changes.
     pub changes: ImportCounts,
-    /// How many references were never there before.
+    /// The number of references that were not stored before.
     pub new: usize,
 }
 
-/// How much of a source a document has.
+/// The part of a source that a document has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All of it: what it lacks is gone.
+    /// All ATMs: the others are removed.
     Whole,
-    /// What changed: only what it says to be gone is.
+    /// The changes: only the ATMs that it lists as removed are removed.
     Part,
 }
 
-/// An import would delete too much.
+/// An import would remove too many ATMs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the file lacks {gone} of the source's {kept} ATMs, more than {MAX_GONE_PERCENT} %: nothing was changed; if that is \
@@ -59,11 +59,11 @@ pub struct TooManyGone {
     kept: usize,
 }
 
-/// Compares the rows of a file, by reference, with those that are kept of its source; `gone` are references that it
-/// says to be gone.
+/// Compares the rows of a document with the stored rows of its source by reference. `gone` are the references that the
+/// document lists as removed.
 ///
 /// # Errors
-/// Where more than 20 % of the kept machines would be gone, unless forced.
+/// If more than 20 % of the stored ATMs would be removed, unless forced.
 pub fn plan(
     kept: &BTreeMap<String, StoredRecord>,
     rows: &[(String, String)],
@@ -89,7 +89,10 @@ pub fn plan(
             }
             Some(kept) if !kept.is_gone => changes.changed += 1,
             Some(_) => changes.added += 1,
-            None => (changes.added, new) = (changes.added + 1, new + 1),
+            None => {
+                changes.added += 1;
+                new += 1;
+            }
         }
         upserts.push((reference.clone(), record.clone()));
     }

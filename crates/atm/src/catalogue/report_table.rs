@@ -1,4 +1,4 @@
-//! What the reports of all machines say at a moment.
+//! The weighed reports about all ATMs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,40 +8,36 @@ use signpost_locator::AtmId;
 
 use crate::reports::evidence::{ReportStanding, ReportVerdict};
 
-/// What the reports of all machines say at a moment.
+/// The weighed reports about all ATMs.
 #[derive(Clone, Debug, Default)]
 pub struct ReportTable {
-    version: i64,
-    /// When a report grows too old to count.
+    pub(super) version: i64,
+    /// When the first report expires.
     until: Option<Timestamp>,
     machines: Arc<HashMap<AtmId, MachineReports>>,
     has_gone: bool,
 }
 
-/// What the reports of a machine say.
+/// The weighed reports about an ATM.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct MachineReports {
     pub verdict: ReportVerdict,
-    /// The same in words, without any that a stranger wrote.
+    /// The verdict in words, without texts of reporters.
     pub summary: Box<str>,
 }
 
 impl ReportTable {
-    /// The reports of these machines, which are in `version` of them all.
+    /// Creates the table of the reports of this version.
     pub(super) fn new(version: i64, machines: HashMap<AtmId, MachineReports>) -> Self {
         let until = machines.values().map(|reports| reports.verdict.until).min();
         let has_gone = machines.values().any(|reports| is_gone(&reports.verdict));
         Self { version, until, machines: Arc::new(machines), has_gone }
     }
 
-    pub(super) fn version(&self) -> i64 {
-        self.version
-    }
-
-    /// Whether none of them has grown too old.
-    pub(super) fn holds_at(&self, now: Timestamp) -> bool {
-        self.until.is_none_or(|until| now < until)
+    /// Returns whether the table has this version of the reports, and none of them has expired.
+    pub(super) fn is_current(&self, version: i64, now: Timestamp) -> bool {
+        self.version == version && self.until.is_none_or(|until| now < until)
     }
 
     pub(super) fn get(&self, id: AtmId) -> Option<&MachineReports> {
@@ -52,22 +48,22 @@ impl ReportTable {
         self.machines.is_empty()
     }
 
-    /// Whether any machine is gone by what was decided on reports.
+    /// Returns whether an ATM is gone by a decision about reports.
     pub(super) fn has_gone(&self) -> bool {
         self.has_gone
     }
 
-    /// The machines that are gone by that.
+    /// Returns the ATMs that are gone by a decision about reports.
     pub(super) fn gone(&self) -> impl Iterator<Item = AtmId> {
         self.machines.iter().filter(|(_, reports)| is_gone(&reports.verdict)).map(|(id, _)| *id)
     }
 
-    /// Whether a machine is gone by that.
+    /// Returns whether this ATM is gone by a decision about reports.
     pub(super) fn is_gone(&self, id: AtmId) -> bool {
         self.has_gone && self.get(id).is_some_and(|reports| is_gone(&reports.verdict))
     }
 
-    /// Whether a machine may not be open, by what people say or by what was decided.
+    /// Returns whether reports or a decision cast doubt on an ATM being open.
     pub(super) fn is_doubted(&self, id: AtmId) -> bool {
         self.get(id).is_some_and(|reports| reports.verdict.standing != ReportStanding::Undoubted)
     }

@@ -1,4 +1,4 @@
-//! One state of the catalogue, ready to be searched; never changed once built.
+//! An immutable snapshot of the catalogue, sorted for searches.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use signpost_locator::gazetteer::Gazetteer;
-use signpost_locator::{AtmId, Coin, Country, Index, Machine, Near, Point, Record, Region, Reported, fold, merge};
+use signpost_locator::{AtmId, Coin, Country, Index, Machine, Near, Record, Region, Reported, fold, merge};
 
 use super::advice::AdviceTable;
 use super::countries::countries;
@@ -18,52 +18,53 @@ use super::source::{SAMPLE, Source};
 use super::sql::StoredCatalogue;
 use super::towns::Towns;
 
-/// A machine of the catalogue, and which of the hours are its own.
+/// An ATM of the catalogue.
 #[derive(Debug)]
 pub struct CatalogueEntry {
-    /// The machine, by all that is said of it.
+    /// The ATM, merged from its rows.
     pub machine: Machine,
+    /// The number of its opening hours.
     pub(crate) hours: Option<u32>,
-    /// The number of what people are told there.
+    /// The number of its set of advisories.
     pub(super) advice: u32,
-    /// On which day one of its rows changed last.
+    /// The day on which one of its rows last changed.
     pub(crate) changed: Option<Date>,
 }
 
-/// One state of the catalogue, and what people report of its machines. Reports come while the machines stay as they are: so
-/// the one is shared by the states of the other.
+/// A snapshot of the catalogue with the reports about its ATMs. Reports change more often than ATMs, so snapshots share
+/// the ATMs.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    parts: Arc<SnapshotParts>,
+    pub(super) parts: Arc<SnapshotParts>,
     pub(super) reports: ReportTable,
-    /// The towns without the machines that are gone by reports, made for the first who asks.
+    /// The towns without the ATMs that are gone by reports, created on first use.
     pub(super) towns_left: Arc<OnceLock<Towns>>,
 }
 
-/// The machines of a [`Snapshot`].
+/// The ATMs of a [`Snapshot`].
 #[derive(Debug)]
 pub struct SnapshotParts {
     version: i64,
-    /// By id, so that equal distances are told apart by position.
+    /// By ID, so that ATMs at equal distances are sorted by position.
     pub(super) entries: Vec<CatalogueEntry>,
-    /// The positions of machines by the numbers of their other rows.
+    /// The positions of ATMs by the IDs of their other rows.
     merged: HashMap<AtmId, u32>,
-    /// The positions of the machines that are not gone, and where they are: a search sees no others.
+    /// The positions of the ATMs that are not permanently closed, in the order of `facts` and `index`.
     pub(super) present: Vec<u32>,
-    /// What is known of those that are present.
+    /// The properties of the ATMs in `present`.
     pub(crate) facts: Vec<Facts>,
     pub(crate) coins: Coins,
     pub(crate) index: Index,
     pub(crate) hours: HoursTable,
     pub(super) advice: AdviceTable,
-    /// The positions of the machines of a city, by region and folded name.
+    /// The positions of the ATMs of each city, by region and folded name.
     cities: HashMap<(Region, String), Vec<u32>>,
-    /// How many machines have an address in a region.
+    /// The number of ATMs with an address in each region.
     regions: BTreeMap<Region, usize>,
     sources: Vec<Source>,
     data_as_of: Option<Timestamp>,
     countries: Option<BTreeSet<Country>>,
-    /// Made for the first who asks.
+    /// Created on first use.
     towns: OnceLock<Towns>,
 }
 
@@ -76,46 +77,41 @@ impl Deref for Snapshot {
 }
 
 impl Snapshot {
-    /// Sorts what the database keeps: rows of several sources that are one machine become one. It is under no advisories
-    /// yet: [`Snapshot::advised`], and nobody has reported anything: [`Snapshot::reported`].
+    /// Merges and sorts the rows of the database. The snapshot has no advisories ([`Snapshot::advised`]) and no reports
+    /// ([`Snapshot::reported`]) yet.
     #[must_use]
     pub fn build(stored: StoredCatalogue) -> Self {
         let StoredCatalogue { version, atms, changed, apart, sources } = stored;
-        let changed_on = |row: AtmId| Some(changed[changed.binary_search_by_key(&row, |(id, _)| *id).ok()?].1);
         let mut book = HoursBook::default();
-        let machines = merge(atms, &apart).into_iter();
-        let entries: Vec<CatalogueEntry> = machines
-            .map(|machine| {
-                let changed = machine.claims.iter().filter_map(|claim| changed_on(claim.id)).max();
-                CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0, changed }
-            })
-            .collect();
-        let records = || entries.iter().map(|entry| &*entry.machine.record);
-        let is_present = |(at, record): (u32, &Record)| (record.reported != Reported::PermanentlyClosed).then_some(at);
-        let present: Vec<u32> = (0..).zip(records()).filter_map(is_present).collect();
-        let present_entries = || present.iter().map(|at| &entries[*at as usize]);
-        let points: Vec<Point> = present_entries().map(|entry| entry.machine.record.point).collect();
-        let coins = Coins::from_records(records());
-        let facts = present_entries().map(|entry| coins.facts(&entry.machine.record, entry.hours)).collect();
-        let (mut cities, mut regions) = (HashMap::<_, Vec<u32>>::new(), BTreeMap::new());
-        for (at, record) in (0..).zip(records()) {
+        let entries = merge(atms, &apart).into_iter().map(|machine| {
+            let changed = last_change(&machine, &changed);
+            CatalogueEntry { hours: book.number(&machine.record), machine, advice: 0, changed }
+        });
+        let entries: Vec<CatalogueEntry> = entries.collect();
+        let mut present = Vec::new();
+        let mut merged = HashMap::new();
+        let mut cities: HashMap<_, Vec<u32>> = HashMap::new();
+        let mut regions = BTreeMap::new();
+        for (at, entry) in (0..).zip(&entries) {
+            let Machine { id, record, claims } = &entry.machine;
+            if record.reported != Reported::PermanentlyClosed {
+                present.push(at);
+            }
+            merged.extend(claims.iter().filter(|claim| claim.id != *id).map(|claim| (claim.id, at)));
             let Some(region) = record.address.region.as_deref().and_then(Region::parse) else { continue };
             *regions.entry(region).or_default() += 1;
             if let Some(city) = &record.address.city {
                 cities.entry((region, fold(city))).or_default().push(at);
             }
         }
-        let others = |(at, entry): (u32, &CatalogueEntry)| {
-            let id = entry.machine.id;
-            let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).filter(|row| *row != id).collect();
-            rows.into_iter().map(move |row| (row, at))
-        };
-        let merged = (0..).zip(&entries).flat_map(others).collect();
+        let present_entries: Vec<&CatalogueEntry> = present.iter().map(|at| &entries[*at as usize]).collect();
+        let coins = Coins::from_records(entries.iter().map(|entry| &*entry.machine.record));
+        let facts = present_entries.iter().map(|entry| coins.facts(&entry.machine.record, entry.hours)).collect();
+        let records: Vec<&Record> = present_entries.iter().map(|entry| &*entry.machine.record).collect();
+        let index = Index::build(&records.iter().map(|record| record.point).collect::<Vec<_>>());
+        let countries = countries(&records, &index);
+        let newest_record = entries.iter().filter_map(|entry| entry.machine.record.known_at()).max();
         let newest_import = sources.iter().map(|source| source.imported_at).max();
-        let data_as_of = records().filter_map(Record::known_at).max().or(newest_import).map(whole_seconds);
-        let (index, hours) = (Index::build(&points), book.table());
-        let advice = AdviceTable::default();
-        let countries = countries(&present_entries().map(|entry| &*entry.machine.record).collect::<Vec<_>>(), &index);
         let parts = SnapshotParts {
             version,
             entries,
@@ -124,31 +120,26 @@ impl Snapshot {
             facts,
             coins,
             index,
-            hours,
-            advice,
+            hours: book.table(),
+            advice: AdviceTable::default(),
             cities,
             regions,
             sources,
-            data_as_of,
+            data_as_of: newest_record.or(newest_import).map(whole_seconds),
             countries,
             towns: OnceLock::new(),
         };
         Self { parts: Arc::new(parts), reports: ReportTable::default(), towns_left: Arc::default() }
     }
 
-    /// The parts, to be added to while nobody else has them.
-    pub(super) fn parts_mut(&mut self) -> Option<&mut SnapshotParts> {
-        Arc::get_mut(&mut self.parts)
-    }
-
-    /// The machines whose address is in a city, by id, those that are gone left out.
+    /// Returns the ATMs with an address in a city that are not gone, by ID.
     pub fn in_city(&self, region: Region, city: &str) -> impl Iterator<Item = &CatalogueEntry> {
-        let found = self.cities.get(&(region, fold(city))).into_iter().flatten();
-        let entries = found.map(|at| &self.entries[*at as usize]);
-        entries.filter(|entry| !self.is_gone(entry))
+        let positions = self.cities.get(&(region, fold(city))).map_or(&[][..], Vec::as_slice);
+        positions.iter().map(|at| &self.entries[*at as usize]).filter(|entry| !self.is_gone(entry))
     }
 
-    /// The towns of its machines that are not gone. The first call makes them, which takes a processor for a while.
+    /// Returns the towns of the ATMs that are not gone. The first call creates them, which blocks the thread for a
+    /// while.
     #[must_use]
     pub fn towns(&self, places: &Gazetteer) -> &Towns {
         let all = self.towns.get_or_init(|| {
@@ -160,74 +151,69 @@ impl Snapshot {
         }
         self.towns_left.get_or_init(|| all.without(self.reports.gone().filter_map(|id| self.position(id))))
     }
-
-    /// The same, where they were made already.
-    #[must_use]
-    pub fn made_towns(&self) -> Option<&Towns> {
-        if self.reports.has_gone() { self.towns_left.get() } else { self.towns.get() }
-    }
 }
 
 impl SnapshotParts {
-    /// Which change of the catalogue this is.
+    /// Returns the version of the catalogue.
     #[must_use]
     pub fn version(&self) -> i64 {
         self.version
     }
 
-    /// How many machines there are, the permanently closed ones too.
+    /// Returns the number of ATMs, including permanently closed ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no ATMs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether the machines are the built-in fictional ones.
+    /// Returns whether the ATMs are the fictional samples.
     #[must_use]
     pub fn is_sample(&self) -> bool {
         self.sources.iter().any(|source| source.name == SAMPLE)
     }
 
-    /// Every machine, by id.
+    /// Returns all ATMs, by ID.
     #[must_use]
     pub fn entries(&self) -> &[CatalogueEntry] {
         &self.entries
     }
 
-    /// The machine with this number, which may be that of any of its rows.
+    /// Returns the ATM with this ID, or with a row of this ID.
     #[must_use]
     pub fn get(&self, id: AtmId) -> Option<&CatalogueEntry> {
         self.entries.get(self.position(id)?)
     }
 
-    /// The position of that machine.
+    /// Returns the position of the ATM with this ID, or with a row of this ID.
     #[must_use]
     pub fn position(&self, id: AtmId) -> Option<usize> {
         let own = self.entries.binary_search_by_key(&id, |entry| entry.machine.id).ok();
         own.or_else(|| self.merged.get(&id).map(|at| *at as usize))
     }
 
-    /// The machine that a search found.
+    /// Returns the ATM that a search found.
     #[must_use]
     pub fn found(&self, near: Near) -> &CatalogueEntry {
         self.present_at(near.at)
     }
 
+    /// Returns the ATM at a position of the index.
     pub(crate) fn present_at(&self, at: u32) -> &CatalogueEntry {
         &self.entries[self.present[at as usize] as usize]
     }
 
-    /// The regions that addresses name, by country and code, and how many machines each has.
+    /// Returns the regions in addresses, by country and code, with their numbers of ATMs.
     pub fn regions(&self) -> impl Iterator<Item = (Region, usize)> {
         self.regions.iter().map(|(region, count)| (*region, *count))
     }
 
-    /// The cities that addresses name: region, folded name, and the name as its first machine writes it.
+    /// Returns the cities in addresses: region, folded name, and the name in the address of the first ATM.
     pub fn cities(&self) -> impl Iterator<Item = (Region, &str, &str)> {
         self.cities.iter().filter_map(|((region, folded), atms)| {
             let first = &self.entries[*atms.first()? as usize].machine.record.address;
@@ -235,47 +221,53 @@ impl SnapshotParts {
         })
     }
 
-    /// When the newest report or check of any machine was; where none has a date, when the newest import was.
+    /// Returns when an ATM was last reported or checked by its source, or else when the last import was.
     #[must_use]
     pub fn data_as_of(&self) -> Option<Timestamp> {
         self.data_as_of
     }
 
-    /// The countries that have machines; `None` where the country of a machine is not known.
+    /// Returns the countries with ATMs. `None` if the country of an ATM is not known.
     #[must_use]
     pub fn countries(&self) -> Option<&BTreeSet<Country>> {
         self.countries.as_ref()
     }
 
-    /// Whether any machine says anything of a coin.
+    /// Returns whether a record has this coin.
     #[must_use]
     pub fn has_coin(&self, coin: &Coin) -> bool {
         self.coins.contains(coin)
     }
 
-    /// The coins that machines say anything of, in no order.
+    /// Returns the coins in records, in no order.
     pub fn coins(&self) -> impl Iterator<Item = Coin> {
         self.coins.iter()
     }
 
-    /// Where the machines come from.
+    /// Returns the sources.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter()
     }
 
-    /// The source of this name.
+    /// Returns the source with this name.
     #[must_use]
     pub fn source(&self, name: &str) -> Option<&Source> {
         self.sources.iter().find(|source| source.name == name)
     }
 
-    /// What the licences of all sources want to be said.
+    /// Returns the attributions that the licences of all sources require.
     pub fn attribution(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| source.attribution.as_str())
     }
 }
 
-/// Without the fraction, which says nothing of data.
+/// Returns the day on which a row of an ATM last changed, given the day of each row by ID.
+fn last_change(machine: &Machine, changed: &[(AtmId, Date)]) -> Option<Date> {
+    let positions = machine.claims.iter().map(|claim| changed.binary_search_by_key(&claim.id, |(id, _)| *id));
+    positions.flatten().map(|at| changed[at].1).max()
+}
+
+/// Returns a time without its fraction of a second.
 fn whole_seconds(at: Timestamp) -> Timestamp {
     Timestamp::from_second(at.as_second()).unwrap_or(at)
 }

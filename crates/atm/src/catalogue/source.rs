@@ -1,29 +1,29 @@
-//! Where machines come from.
+//! Sources of ATMs.
 
 use jiff::Timestamp;
 use signpost_store::rows;
 
-/// The source of the machines that an empty catalogue is filled with.
+/// The source of the sample ATMs that an empty catalogue is filled with.
 pub const SAMPLE: &str = "sample";
 
-/// How the names of sources begin that operators have by their API keys.
+/// Prefix of the sources of operators, who submit ATMs with an API key.
 pub const OPERATOR: &str = "operator/";
 
 rows! {
-    /// Where machines come from.
+    /// A source of ATMs.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Source in "atm_sources" by [name] {
-        /// Its name.
+        /// The name.
         pub name: String,
-        /// What its licence wants to be said.
+        /// The attribution that the licence requires.
         pub attribution: String,
-        /// When it was last imported.
+        /// The time of the last import.
         pub imported_at: Timestamp,
     }
 }
 
 impl Source {
-    /// What an operator submits of its own machines.
+    /// Returns the source of the ATMs that an account submits.
     #[must_use]
     pub fn of_operator(account: &str, now: Timestamp) -> Self {
         Self { name: format!("{OPERATOR}{account}"), attribution: format!("Reported by {account}"), imported_at: now }

@@ -21,11 +21,11 @@ use super::stored::{AtmApart, StoredAtm};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
-/// A page at a time: what was read of 40,000 rows and thrown away again would stay with the process.
+/// One page at a time: the process would not release the memory of all rows.
 const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
 
-/// Most pages that were read and wait to be understood.
-const PAGES_WAITING: usize = 2;
+/// Maximum number of pages that were read and wait to be parsed.
+const MAX_WAITING_PAGES: usize = 2;
 
 const SOURCES: &str = sql!(Source::SELECT, " ORDER BY name");
 
@@ -33,16 +33,16 @@ const OF_SOURCE: &str = sql!(StoredAtm::SELECT, " WHERE source = $1");
 
 const HISTORY: &str = sql!(StoredAtm::SELECT, " WHERE id = $1");
 
-/// Both along indexes, so that no record is read for it.
+/// Uses only indexes, so that no record is read.
 const COUNTS: &str = "
     SELECT source, COUNT(*),
            (SELECT COUNT(*) FROM atms AS gone WHERE gone.source = atms.source AND gone.removed_at IS NOT NULL)
     FROM atms GROUP BY source";
 
-/// Names the version that the plan was made from: of two imports at once, one changes no row and is refused.
+/// The version is that of the plan: of two concurrent imports one changes no row and is rejected.
 const ADVANCE: &str = "UPDATE catalogue SET version = version + 1 WHERE version = $1";
 
-/// The next number above all that were ever given: rows are never deleted, so none is given twice.
+/// The ID is above all others. Rows are never deleted, so no ID is used twice.
 const UPSERT: &str = sql!(
     "INSERT INTO atms (",
     StoredAtm::COLUMN_LIST,
@@ -65,19 +65,19 @@ const DROP_SOURCE: &str = "DELETE FROM atm_sources WHERE name = $1";
 /// The next fetch of the feed that fills this source is unconditional and gets the whole document.
 const RESET_FEED: &str = "UPDATE atm_feeds SET etag = NULL, last_modified = NULL, synced_to = NULL WHERE name = $1";
 
-/// Only where nothing was ever kept.
+/// Only if nothing was ever stored.
 const FIRST: &str = "
     UPDATE catalogue SET version = version + 1 WHERE version = 0 AND NOT EXISTS (SELECT 1 FROM atms)";
 
-/// What the database keeps of the catalogue, the machines that are gone left out.
+/// The catalogue in the database, without removed ATMs.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct StoredCatalogue {
     pub version: i64,
     pub atms: Vec<Atm>,
-    /// On which day each of them changed last, by id.
+    /// The day on which each row last changed, by ID.
     pub changed: Vec<(AtmId, Date)>,
-    /// Rows that are never taken for the machine of another source's row.
+    /// Rows that are never merged with those of other sources.
     pub apart: BTreeSet<AtmId>,
     pub sources: Vec<Source>,
 }
@@ -88,11 +88,11 @@ pub struct ImportSteps {
     /// The entry of the audit log, and steps that the write requires.
     pub others: Vec<Step>,
     /// The new state of the feed, if the import is a fetch of the source's feed. Any other import resets the feed of its
-    /// source: what the feed's server calls unchanged is no longer what the source holds.
+    /// source: the document of the feed may be unchanged, but the source no longer is.
     pub feed: Option<Step>,
 }
 
-/// Another import came between.
+/// Another import was committed at the same time.
 #[derive(Debug, thiserror::Error)]
 #[error("another import ran at the same time; nothing was changed, try again")]
 pub struct Conflict;
@@ -102,7 +102,7 @@ pub struct Conflict;
 #[error("a condition of this import is no longer met; nothing was changed, start again")]
 pub struct RequiredStepRefused;
 
-/// How many machines a source has.
+/// The number of ATMs of a source.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SourceCount {
@@ -111,32 +111,34 @@ pub struct SourceCount {
     pub gone: i64,
 }
 
-/// Which change of the catalogue is the last.
+/// Returns the version of the catalogue.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Those of [`Store::read`].
 pub async fn read_version(store: &Store) -> Result<i64> {
     store.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
 }
 
-/// The whole catalogue.
+/// Reads the whole catalogue.
 ///
 /// # Errors
-/// As [`Store::read`], or where a record cannot be read.
+/// Those of [`Store::read`], or if a record cannot be read.
 pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
-    // An import between these reads leaves an old version beside new rows: the next look reads again.
+    // After an import between these reads the version is too old, and the next check reads again.
     let version = read_version(store).await?;
     let sources = store.read(SOURCES, params![]).await?.into_iter().map(Source::from_row).collect::<Result<_>>()?;
     let AtmReader { atms, changed, .. } = read_atms(store).await?;
-    let apart = store.read(AtmApart::SELECT, params![]).await?.into_iter();
-    let apart = apart.map(|row| Ok(AtmApart::from_row(row)?.id)).collect::<Result<_>>()?;
+    let mut apart = BTreeSet::new();
+    for row in store.read(AtmApart::SELECT, params![]).await? {
+        apart.insert(AtmApart::from_row(row)?.id);
+    }
     Ok(StoredCatalogue { version, atms, changed, apart, sources })
 }
 
-/// Every machine, by id. The rows of a page are understood on another thread, while the next page is read.
+/// Reads all ATMs, by ID. Another thread parses each page while the next one is read.
 async fn read_atms(store: &Store) -> Result<AtmReader> {
-    let (pages, mut waiting) = mpsc::channel::<Vec<Row>>(PAGES_WAITING);
-    let understood = tokio::task::spawn_blocking(move || -> Result<AtmReader> {
+    let (pages, mut waiting) = mpsc::channel::<Vec<Row>>(MAX_WAITING_PAGES);
+    let parsed = tokio::task::spawn_blocking(move || -> Result<AtmReader> {
         let mut reader = AtmReader::default();
         while let Some(page) = waiting.blocking_recv() {
             page.into_iter().try_for_each(|row| reader.add(row))?;
@@ -148,27 +150,27 @@ async fn read_atms(store: &Store) -> Result<AtmReader> {
         let page = store.read(ATMS, params![after]).await?;
         let Some(last) = page.last() else { break };
         after = last.int(0)?;
-        // Nobody takes it any more where a row before could not be understood.
+        // The receiver is gone if a row could not be parsed.
         if pages.send(page).await.is_err() {
             break;
         }
     }
     drop(pages);
-    understood.await.context("could not read the catalogue")?
+    parsed.await.context("could not read the catalogue")?
 }
 
-/// The machines that were read so far, and what they have in common.
+/// The ATMs that were read, and the values that they share.
 #[derive(Default)]
 struct AtmReader {
     atms: Vec<Atm>,
     changed: Vec<(AtmId, Date)>,
-    /// The names of sources are few: each is kept once.
+    /// The names of sources, each stored once.
     names: HashSet<Arc<str>>,
     parts: SharedParts,
 }
 
 impl AtmReader {
-    /// Adds the machine in a row of [`ATMS`].
+    /// Adds the ATM in a row of [`ATMS`].
     fn add(&mut self, row: Row) -> Result<()> {
         let StoredAtm { id, source: name, record, updated_at, .. } = StoredAtm::from_row(row)?;
         self.changed.push((id, TimeZone::UTC.to_datetime(updated_at).date()));
@@ -182,23 +184,23 @@ impl AtmReader {
     }
 }
 
-/// What is kept of a source's machines, by its own references.
+/// Returns the stored rows of a source by reference.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Those of [`Store::read`].
 pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, StoredRecord>> {
-    let kept = |row: Row| {
+    let rows = store.read(OF_SOURCE, params![source]).await?.into_iter().map(|row| {
         let StoredAtm { reference, record, removed_at, .. } = StoredAtm::from_row(row)?;
         Ok((reference, StoredRecord { record, is_gone: removed_at.is_some() }))
-    };
-    store.read(OF_SOURCE, params![source]).await?.into_iter().map(kept).collect()
+    });
+    rows.collect()
 }
 
 /// Writes the changes of an import and the `beside` steps in one transaction. The first import deletes the sample ATMs.
 ///
 /// # Errors
 /// [`Conflict`] if another import was committed meanwhile; [`RequiredStepRefused`] if a required step of `beside` is refused;
-/// or as [`Store::write`].
+/// or those of [`Store::write`].
 pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, beside: ImportSteps) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
@@ -213,10 +215,10 @@ pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, be
     commit(store, steps).await
 }
 
-/// Fills a catalogue that never held anything with the built-in fictional machines.
+/// Fills a catalogue that was never imported into with the fictional sample ATMs.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Those of [`Store::write`].
 pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
     if read_version(store).await? > 0 {
         return Ok(());
@@ -227,16 +229,16 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
         let reference = record.source_ref.as_deref().context("a sample machine has a reference")?;
         steps.push(upsert(SAMPLE, reference.to_owned(), serde_json::to_string(&record)?, now));
     }
-    // Refused where another program filled it in between: all the same.
+    // Rejected if another process has filled it meanwhile, with the same result.
     store.write(steps).await?;
     Ok(())
 }
 
-/// Keeps rows from ever being taken for the machine of another source's row, or lets them again. `told` is the entry of the
-/// audit log.
+/// Prevents rows from being merged with those of other sources, or allows it again. `told` is the entry of the audit
+/// log.
 ///
 /// # Errors
-/// As [`Store::write`], or where an import came between.
+/// Those of [`Store::write`], or [`Conflict`] if an import was committed meanwhile.
 pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -> Result<()> {
     let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
     for row in rows {
@@ -247,10 +249,11 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -
     commit(store, steps).await
 }
 
-/// Deletes a source and all its ATMs, resets the feed of that name, and writes an audit entry. The IDs are not given again.
+/// Deletes a source and all its ATMs, resets the feed of that name, and writes an audit entry. The IDs are not used
+/// again.
 ///
 /// # Errors
-/// As [`Store::write`], or where an import came between.
+/// Those of [`Store::write`], or [`Conflict`] if an import was committed meanwhile.
 pub async fn forget_source(store: &Store, name: &str, by: &Actor, machines: i64, now: Timestamp) -> Result<()> {
     let version = read_version(store).await?;
     let told = insert_entry(by, None, Action::AtmsForgotten, name, &json!({ "machines": machines }), now);
@@ -273,25 +276,26 @@ async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
     }
 }
 
-/// What happened to a machine's row.
+/// Returns the row of an ATM, also if it was removed.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Those of [`Store::read`].
 pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<StoredAtm>> {
     let row = store.read_one(HISTORY, params![i64::try_from(id.get())?]).await?;
     row.map(StoredAtm::from_row).transpose()
 }
 
-/// How many machines each source has.
+/// Returns the number of ATMs of each source.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Those of [`Store::read`].
 pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
-    let count = |row: &Row| {
-        let (all, gone) = (row.int(1)?, row.int(2)?);
-        Ok(SourceCount { source: row.text(0)?.to_owned(), machines: all - gone, gone })
-    };
-    store.read(COUNTS, params![]).await?.iter().map(count).collect()
+    let mut counts = Vec::new();
+    for row in store.read(COUNTS, params![]).await? {
+        let gone = row.int(2)?;
+        counts.push(SourceCount { source: row.text(0)?.to_owned(), machines: row.int(1)? - gone, gone });
+    }
+    Ok(counts)
 }
 
 fn upsert(source: &str, reference: String, record: String, now: Timestamp) -> Step {

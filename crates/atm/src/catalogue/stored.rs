@@ -1,4 +1,4 @@
-//! The rows of machines.
+//! The rows of ATMs.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns, row
 use crate::atm_number::AtmNumber;
 
 rows! {
-    /// A machine's row; it is shown as what happened to the machine.
+    /// The row of an ATM, which is also shown as its history.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct StoredAtm in "atms" by [id] {
@@ -30,7 +30,7 @@ rows! {
 }
 
 rows! {
-    /// A row that is never taken for the machine of another source's row.
+    /// An ATM whose row is never merged with that of another source.
     #[derive(Clone, Copy, Debug)]
     #[expect(missing_docs, reason = "the name says it")]
     pub struct AtmApart in "atm_apart" by [id] {
@@ -38,7 +38,7 @@ rows! {
     }
 }
 
-/// The column `ref`, as no field can be called.
+/// The column `ref`, whose name is a keyword.
 struct Reference(String);
 
 impl ReadColumns for Reference {

@@ -1,4 +1,4 @@
-//! The towns that have machines, by country, region and name.
+//! The towns with ATMs, by country, region and name.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use signpost_locator::{Country, Distance, Index, Point, Record, Region, Reported
 use super::countries::country_of;
 use crate::advisories::Spot;
 
-/// The number of no town.
+/// The number of an ATM without a town.
 const NONE: u32 = u32::MAX;
 
-/// Where a town lies. What sources call a region outside of the United States and Canada is none here.
+/// The country and region of a town. Only the United States and Canada have regions here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TownArea {
     /// The country.
@@ -23,39 +23,39 @@ pub struct TownArea {
     pub region: Option<Region>,
 }
 
-/// A town that has machines.
+/// A town with ATMs.
 #[derive(Clone, Debug)]
 pub struct Town {
-    /// Where it lies.
+    /// The area.
     pub area: TownArea,
-    /// Its name, as the place names spell it, or else its first machine.
+    /// The name in the gazetteer, or else in the address of the first ATM.
     pub name: Box<str>,
-    /// Its middle: as the place names know it, else that of its machines.
+    /// The centre in the gazetteer, or else of the ATMs.
     pub center: Point,
-    /// The positions of its machines that are not gone, those nearest to its middle first.
+    /// The positions of the ATMs that are not gone, those nearest to the centre first.
     machines: Box<[u32]>,
 }
 
-/// The towns of a state of the catalogue.
+/// The towns of a snapshot.
 #[derive(Debug)]
 pub struct Towns {
-    /// By area and name. One whose machines are all gone is a town no more, but keeps its number.
+    /// By area and name. A town stays here without ATMs if all of them are gone by reports.
     all: Vec<Arc<Town>>,
     lookup: Arc<TownLookup>,
 }
 
-/// Where the towns are found, whichever of their machines are gone.
+/// The indexes of the towns, which do not depend on reports.
 #[derive(Debug)]
 struct TownLookup {
-    /// Their numbers by area and folded name; a town has several where addresses spell it otherwise than the place names.
+    /// The numbers of towns by area and folded name. A town has several names if addresses and gazetteer differ.
     numbers: BTreeMap<(TownArea, Box<str>), u32>,
-    /// The number of each machine's town.
+    /// The number of the town of each ATM.
     of_machines: Vec<u32>,
-    /// Where they are.
+    /// The centres.
     index: Index,
 }
 
-/// A town before its machines are all known.
+/// A town whose ATMs are not all known yet.
 #[derive(Default)]
 struct TownDraft {
     name: String,
@@ -64,7 +64,7 @@ struct TownDraft {
 }
 
 impl Towns {
-    /// Sorts machines by the towns of their addresses; where one names none, by the nearest place.
+    /// Sorts ATMs by the towns of their addresses, or else of the nearest place.
     pub(super) fn build(records: &[&Record], places: &Gazetteer) -> Self {
         let mut drafts: BTreeMap<(TownArea, String), TownDraft> = BTreeMap::new();
         let mut main_names: BTreeMap<(TownArea, Box<str>), String> = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Towns {
                 let folded = fold(&city);
                 let main = match main_names.entry((area, folded.clone().into())) {
                     Entry::Occupied(known) => known.get().clone(),
-                    Entry::Vacant(new) => new.insert(open_draft(&mut drafts, area, &city, folded, places)).clone(),
+                    Entry::Vacant(new) => new.insert(add_draft(&mut drafts, area, &city, folded, places)).clone(),
                 };
                 (area, main)
             });
@@ -99,27 +99,30 @@ impl Towns {
         drafts.sort_by(|(a, one), (b, other)| (a.0, &one.name).cmp(&(b.0, &other.name)));
         let keys = drafts.iter().map(|(key, _)| key.clone());
         let by_key: BTreeMap<(TownArea, String), u32> = keys.zip(0..).collect();
-        let number = |area: TownArea, main: &str| by_key.get(&(area, main.to_owned())).copied();
-        let numbers = main_names.into_iter();
-        let mut numbers: BTreeMap<_, _> =
-            numbers.filter_map(|(key, main)| number(key.0, &main).map(|number| (key, number))).collect();
-        let of_each = |key: &Option<(TownArea, String)>| {
-            key.as_ref().and_then(|(area, main)| number(*area, main)).unwrap_or(NONE)
-        };
-        let of_machines = key_of_each.iter().map(of_each).collect();
+        let of_machines = key_of_each.iter().map(|key| match key {
+            Some(key) => by_key.get(key).copied().unwrap_or(NONE),
+            None => NONE,
+        });
+        let of_machines = of_machines.collect();
+        let mut numbers: BTreeMap<(TownArea, Box<str>), u32> = BTreeMap::new();
+        for ((area, name), main) in main_names {
+            if let Some(number) = by_key.get(&(area, main)) {
+                numbers.insert((area, name), *number);
+            }
+        }
         let towns = drafts.into_iter().map(|((area, _), draft)| Arc::new(draft.town(area, records)));
         let towns: Vec<_> = towns.collect();
-        // Its own name leads to a town, also where no address spells it so.
-        for ((area, main), number) in &by_key {
-            for own in [main.clone(), fold(&towns[*number as usize].slug())] {
-                numbers.entry((*area, own.into())).or_insert(*number);
+        // A town is also found by its own name, which may be in no address.
+        for ((area, main), number) in by_key {
+            for own in [fold(&towns[number as usize].slug()), main] {
+                numbers.entry((area, own.into())).or_insert(number);
             }
         }
         let index = Index::build(&towns.iter().map(|town| town.center).collect::<Vec<_>>());
         Self { all: towns, lookup: Arc::new(TownLookup { numbers, of_machines, index }) }
     }
 
-    /// The same without the machines at some positions. Few are left out, so the rest is shared.
+    /// Returns the towns without the ATMs at these positions. Towns that do not change are shared.
     pub(super) fn without(&self, gone: impl Iterator<Item = usize>) -> Self {
         let mut all = self.all.clone();
         for at in gone {
@@ -130,26 +133,26 @@ impl Towns {
         Self { all, lookup: Arc::clone(&self.lookup) }
     }
 
-    /// All of them, by area and name.
+    /// Returns all towns, by area and name.
     pub fn all(&self) -> impl Iterator<Item = &Town> {
         present(&self.all)
     }
 
-    /// Those of an area.
+    /// Returns the towns of an area, by name.
     pub fn of_area(&self, area: TownArea) -> impl Iterator<Item = &Town> {
         let start = self.all.partition_point(|town| town.area < area);
         let end = self.all.partition_point(|town| town.area <= area);
         present(&self.all[start..end])
     }
 
-    /// The town of an area that a text names, however it spells it.
+    /// Returns the town of an area with this name, in any spelling.
     #[must_use]
     pub fn find(&self, area: TownArea, name: &str) -> Option<&Town> {
         let number = self.lookup.numbers.get(&(area, fold(name).into_boxed_str()))?;
         self.all.get(*number as usize).map(Arc::as_ref).filter(|town| !town.is_empty())
     }
 
-    /// The town of the machine at a position.
+    /// Returns the town of the ATM at a position.
     #[must_use]
     pub fn of_machine(&self, at: usize) -> Option<&Town> {
         self.all.get(self.number_of(at)?).map(Arc::as_ref).filter(|town| !town.is_empty())
@@ -160,17 +163,16 @@ impl Towns {
         Some(*number as usize)
     }
 
-    /// The towns nearest to a point but for one of them, at most this far away.
+    /// Returns the `most` nearest towns to a point within a distance, except `but`.
     pub fn near(&self, from: Point, within: Distance, most: usize, but: Option<&Town>) -> impl Iterator<Item = &Town> {
-        let is_other = |at: u32| {
+        let near = self.lookup.index.nearest(from, within, most, |at| {
             let town = &*self.all[at as usize];
             !town.is_empty() && but.is_none_or(|but| !std::ptr::eq(town, but))
-        };
-        let near = self.lookup.index.nearest(from, within, most, is_other);
+        });
         near.into_iter().map(|near| &*self.all[near.at as usize])
     }
 
-    /// The areas that have towns, and how many machines those have.
+    /// Returns the areas with towns, and their numbers of ATMs.
     #[must_use]
     pub fn areas(&self) -> Vec<(TownArea, usize)> {
         let mut areas: Vec<(TownArea, usize)> = Vec::new();
@@ -185,25 +187,25 @@ impl Towns {
 }
 
 impl Town {
-    /// Its name in an address.
+    /// Returns the name for URLs.
     #[must_use]
     pub fn slug(&self) -> String {
         slug(&self.name)
     }
 
-    /// How many machines it has.
+    /// Returns the number of ATMs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.machines.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether it has no ATMs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.machines.is_empty()
     }
 
-    /// The positions of its machines that are not gone, those nearest to its middle first.
+    /// Returns the positions of the ATMs that are not gone, those nearest to the centre first.
     #[must_use]
     pub fn machines(&self) -> &[u32] {
         &self.machines
@@ -212,37 +214,35 @@ impl Town {
 
 impl TownDraft {
     fn town(self, area: TownArea, records: &[&Record]) -> Town {
-        let point = |at: u32| records[at as usize].point;
-        let center = self.center.or_else(|| Point::middle(self.machines.iter().map(|at| point(*at))));
-        // Machines all around the earth share no more than a name.
-        let center = center.or_else(|| self.machines.first().map(|at| point(*at))).expect("a town has a machine");
-        let mut machines = self.machines;
-        machines.sort_by(|a, b| {
-            let away = |at: u32| center.distance(point(at)).in_metres();
-            away(*a).total_cmp(&away(*b)).then(a.cmp(b))
-        });
-        Town { area, name: self.name.into(), center, machines: machines.into() }
+        let points: Vec<Point> = self.machines.iter().map(|at| records[*at as usize].point).collect();
+        let center = self.center.or_else(|| Point::middle(points.iter().copied()));
+        // ATMs on opposite sides of the earth have no common centre.
+        let center = center.unwrap_or_else(|| *points.first().expect("a town has an ATM"));
+        let distances = points.iter().map(|point| center.distance(*point).in_metres());
+        let mut machines: Vec<(f64, u32)> = distances.zip(self.machines).collect();
+        machines.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let machines = machines.into_iter().map(|(_, at)| at).collect();
+        Town { area, name: self.name.into(), center, machines }
     }
 }
 
-/// Those that have machines.
+/// Returns the towns with ATMs.
 fn present(towns: &[Arc<Town>]) -> impl Iterator<Item = &Town> {
     towns.iter().map(Arc::as_ref).filter(|town| !town.is_empty())
 }
 
-/// The area and the city that a machine stands in, where both are known.
+/// Returns the area and the city of an ATM, if both are known.
 fn find_town<'a>(record: &'a Record, places: &Gazetteer) -> Option<(TownArea, Cow<'a, str>)> {
     let spot = Spot::of_machine(record, places);
     let own = spot.country?;
-    // A territory has a code as a country and one as a region.
-    let region = spot.region.or_else(|| Region::parse(own.code()).filter(|_| country_of(None, Some(own)) != Some(own)));
+    let region = spot.region.or_else(|| Region::of_territory(own));
     let country = country_of(region, Some(own))?;
     let city = spot.city?;
     (!fold(&city).is_empty()).then_some((TownArea { country, region }, city))
 }
 
-/// Opens the draft of a town that was not met by this name before; the folded main name of it.
-fn open_draft(
+/// Adds the draft of a town for a new spelling of its name, unless it exists. Returns the folded main name of the town.
+fn add_draft(
     drafts: &mut BTreeMap<(TownArea, String), TownDraft>,
     area: TownArea,
     city: &str,
@@ -253,8 +253,8 @@ fn open_draft(
     let main = place.as_ref().map_or(folded, |place| fold(&place.name));
     let draft = drafts.entry((area, main.clone())).or_default();
     if draft.name.is_empty() {
-        let name = place.as_ref().map_or(city.trim(), |place| &place.name);
-        (draft.name, draft.center) = (name.to_owned(), place.as_ref().map(|place| place.point));
+        draft.center = place.as_ref().map(|place| place.point);
+        draft.name = place.map_or_else(|| city.trim().to_owned(), |place| place.name);
     }
     main
 }

@@ -1,4 +1,4 @@
-//! How often a feed is fetched, as its column holds it.
+//! The interval of a feed in the database.
 
 use std::time::Duration;
 
@@ -24,15 +24,16 @@ impl ReadColumns for EveryMs {
 
     fn read(values: &mut Values) -> Result<Self> {
         let millis: Option<i64> = values.next_column()?;
-        let millis = millis.map(u64::try_from).transpose().context("atm_feeds.every_ms")?;
-        Ok(Self(millis.map(Duration::from_millis)))
+        let Some(millis) = millis else { return Ok(Self(None)) };
+        let millis = u64::try_from(millis).context("atm_feeds.every_ms")?;
+        Ok(Self(Some(Duration::from_millis(millis))))
     }
 }
 
 impl WriteColumns for EveryMs {
     fn write(self, values: &mut Vec<Value>) {
-        // What does not fit is later than any time: such a feed is fetched once either way.
-        let millis = |every: Duration| i64::try_from(every.as_millis()).unwrap_or(i64::MAX);
-        values.push(self.0.map(millis).into());
+        // A longer interval than the column can store never ends either.
+        let millis = self.0.map(|every| i64::try_from(every.as_millis()).unwrap_or(i64::MAX));
+        values.push(millis.into());
     }
 }

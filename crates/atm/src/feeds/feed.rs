@@ -1,4 +1,4 @@
-//! A source that is fetched: what to ask its server, and when.
+//! A source that is fetched: its requests and their schedule.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use url::Url;
 use super::every::EveryMs;
 use crate::catalogue::{Extent, ImportCounts};
 
-/// Where in an address the time of the last fetch belongs, for servers that tell what changed since.
+/// Placeholder in a URL for the time of the last fetch, for servers that can return only later changes.
 pub const SINCE: &str = "{updated_since}";
-/// What changed is asked for from this long before the last fetch: clocks differ, and changes take time to be seen.
+/// Overlap of two requests for changes: clocks differ, and changes appear with a delay.
 const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
-/// The wait after a first failure; each further one doubles it.
+/// Delay after the first failure. Each further failure doubles it.
 const FIRST_RETRY_DELAY: SignedDuration = SignedDuration::from_mins(5);
-/// The longest wait.
+/// Maximum delay after a failure.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
-/// Difference between the clocks of two servers that changes nothing.
+/// Maximum difference between the clocks of two servers.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 
 rows! {
@@ -31,34 +31,34 @@ rows! {
     pub struct Feed in "atm_feeds" by [name] {
         /// The name of the source.
         pub name: String,
-        /// Where it is; [`SINCE`] in it is replaced.
+        /// The URL, in which [`SINCE`] is replaced.
         pub url: String,
-        /// How it is written.
+        /// The format of the document.
         #[serde(serialize_with = "format_name")]
         pub format: FormatChoice as Parsed<FormatChoice>,
-        /// What its licence wants to be said.
+        /// The attribution that the licence requires.
         pub attribution: String,
-        /// How often a running server fetches it; otherwise only on request.
+        /// Interval of automatic fetches; `None` if the feed is fetched only on request.
         #[serde(rename = "every_seconds", serialize_with = "seconds")]
         pub every: Option<Duration> as EveryMs,
-        /// What its server said last time.
+        /// The validators of the last response.
         #[serde(skip)]
         pub known: Validators,
-        /// Up to when all changes were taken over.
+        /// The time up to which all changes were imported.
         pub synced_to: Option<Timestamp>,
-        /// When it was last fetched without failure.
+        /// The time of the last fetch that succeeded.
         pub fetched_at: Option<Timestamp>,
-        /// How often in a row it has failed since.
+        /// The number of failures since then.
         pub failures: u32,
-        /// When it may be fetched again.
+        /// The earliest time of the next fetch.
         pub next_at: Timestamp,
-        /// Why it failed last.
+        /// The error of the last fetch.
         pub last_error: Option<String>,
     }
 }
 
 columns! {
-    /// What a server wants to be told with the next question (RFC 9110, section 13).
+    /// The validators of a response, for the next conditional request (RFC 9110, section 13).
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct Validators {
@@ -67,16 +67,16 @@ columns! {
     }
 }
 
-/// What came of a fetch.
+/// The outcome of a fetch.
 #[derive(Debug)]
 pub enum Synced {
-    /// The server says that nothing changed.
+    /// The document is unchanged.
     Unchanged,
-    /// What it holds was taken over.
+    /// The document was imported.
     TakenOver {
-        /// How many machines changed.
+        /// The number of ATMs that changed.
         changes: ImportCounts,
-        /// What was read.
+        /// The rows that were read.
         import: Box<Import>,
     },
     /// Another server fetched the feed, or the feed or its source was changed, since this fetch began. Nothing was imported
@@ -84,7 +84,7 @@ pub enum Synced {
     Superseded,
 }
 
-/// A fetch that failed, and how long its server wants to be left alone.
+/// A fetch that failed, and the `Retry-After` of the response.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason:#}")]
 pub struct FetchFailed {
@@ -97,18 +97,18 @@ pub(super) fn is_conditional(headers: &HeaderMap) -> bool {
     headers.contains_key(IF_NONE_MATCH) || headers.contains_key(IF_MODIFIED_SINCE)
 }
 
-/// Whether an address can be that of a feed.
+/// Checks the URL of a feed.
 ///
 /// # Errors
-/// What is allowed instead.
+/// The rule that the URL breaks.
 pub fn check_url(url: &str) -> Result<(), &'static str> {
     let parsed = Url::parse(&url.replace(SINCE, "2026-01-01T00:00:00Z")).map_err(|_| "must be an http or https URL")?;
-    // Whoever adds a feed runs this server, so it may be anywhere.
+    // Only the operator adds feeds, so private addresses are allowed.
     Reach::Everything.check(&parsed)
 }
 
 impl Feed {
-    /// A feed that was never fetched.
+    /// Creates a feed that was never fetched.
     #[must_use]
     pub fn new(name: String, url: String, format: FormatChoice, attribution: String, every: Option<Duration>) -> Self {
         Self {
@@ -150,11 +150,12 @@ impl Feed {
         Self { known: Validators::default(), synced_to: None, ..self }
     }
 
-    /// Whether only what changed is asked for; everything else stays then.
+    /// Returns whether the next request is for the changes only or for the whole document.
     pub(super) fn extent(&self) -> Extent {
         if self.url.contains(SINCE) && self.synced_to.is_some() { Extent::Part } else { Extent::Whole }
     }
 
+    /// Returns the URL of the next request.
     pub(super) fn address(&self) -> Result<Url> {
         let since = self.synced_to.and_then(|at| at.checked_sub(OVERLAP).ok()).unwrap_or(Timestamp::UNIX_EPOCH);
         Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
@@ -171,7 +172,7 @@ impl Feed {
         headers
     }
 
-    /// Whether a running server fetches it now.
+    /// Returns whether a running server fetches the feed now.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.every.is_some() && self.may_be_fetched(now)
     }
@@ -184,7 +185,9 @@ impl Feed {
             Ok(_) => {
                 let every = self.every.and_then(|every| SignedDuration::try_from(every).ok()).unwrap_or_default();
                 self.next_at = now.checked_add(every).unwrap_or(Timestamp::MAX);
-                (self.failures, self.last_error, self.fetched_at) = (0, None, Some(now));
+                self.failures = 0;
+                self.last_error = None;
+                self.fetched_at = Some(now);
             }
             Err(failed) => {
                 self.failures += 1;
@@ -206,14 +209,15 @@ impl From<anyhow::Error> for FetchFailed {
     }
 }
 
-/// Refuses a feed that is to be left alone for a while.
+/// Checks that the delay after a failure is over.
 ///
 /// # Errors
-/// Where it failed lately.
+/// If it is not.
 pub fn check_wait(feed: &Feed, now: Timestamp) -> Result<()> {
     if feed.failures > 0 && !feed.may_be_fetched(now) {
-        let (next_at, why) = (feed.next_at, feed.last_error.as_deref().unwrap_or_default());
-        bail!("{} failed recently ({why}) and is not fetched before {next_at}; override with --force", feed.name);
+        let Feed { name, next_at, last_error, .. } = feed;
+        let why = last_error.as_deref().unwrap_or_default();
+        bail!("{name} failed recently ({why}) and is not fetched before {next_at}; override with --force");
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ impl FetchMemory {
     /// other feeds.
     ///
     /// # Errors
-    /// As [`Outbound::send`].
+    /// Those of [`Outbound::send`].
     pub(super) async fn download(&self, outbound: &Outbound, request: Request<'_>) -> Result<Download> {
         let keep = request.keep.min(self.max_small_bytes + 1);
         let response = outbound.send(Reach::Everything, Request { keep, ..request.clone() }).await?;

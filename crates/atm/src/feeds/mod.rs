@@ -1,5 +1,4 @@
-//! Feeds: sources that are fetched. Asked politely: with what their server said last time, so that it can answer that
-//! nothing changed, and after a failure ever more rarely.
+//! Feeds: sources that are fetched, by conditional requests and with exponential backoff after failures.
 
 mod every;
 mod feed;

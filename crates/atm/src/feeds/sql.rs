@@ -37,32 +37,31 @@ const RECORD_PART: &str = "
 
 const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 
-/// Every feed, by name.
+/// Returns all feeds, by name.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Those of [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<Feed>> {
-    let rows = store.read(FEEDS, params![]).await?;
-    let named = |row: Row| {
-        let name = row.text(0).unwrap_or_default().to_owned();
-        Feed::from_row(row).with_context(|| format!("the feed {name} cannot be read"))
-    };
-    rows.into_iter().map(named).collect()
+    store.read(FEEDS, params![]).await?.into_iter().map(read_feed).collect()
 }
 
 /// Returns the feed with this name.
 ///
 /// # Errors
-/// As [`Store::read`], or if the row is not that of a feed.
+/// Those of [`Store::read`], or if the row is not that of a feed.
 pub async fn find(store: &Store, name: &str) -> Result<Option<Feed>> {
-    let row = store.read_one(FEED, params![name]).await?;
-    row.map(Feed::from_row).transpose().with_context(|| format!("the feed {name} cannot be read"))
+    store.read_one(FEED, params![name]).await?.map(read_feed).transpose()
 }
 
-/// Keeps a feed, a new one or a known one.
+fn read_feed(row: Row) -> Result<Feed> {
+    let name = row.text(0).unwrap_or_default().to_owned();
+    Feed::from_row(row).with_context(|| format!("the feed {name} cannot be read"))
+}
+
+/// Stores a feed, a new one or a changed one.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Those of [`Store::write`].
 pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
     store.write([step(SAVE, feed.clone().params())]).await?;
     Ok(())
@@ -72,7 +71,7 @@ pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
 /// had `previous_next_at`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Those of [`Store::write`].
 pub(super) async fn record_fetch(store: &Store, feed: &Feed, previous_next_at: Timestamp) -> Result<()> {
     let Feed { name, url, fetched_at, failures, next_at, last_error, .. } = feed;
     let record = if *failures == 0 {
@@ -86,7 +85,8 @@ pub(super) async fn record_fetch(store: &Store, feed: &Feed, previous_next_at: T
 
 /// Returns the step that stores the validators and the time of a document, to be written together with its import.
 pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: Timestamp) -> Step {
-    let (etag, last_modified) = (validators.etag.as_deref(), validators.last_modified.as_deref());
+    let etag = validators.etag.as_deref();
+    let last_modified = validators.last_modified.as_deref();
     match (feed.extent(), feed.synced_to) {
         (Extent::Part, Some(before)) => {
             must(RECORD_PART, params![&feed.name, &feed.url, etag, last_modified, synced_to, before])

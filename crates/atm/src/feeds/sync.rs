@@ -20,9 +20,9 @@ use super::sql;
 use crate::catalogue::{Extent, ImportSteps, Reading, RequiredStepRefused, Source, Terms, apply_with};
 use crate::processor;
 
-/// Most bytes of what a feed holds.
+/// Maximum size of the document of a feed, in bytes.
 const MAX_FEED_BYTES: usize = 256 << 20;
-/// What is read of it.
+/// Limits of the import of a document.
 const BOUNDS: Bounds = Bounds { items: 1_000_000, item_bytes: 4 << 20 };
 /// RFC 9110, section 15.4.5: 304 is allowed only for a conditional request.
 const UNASKED_NOT_MODIFIED: &str = "it responded with 304 (not modified) to a request without If-None-Match and \
@@ -73,7 +73,7 @@ impl FeedFetcher {
         let url = feed.address()?;
         let headers = feed.request_headers();
         let is_conditional = is_conditional(&headers);
-        // One byte more than may be tells what is too large.
+        // One byte more than allowed, to detect a larger document.
         let keep = MAX_FEED_BYTES + 1;
         let request = Request { method: Method::GET, url: &url, headers, body: None, within: self.timeout, keep };
         let Download { response: answer, permit: _permit } = self.memory.download(&self.outbound, request).await?;
@@ -91,8 +91,11 @@ impl FeedFetcher {
         let reading = read_content(answer, Arc::clone(gazetteer), feed.format, feed.extent(), started_at).await?;
         let source = Source { name: feed.name.clone(), attribution: feed.attribution.clone(), imported_at: started_at };
         let terms = Terms { extent: feed.extent(), force: self.force, dry_run: false, most: usize::MAX };
-        let beside = |_| ImportSteps { feed: Some(sql::record_document(feed, &known, started_at)), others: Vec::new() };
-        match apply_with(&self.store, &source, &reading, terms, beside).await {
+        let import = apply_with(&self.store, &source, &reading, terms, |_| ImportSteps {
+            feed: Some(sql::record_document(feed, &known, started_at)),
+            others: Vec::new(),
+        });
+        match import.await {
             Ok(changes) => Ok(Synced::TakenOver { changes, import: Box::new(reading.import) }),
             Err(error) if error.is::<RequiredStepRefused>() => Ok(Synced::Superseded),
             Err(error) => Err(error.into()),
@@ -109,9 +112,14 @@ async fn read_content(
 ) -> Result<Reading> {
     anyhow::ensure!(answer.body.len() <= MAX_FEED_BYTES, "it is larger than {MAX_FEED_BYTES} bytes");
     let read = processor::run(move |stop| {
-        let partial = extent == Extent::Part;
-        let (bounds, stop) = (BOUNDS, stop.clone());
-        let options = Options { format, partial, now: Some(now), bounds, stop, ..Options::default() };
+        let options = Options {
+            format,
+            partial: extent == Extent::Part,
+            now: Some(now),
+            bounds: BOUNDS,
+            stop: stop.clone(),
+            ..Options::default()
+        };
         Reading::from_bytes(&answer.body, &options, &gazetteer)
     });
     read.await?.context("cannot read its content")
@@ -135,7 +143,7 @@ fn without_secrets(mut url: Url) -> Option<String> {
     Some(url.into()).filter(|url: &String| url.len() <= 256)
 }
 
-/// A header field, where it is a text of a length that can be kept.
+/// Returns a header field if it is a text that is short enough to be stored.
 fn text(answer: &OutboundResponse, name: &reqwest::header::HeaderName) -> Option<String> {
     let text = answer.headers.get(name)?.to_str().ok()?;
     (text.len() <= 1024).then(|| text.to_owned())

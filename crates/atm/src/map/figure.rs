@@ -1,4 +1,4 @@
-//! The drawing of the machines around a place, for a page without any script.
+//! The drawing of the ATMs around a place, for pages without scripts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,71 +15,71 @@ use super::rings::{Ring, RingUnit};
 use super::shape::StatusShape;
 use super::words::map_words;
 
-/// A machine of a drawing.
+/// An ATM of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureMachine {
-    /// Its number in the list beside the drawing.
+    /// The number in the list beside the drawing.
     pub number: u32,
-    /// Where it is.
+    /// The coordinates.
     pub point: Point,
     /// The shape of its status.
     pub shape: StatusShape,
 }
 
-/// What a drawing shows.
+/// The content of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct FigureScene<'a> {
-    /// The language of its words.
+    /// The language of the texts.
     pub language: Language,
-    /// The unit of its rings.
+    /// The unit of the rings.
     pub unit: RingUnit,
-    /// Where the page stands that it is on.
+    /// The origin of the page.
     pub origin: &'a PublicOrigin,
-    /// Its middle, which the distances of the list count from.
+    /// The centre, from which the distances in the list are measured.
     pub middle: Point,
-    /// What the middle is called, as in `Austin, Texas`; `None` for coordinates.
+    /// The name of the centre, such as `Austin, Texas`; `None` for coordinates.
     pub middle_name: Option<&'a str>,
-    /// The machines in the order of the list: where marks have no room, the first ones keep theirs.
+    /// The ATMs in the order of the list. If there is not enough space, the first ones get marks with numbers.
     pub machines: &'a [FigureMachine],
-    /// Whose places are named where they have room.
+    /// The places whose names are drawn if there is space.
     pub gazetteer: &'a Gazetteer,
-    /// Whom to thank for the machines and the places, as their licences want it.
+    /// The attributions that the licences of ATMs and places require.
     pub attribution: &'a [&'a str],
 }
 
-/// In pixels of the drawing, which are about those of a phone's page: letters are no smaller there than elsewhere.
+/// Width and height of the drawing, in pixels of a page on a phone.
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 340.0;
-/// How far from the edge the middle of a mark stays.
+/// Minimum distance of the centre of a mark from the edge, in pixels.
 const MARGIN: f64 = 18.0;
-/// Half of the side of what a mark takes up.
+/// Half of the side of the square that a mark occupies, in pixels.
 const HALF_MARK: f64 = 13.5;
-/// How far a mark may be from its machine, where there are others in its place.
+/// Distances of a mark from its ATM if the position is occupied, in pixels.
 const MARK_REACH: [f64; 2] = [28.0, 56.0];
-/// How many machines have a number.
-const MOST_NUMBERED: usize = 50;
-/// How many have a small sign, where their numbers have no room.
-const MOST_SMALL: usize = 400;
-/// Small signs are at least about so far apart.
+/// Maximum number of marks with a number.
+const MAX_NUMBERED: usize = 50;
+/// Maximum number of small marks without a number.
+const MAX_SMALL: usize = 400;
+/// Approximate minimum distance of small marks, in pixels.
 const SMALL_STEP: f64 = 5.0;
-/// How many places are tried, and how many are named.
-const MOST_TRIED: usize = 60;
-const MOST_NAMED: usize = 9;
-const MOST_NAME_CHARS: usize = 24;
-/// About how wide a letter is.
+/// Maximum number of places that are tried and of names that are drawn, and maximum length of a name in characters.
+const MAX_TRIED: usize = 60;
+const MAX_NAMED: usize = 9;
+const MAX_NAME_CHARS: usize = 24;
+/// Approximate width of a letter, in pixels.
 const LETTER: f64 = 7.0;
-/// The least that a drawing shows from its middle to its edge, in metres, and what it shows without machines.
-const LEAST_METRES: f64 = 500.0;
+/// Distance from the centre to the edge, in metres: the minimum, and the one without ATMs.
+const MIN_METRES: f64 = 500.0;
 const EMPTY_METRES: f64 = 40_000.0;
-/// How wide a pixel of the whole earth on 256 pixels is at the equator, in metres.
+/// Width of a pixel at the equator at zoom level 0, in metres.
 const METRES_AT_ZOOM_0: f64 = 156_543.03;
 
-/// Draws the machines around a place as a `<figure id="map" class="map">`: inline SVG without a script, a style or an
-/// address of another host. The classes are those of the stylesheet.
+/// Draws the ATMs around a place as a `<figure id="map" class="map">`: inline SVG without scripts, styles or URLs of
+/// other hosts. The classes are those of the stylesheet.
 ///
-/// The list beside it is the content; this is an image for it (`role="img"`), and its name leads to the list. North is up,
-/// distances and directions from the middle are true. At least nine of ten machines are on it; its words say how many are
-/// farther away. It takes at most 40 kB, however many machines there are.
+/// The drawing is an image (`role="img"`) for the list beside it, and its text alternative refers to the list. North is
+/// up; distances and directions from the centre are true. At least nine of ten ATMs are on it; the caption has the
+/// number of the others. It has at most 40 kB.
 #[must_use]
 pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
     let drawing = Drawing::of(scene);
@@ -109,7 +109,7 @@ pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
     }
 }
 
-/// The address of the map that moves, at the same place.
+/// Returns the URL of the interactive map at a position.
 fn large_map(middle: Point, metres_per_pixel: f64) -> String {
     let at_zoom_0 = METRES_AT_ZOOM_0 * middle.lat().to_radians().cos();
     let zoom = (at_zoom_0 / metres_per_pixel).log2().clamp(1.0, 17.0);
@@ -120,21 +120,21 @@ fn large_map(middle: Point, metres_per_pixel: f64) -> String {
 #[derive(Debug)]
 struct Mark {
     machine: FigureMachine,
-    /// Where the machine is, and where there was room for its mark.
+    /// The position of the ATM and that of the mark.
     place: [f64; 2],
     drawn: [f64; 2],
 }
 
-/// What is where on the drawing.
+/// The layout of the drawing.
 #[derive(Debug)]
 struct Drawing {
     metres_per_pixel: f64,
     marks: Vec<Mark>,
     small: Vec<(StatusShape, [f64; 2])>,
-    /// Machines on it without a number, and machines that are not on it.
+    /// The number of ATMs on the drawing without a number, and of those outside of it.
     crowded: usize,
     beyond: usize,
-    /// Rings, and where there was room for their lengths.
+    /// Rings, and the positions of their lengths if there is space.
     rings: Vec<(Ring, Option<Patch>)>,
     names: Vec<(String, Patch)>,
 }
@@ -174,7 +174,7 @@ impl Drawing {
                 continue;
             }
             let own = Patch { x: place[0], y: place[1], half: [HALF_MARK; 2] };
-            let is_numbered = self.marks.len() < MOST_NUMBERED && self.crowded < MOST_NUMBERED;
+            let is_numbered = self.marks.len() < MAX_NUMBERED && self.crowded < MAX_NUMBERED;
             let patches = around(&MARK_REACH).map(|way| own.moved(way)).take_while(|_| is_numbered);
             if let Some(patch) = room.take_first(patches) {
                 self.marks.push(Mark { machine: *machine, place, drawn: [patch.x, patch.y] });
@@ -182,7 +182,7 @@ impl Drawing {
             }
             self.crowded += 1;
             let [column, row] = place.map(|pixel| whole(pixel / SMALL_STEP));
-            if self.small.len() < MOST_SMALL && cells.insert((column, row)) {
+            if self.small.len() < MAX_SMALL && cells.insert((column, row)) {
                 self.small.push((machine.shape, place));
             }
         }
@@ -204,9 +204,9 @@ impl Drawing {
     fn place_names(&mut self, scene: &FigureScene<'_>, plane: Plane, room: &mut Room) {
         let corner = (WIDTH / 2.0).hypot(HEIGHT / 2.0) * self.metres_per_pixel;
         let radius = Distance::metres(corner.min(Plane::farthest()));
-        for place in scene.gazetteer.largest_within(scene.middle, radius, MOST_TRIED) {
+        for place in scene.gazetteer.largest_within(scene.middle, radius, MAX_TRIED) {
             let letters = place.name.chars().count();
-            if self.names.len() == MOST_NAMED || letters > MOST_NAME_CHARS {
+            if self.names.len() == MAX_NAMED || letters > MAX_NAME_CHARS {
                 continue;
             }
             let [x, y] = self.pixels(plane.metres(place.point));
@@ -218,7 +218,7 @@ impl Drawing {
         }
     }
 
-    /// What the machines stand on: rings, and their lengths.
+    /// Draws the rings and their lengths.
     fn ground(&self, unit: RingUnit) -> Markup {
         let [x, y] = [WIDTH / 2.0, HEIGHT / 2.0];
         html! {
@@ -233,7 +233,7 @@ impl Drawing {
         }
     }
 
-    /// The machines, and the names between them.
+    /// Draws the ATMs, and the names between them.
     fn signs(&self) -> Markup {
         html! {
             @for shape in StatusShape::ALL {
@@ -248,7 +248,7 @@ impl Drawing {
                 circle.m-foot cx=(tenth(*x)) cy=(tenth(*y)) r="3" {}
             }
             circle.m-me cx=(WIDTH / 2.0) cy=(HEIGHT / 2.0) r="7" {}
-            // The first of the list are drawn last, above all others.
+            // The first ones of the list are drawn last, above the others.
             @for mark in self.marks.iter().rev() { (mark.draw()) }
         }
     }
@@ -279,22 +279,23 @@ impl Mark {
     }
 }
 
-/// How many metres a pixel is: nine of ten machines are on the drawing, and others that are less than twice as far
-/// away.
+/// Returns the metres per pixel with which nine of ten ATMs are on the drawing, and others that are less than twice as
+/// far away.
 fn fit(places: &[[f64; 2]]) -> f64 {
-    let need =
-        |[east, north]: &[f64; 2]| (east.abs() / (WIDTH / 2.0 - MARGIN)).max(north.abs() / (HEIGHT / 2.0 - MARGIN));
-    let mut needs: Vec<f64> = places.iter().map(need).collect();
+    let needs = places
+        .iter()
+        .map(|[east, north]| (east.abs() / (WIDTH / 2.0 - MARGIN)).max(north.abs() / (HEIGHT / 2.0 - MARGIN)));
+    let mut needs: Vec<f64> = needs.collect();
     needs.sort_unstable_by(f64::total_cmp);
     let Some(most) = needs.get((needs.len() * 9).div_ceil(10).saturating_sub(1)) else {
         return EMPTY_METRES / (HEIGHT / 2.0);
     };
     let chosen = needs.iter().rfind(|need| **need <= most * 2.0).unwrap_or(most);
-    chosen.max(LEAST_METRES / (HEIGHT / 2.0))
+    chosen.max(MIN_METRES / (HEIGHT / 2.0))
 }
 
 fn is_inside([x, y]: [f64; 2]) -> bool {
-    // What rounding makes of a machine at the edge is still on it.
+    // Rounding may move an ATM at the edge outwards.
     const SLACK: f64 = 0.001;
     let least = MARGIN - SLACK;
     (least..=WIDTH - least).contains(&x) && (least..=HEIGHT - least).contains(&y)
@@ -314,7 +315,7 @@ fn small_signs(small: &[(StatusShape, [f64; 2])], shape: StatusShape) -> String 
     path
 }
 
-/// Half as wide as so many letters, with room beside them.
+/// Returns half of the width of a text with its margins, in pixels.
 fn text_half(letters: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "names are short")]
     let letters = letters as f64;
@@ -326,9 +327,9 @@ fn whole(pixel: f64) -> i32 {
     pixel as i32
 }
 
-/// A tenth of a pixel is as fine as anybody sees.
+/// Rounds to a tenth of a pixel.
 fn tenth(pixel: f64) -> f64 {
-    // Adding zero makes a positive zero of a negative one.
+    // Adding zero turns a negative zero into a positive one.
     (pixel * 10.0).round() / 10.0 + 0.0
 }
 

@@ -1,21 +1,21 @@
-//! The Mercator map, on which the earth is [`UNITS`] wide: what browsers draw and every map on the web shows.
+//! The Mercator projection, scaled so that the earth is [`UNITS`] wide.
 
 use std::f64::consts::{PI, TAU};
 
 use signpost_locator::Point;
 
-/// How wide the earth is.
+/// Width of the earth.
 pub(super) const UNITS: f64 = 1024.0;
-/// How far north and south the map goes: there it is a square.
-const MOST_LATITUDE: f64 = 85.051_128;
+/// Maximum latitude in degrees, with which the map is a square.
+const MAX_LATITUDE: f64 = 85.051_128;
 
-/// East and south of the corner where the date line meets the top, in units.
+/// Returns the distances of a point from the western and from the northern edge, in units.
 pub(super) fn project(point: Point) -> [f64; 2] {
-    let lat = point.lat().clamp(-MOST_LATITUDE, MOST_LATITUDE).to_radians();
+    let lat = point.lat().clamp(-MAX_LATITUDE, MAX_LATITUDE).to_radians();
     [(point.lon() / 360.0 + 0.5) * UNITS, (0.5 - lat.tan().asinh() / TAU) * UNITS]
 }
 
-/// Latitude and longitude of a place on the map.
+/// Returns the latitude and longitude of a position on the map.
 pub(super) fn degrees([x, y]: [f64; 2]) -> [f64; 2] {
     [((1.0 - y / UNITS * 2.0) * PI).sinh().atan().to_degrees(), (x / UNITS - 0.5) * 360.0]
 }

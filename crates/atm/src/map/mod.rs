@@ -1,7 +1,8 @@
-//! Maps of machines, drawn here: no map service is asked, and no street is shown.
+//! Maps of ATMs, drawn by the server without a map service and without streets.
 //!
-//! [`draw_figure`] draws the machines around a place into a page, which needs no script for it. The map that moves is a script's
-//! (`crates/atm/assets/map/`), which draws the dots of [`encode_points`]; without it [`draw_overview`] has all of them.
+//! [`draw_figure`] draws the ATMs around a place into a page, without a script. The interactive map is a script
+//! (`crates/atm/assets/map/`) that draws the dots of [`encode_points`]. Without scripts, [`draw_overview`] shows all
+//! ATMs.
 
 mod figure;
 mod mercator;

@@ -1,4 +1,4 @@
-//! All machines in one drawing, for whoever has no script: a dot for each stretch of land that has some.
+//! All ATMs in one drawing, for browsers without scripts: a dot for each cell of a grid that contains some.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,17 +7,17 @@ use signpost_locator::Point;
 
 use super::mercator::{UNITS, degrees, project};
 
-/// In pixels of the drawing.
+/// Width and height of the drawing, in pixels.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 620.0;
-/// How wide a dot's stretch of land is. There are at most 40,000, however many machines there are.
+/// Width of a cell, in pixels. There are at most 40,000 cells.
 const CELL: f64 = 4.0;
-/// What is on none of its sides: a machine in Guam would make the states small.
+/// Share of the ATMs that is ignored on each side: one in Guam would make the states small.
 const OUTLYING: f64 = 0.02;
-/// The widest that it shows without machines: the contiguous United States.
-const NOWHERE: MapWindow = MapWindow { west: 155.0, north: 345.0, east: 325.0, south: 450.0 };
-/// The least that it shows, in units: some 150 miles.
-const LEAST: f64 = 6.0;
+/// The view without ATMs: the contiguous United States.
+const DEFAULT_WINDOW: MapWindow = MapWindow { west: 155.0, north: 345.0, east: 325.0, south: 450.0 };
+/// Minimum width of the view, in units: about 150 miles.
+const MIN_WIDTH: f64 = 6.0;
 
 /// A part of the Mercator map, in its units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,19 +28,19 @@ struct MapWindow {
     south: f64,
 }
 
-/// Where a map begins.
+/// The first view of a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MapView {
-    /// Latitude of the middle, in degrees.
+    /// Latitude of the centre, in degrees.
     pub lat: f64,
-    /// Longitude of the middle, in degrees.
+    /// Longitude of the centre, in degrees.
     pub lon: f64,
-    /// At 0 the earth is 256 pixels wide, at each one more twice as wide.
+    /// Zoom level: at 0 the earth is 256 pixels wide, and each level doubles that.
     pub zoom: f64,
 }
 
-/// The view in which about all of these machines are, on a map of 700 by 480 pixels; without machines the contiguous United
-/// States.
+/// Returns the view of a map of 700 by 480 pixels that contains nearly all of these ATMs; without ATMs that of the
+/// contiguous United States.
 #[must_use]
 pub fn fit_view(points: &[Point]) -> MapView {
     let window = MapWindow::around(points);
@@ -49,32 +49,26 @@ pub fn fit_view(points: &[Point]) -> MapView {
     MapView { lat, lon, zoom: ((pixels * UNITS / 256.0).log2() * 10.0).floor() / 10.0 }
 }
 
-/// An SVG document of about all of these machines on the lines of the states, in the colours of the reader's theme. It takes at
-/// most 700 kB, and 40 kB for ten thousand machines.
+/// Draws nearly all of these ATMs and the borders of the states as an SVG document in the colours of the reader's
+/// theme. It has at most 700 kB, and 40 kB for 10,000 ATMs.
 #[must_use]
 pub fn draw_overview(points: &[Point], state_lines: &str) -> String {
     let window = MapWindow::around(points);
     let scale = (WIDTH / (window.east - window.west)).min(HEIGHT / (window.south - window.north));
     let [east, south] = window.middle();
-    let (left, top) = (WIDTH / 2.0 - east * scale, HEIGHT / 2.0 - south * scale);
+    let left = WIDTH / 2.0 - east * scale;
+    let top = HEIGHT / 2.0 - south * scale;
     let mut cells: BTreeMap<(i32, i32), u32> = BTreeMap::new();
     for [x, y] in points.iter().map(|point| project(*point)) {
-        let (x, y) = (x * scale + left, y * scale + top);
+        let x = x * scale + left;
+        let y = y * scale + top;
         if (0.0..WIDTH).contains(&x) && (0.0..HEIGHT).contains(&y) {
             #[expect(clippy::cast_possible_truncation, reason = "a pixel of the drawing")]
             let cell = ((x / CELL) as i32, (y / CELL) as i32);
             *cells.entry(cell).or_default() += 1;
         }
     }
-    let dots = |least: u32, most: u32| {
-        let mut path = String::new();
-        for ((x, y), _) in cells.iter().filter(|(_, count)| (least..=most).contains(*count)) {
-            let middle = |cell: &i32| f64::from(*cell) * CELL + CELL / 2.0;
-            write!(path, "M{} {}h0", middle(x), middle(y)).expect("a text");
-        }
-        path
-    };
-    let [one, some, many] = [dots(1, 1), dots(2, 9), dots(10, u32::MAX)];
+    let [one, some, many] = [dots(&cells, 1, 1), dots(&cells, 2, 9), dots(&cells, 10, u32::MAX)];
     let hundredth = scale / 100.0;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\">\
@@ -88,6 +82,16 @@ pub fn draw_overview(points: &[Point], state_lines: &str) -> String {
     )
 }
 
+/// Returns the path of the dots of all cells with `min` to `max` ATMs.
+fn dots(cells: &BTreeMap<(i32, i32), u32>, min: u32, max: u32) -> String {
+    let mut path = String::new();
+    for ((column, row), _) in cells.iter().filter(|(_, count)| (min..=max).contains(*count)) {
+        let [x, y] = [column, row].map(|cell| f64::from(*cell) * CELL + CELL / 2.0);
+        write!(path, "M{x} {y}h0").expect("a text");
+    }
+    path
+}
+
 impl MapWindow {
     fn middle(&self) -> [f64; 2] {
         [f64::midpoint(self.west, self.east), f64::midpoint(self.north, self.south)]
@@ -95,19 +99,19 @@ impl MapWindow {
 
     fn around(points: &[Point]) -> Self {
         if points.is_empty() {
-            return NOWHERE;
+            return DEFAULT_WINDOW;
         }
         let [mut x, mut y]: [Vec<f64>; 2] =
             [0, 1].map(|axis| points.iter().map(|point| project(*point)[axis]).collect());
         let [west, east] = span(&mut x);
         let [north, south] = span(&mut y);
-        // Room for the dots at the edges.
-        let room = ((east - west).max(south - north) * 0.08).max(LEAST / 2.0);
+        // Space for the dots at the edges.
+        let room = ((east - west).max(south - north) * 0.08).max(MIN_WIDTH / 2.0);
         Self { west: west - room, north: north - room, east: east + room, south: south + room }
     }
 }
 
-/// From where to where almost all values are.
+/// Returns the range of nearly all values.
 fn span(values: &mut [f64]) -> [f64; 2] {
     values.sort_unstable_by(f64::total_cmp);
     #[expect(

@@ -1,11 +1,14 @@
-//! Where marks and names have room on a drawing: nothing is written over what stands there.
+//! Places marks and names on a drawing, so that they do not overlap.
 
-/// A rectangle of the drawing, in its pixels, from its middle.
+use std::f64::consts::TAU;
+use std::iter;
+
+/// A rectangle of the drawing by its centre, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Patch {
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Half of its width and of its height.
+    /// Half of the width and of the height.
     pub(super) half: [f64; 2],
 }
 
@@ -20,7 +23,7 @@ impl Patch {
     }
 }
 
-/// What is taken of a drawing.
+/// The occupied rectangles of a drawing.
 #[derive(Debug)]
 pub(super) struct Room {
     width: f64,
@@ -33,14 +36,14 @@ impl Room {
         Self { width, height, taken: Vec::new() }
     }
 
-    /// Takes the first of these patches that is inside of the drawing and on nothing that was taken.
+    /// Occupies the first of these rectangles that is inside of the drawing and free.
     pub(super) fn take_first(&mut self, patches: impl IntoIterator<Item = Patch>) -> Option<Patch> {
         let found = patches.into_iter().find(|patch| self.is_free(patch))?;
         self.taken.push(found);
         Some(found)
     }
 
-    /// Takes a patch whatever it is on.
+    /// Occupies a rectangle, even if it overlaps others.
     pub(super) fn take(&mut self, patch: Patch) {
         self.taken.push(patch);
     }
@@ -53,16 +56,16 @@ impl Room {
     }
 }
 
-/// Where something may be moved to that has no room where it belongs: there itself first, then in circles around it.
-pub(super) fn around(reach: &[f64]) -> impl Iterator<Item = [f64; 2]> {
+/// Returns the offsets at which a mark may be placed: none first, then circles around it.
+pub(super) fn around(radii: &[f64]) -> impl Iterator<Item = [f64; 2]> {
     const DIRECTIONS: u8 = 12;
-    let circle = |radius: f64| {
+    let circles = radii.iter().flat_map(|radius| {
         (0..DIRECTIONS).map(move |direction| {
-            let (sin, cos) = (f64::from(direction) / f64::from(DIRECTIONS) * std::f64::consts::TAU).sin_cos();
-            [radius * sin, -radius * cos]
+            let angle = f64::from(direction) / f64::from(DIRECTIONS) * TAU;
+            [radius * angle.sin(), -radius * angle.cos()]
         })
-    };
-    std::iter::once([0.0, 0.0]).chain(reach.iter().copied().flat_map(circle))
+    });
+    iter::once([0.0, 0.0]).chain(circles)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The earth around a point, laid flat: distances and directions from that point are true (azimuthal equidistant
-//! projection), so rings around it are circles, at a pole and on the date line as anywhere.
+//! The azimuthal equidistant projection: distances and directions from its centre are true, also at the poles and
+//! across the date line, and rings around the centre are circles.
 
 use signpost_locator::{EARTH_RADIUS, Point};
 
-/// The earth laid flat around its middle.
+/// A projection around a centre.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane {
     middle: Point,
@@ -14,22 +14,23 @@ impl Plane {
         Self { middle }
     }
 
-    /// How far east and how far north of the middle a point is, in metres.
+    /// Returns how far a point is to the east and to the north of the centre, in metres.
     pub(super) fn metres(self, point: Point) -> [f64; 2] {
         let (sin_middle, cos_middle) = self.middle.lat().to_radians().sin_cos();
         let (sin, cos) = point.lat().to_radians().sin_cos();
-        let (sin_turn, cos_turn) = (point.lon() - self.middle.lon()).to_radians().sin_cos();
+        let turn = (point.lon() - self.middle.lon()).to_radians();
+        let (sin_turn, cos_turn) = turn.sin_cos();
         let [east, north] = [cos * sin_turn, cos_middle * sin - sin_middle * cos * cos_turn];
         let sine = east.hypot(north);
         let metres = self.middle.distance(point).in_metres();
         if sine < f64::EPSILON {
-            // The middle itself; or the point across the earth, which lies in every direction.
+            // The centre itself, or its antipode, which lies in every direction.
             return [0.0, if metres < 1.0 { 0.0 } else { metres }];
         }
         [east, north].map(|part| part / sine * metres)
     }
 
-    /// Half the way around the earth, in metres: nothing is farther.
+    /// Returns the maximum distance on the earth, in metres: half of its circumference.
     pub(super) fn farthest() -> f64 {
         EARTH_RADIUS.in_metres() * std::f64::consts::PI
     }

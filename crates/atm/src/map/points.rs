@@ -1,18 +1,18 @@
-//! Every machine as a dot, in as few bytes as a browser can read without a library.
+//! All ATMs as dots, in a compact format that browsers can read without a library.
 //!
-//! A little-endian `u32` counts the machines. Behind it stand all latitudes, then all longitudes, in ten-thousandths of a
-//! degree (11 m), each as what it is more than the one before: zigzag, LEB128. The machines stand in Morton order, so those
-//! that are near each other are mostly behind each other, and the steps are short.
+//! A little-endian `u32` is the number of ATMs. All latitudes follow, then all longitudes, in ten-thousandths of a
+//! degree (11 m), each as the difference from the one before (zigzag, LEB128). The ATMs are in Morton order, so that
+//! most differences are small.
 
 use signpost_locator::Point;
 
-/// How many machines the dots are at most. Of more, every second or third is one, all over the map alike.
+/// Maximum number of dots. If there are more ATMs, only every second or third is included, evenly over the map.
 pub const MOST_POINTS: usize = 200_000;
 
-/// In how many parts a degree is divided.
+/// Units per degree.
 const PARTS: f64 = 10_000.0;
 
-/// Writes machines down as dots.
+/// Encodes ATMs as dots.
 ///
 /// # Panics
 /// Never: there are at most [`MOST_POINTS`].
@@ -39,32 +39,34 @@ fn parts(degrees: f64) -> i32 {
     (degrees * PARTS).round() as i32
 }
 
-/// The bits of both coordinates by turns.
+/// Returns the Morton code of a point: the bits of both coordinates, interleaved.
 fn morton([lat, lon]: [i32; 2]) -> u64 {
-    let spread = |part: i32, least: i32| {
-        let mut bits = u64::from((part - least).unsigned_abs());
-        for (shift, mask) in [
-            (16, 0x0000_ffff_0000_ffff),
-            (8, 0x00ff_00ff_00ff_00ff),
-            (4, 0x0f0f_0f0f_0f0f_0f0f),
-            (2, 0x3333_3333_3333_3333),
-            (1, 0x5555_5555_5555_5555),
-        ] {
-            bits = (bits | (bits << shift)) & mask;
-        }
-        bits
-    };
-    spread(lat, -900_000) << 1 | spread(lon, -1_800_000)
+    spread_bits((lat + 900_000).unsigned_abs()) << 1 | spread_bits((lon + 1_800_000).unsigned_abs())
 }
 
+/// Inserts a zero before each bit.
+fn spread_bits(number: u32) -> u64 {
+    let mut bits = u64::from(number);
+    for (shift, mask) in [
+        (16, 0x0000_ffff_0000_ffff),
+        (8, 0x00ff_00ff_00ff_00ff),
+        (4, 0x0f0f_0f0f_0f0f_0f0f),
+        (2, 0x3333_3333_3333_3333),
+        (1, 0x5555_5555_5555_5555),
+    ] {
+        bits = (bits | (bits << shift)) & mask;
+    }
+    bits
+}
+
+/// Appends a number as zigzag and LEB128.
 fn write_step(bytes: &mut Vec<u8>, step: i32) {
     let mut zigzag = ((step << 1) ^ (step >> 31)).cast_unsigned();
-    let seven_bits = |number: u32| u8::try_from(number & 0x7f).expect("seven bits");
     while zigzag > 0x7f {
-        bytes.push(seven_bits(zigzag) | 0x80);
+        bytes.push(zigzag.to_le_bytes()[0] | 0x80);
         zigzag >>= 7;
     }
-    bytes.push(seven_bits(zigzag));
+    bytes.push(zigzag.to_le_bytes()[0]);
 }
 
 #[cfg(test)]

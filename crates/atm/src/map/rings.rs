@@ -1,8 +1,8 @@
-//! Rings of distance around the middle of a map.
+//! Rings of distance around the centre of a map.
 
 use signpost_locator::Distance;
 
-/// The unit in which rings are whole.
+/// The unit of the radii of rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RingUnit {
     /// International miles.
@@ -15,17 +15,17 @@ pub enum RingUnit {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ring {
     pub(super) radius: Distance,
-    /// In its unit, as it is written: `0.5`, `20`.
+    /// The radius in its unit, such as `0.5` or `20`.
     pub(super) length: String,
 }
 
-/// How many rings a map has at most.
-const MOST_RINGS: u32 = 3;
-/// How far apart rings may be, in their unit.
+/// Maximum number of rings.
+const MAX_RINGS: u32 = 3;
+/// Possible distances between rings, in their unit.
 const STEPS: [f64; 15] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0];
 
 impl RingUnit {
-    /// The unit as it is written behind a number.
+    /// Returns the symbol of the unit.
     pub(super) fn symbol(self) -> &'static str {
         match self {
             Self::Miles => "mi",
@@ -40,19 +40,24 @@ impl RingUnit {
         }
     }
 
-    /// Two or three rings at round distances, the widest of them at most this far from the middle; one or none where that
-    /// is nearer than any.
+    /// Returns two or three rings at round distances, the widest at most this far from the centre; fewer if that is too
+    /// near.
     pub(super) fn choose_rings(self, farthest: Distance) -> Vec<Ring> {
-        let fits = |times: u32| move |step: &&f64| self.distance(**step * f64::from(times)) <= farthest;
-        let step = STEPS.iter().rev().find(fits(2)).or_else(|| STEPS.iter().rev().find(fits(1)));
-        let Some(step) = step else { return Vec::new() };
-        let lengths = (1..=MOST_RINGS).map(|times| step * f64::from(times));
+        let Some(step) = self.largest_step(2.0, farthest).or_else(|| self.largest_step(1.0, farthest)) else {
+            return Vec::new();
+        };
+        let lengths = (1..=MAX_RINGS).map(|times| step * f64::from(times));
         let rings = lengths.map(|length| Ring { radius: self.distance(length), length: written(length) });
         rings.take_while(|ring| ring.radius <= farthest).collect()
     }
+
+    /// Returns the largest step that fits so many times into a distance.
+    fn largest_step(self, times: f64, farthest: Distance) -> Option<f64> {
+        STEPS.into_iter().rev().find(|step| self.distance(step * times) <= farthest)
+    }
 }
 
-/// A length without the noise of its last bits.
+/// Formats a length without the noise of its last bits.
 fn written(length: f64) -> String {
     format!("{}", (length * 100.0).round() / 100.0)
 }

@@ -1,4 +1,4 @@
-//! The shape of a status: the same on maps and in lists, for whoever sees no colours.
+//! The shape of a status on maps and in lists, for people who cannot distinguish the colours.
 
 use signpost_locator::AtmStatus;
 
@@ -18,10 +18,10 @@ pub enum StatusShape {
 }
 
 impl StatusShape {
-    /// All of them, as a legend lists them.
+    /// All shapes, in the order of the legend.
     pub const ALL: [Self; 5] = [Self::Open, Self::Closed, Self::Paused, Self::Out, Self::Unknown];
 
-    /// The shape of this status.
+    /// Returns the shape of a status.
     #[must_use]
     pub fn of(status: AtmStatus) -> Self {
         match status {
@@ -33,7 +33,7 @@ impl StatusShape {
         }
     }
 
-    /// Its class in the stylesheet.
+    /// Returns the class in the stylesheet.
     #[must_use]
     pub fn class(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
-//! The card: the machines of a result as a small page that an assistant shows in its own window (MCP Apps, 2026-01-26).
-//! Its parts are in `assets/card`; `npm --prefix tests/pages run card` makes of them the one file that is served.
+//! The card: the ATMs of a result as a small page that an assistant shows in its own window (MCP Apps, 2026-01-26).
+//! Its parts are in `assets/card`; `npm --prefix tests/pages run card` builds the file that is served.
 
 use serde_json::{Map, Value, json};
 use signpost_mcp::{Contents, Handler, Resource};
@@ -7,22 +7,22 @@ use url::Url;
 
 use crate::locator::{Locator, icons};
 
-/// The extension of the protocol by which it is shown.
+/// Name of the protocol extension for the card.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/ui";
-/// Assistants keep what was at an address once, so a card that differs gets another one.
+/// Assistants cache the card by its URI, so a changed card needs another URI.
 const URI: &str = "ui://signpost/atms-v1.html";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 const HTML: &str = include_str!("../../assets/atms-v1.html");
-/// Where it reads the address of the pages.
+/// The attribute of the card for the address of the pages, if there is none.
 const NO_PAGES: &str = r#"data-pages="""#;
 
-/// What the server says of the extension.
+/// Returns the settings of the extension in the capabilities of the server.
 pub(super) fn settings() -> Map<String, Value> {
     Map::from_iter([("mimeTypes".to_owned(), json!([MIME_TYPE]))])
 }
 
-/// What a tool says whose results the card shows. Assistants read the first, or an older spelling of it.
+/// Returns the metadata of a tool whose results the card shows: the current member and two older ones.
 pub(super) fn shows_results() -> Map<String, Value> {
     Map::from_iter([
         ("ui".to_owned(), json!({ "resourceUri": URI, "visibility": ["model", "app"] })),
@@ -31,7 +31,7 @@ pub(super) fn shows_results() -> Map<String, Value> {
     ])
 }
 
-/// The card. It loads nothing and asks nobody but its assistant; `domain` is the host name that it is to have there.
+/// Returns the card, which loads nothing and calls only its assistant. `domain` is its host name there.
 pub(super) fn resource(domain: Option<&str>) -> Resource<Locator> {
     let mut ui = json!({
         "csp": { "connectDomains": [], "resourceDomains": [] },
@@ -54,7 +54,7 @@ pub(super) fn resource(domain: Option<&str>) -> Resource<Locator> {
     }
 }
 
-/// Where people can reach the pages, the card links to them.
+/// Returns the card, with links to the pages if there is a public URL.
 fn html(public_url: Option<&Url>) -> String {
     let Some(url) = public_url else { return HTML.to_owned() };
     let address = url.as_str().trim_end_matches('/').replace('&', "&amp;").replace('"', "&quot;");

@@ -1,4 +1,4 @@
-//! What a half-typed argument could become, from the machines that are there.
+//! Completions of arguments, from the ATMs of the catalogue.
 
 use std::collections::BTreeSet;
 
@@ -7,47 +7,55 @@ use signpost_mcp::{Completion, Texts};
 
 use crate::locator::Locator;
 
-/// Codes of the states and provinces that have machines, by code or name.
+/// Returns the codes of the states and provinces with ATMs whose code or name starts with the typed text.
 pub(crate) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {
-    let (snapshot, typed) = (locator.catalogue.snapshot(), fold(typed));
-    let fits = |region: &Region| fold(region.code()).starts_with(&typed) || fold(region.name()).starts_with(&typed);
-    snapshot.regions().map(|(region, _)| region).filter(fits).map(Region::code).collect()
+    let typed = fold(typed);
+    let snapshot = locator.catalogue.snapshot();
+    let regions = snapshot.regions().map(|(region, _)| region);
+    let matching =
+        regions.filter(|region| [region.code(), region.name()].iter().any(|name| fold(name).starts_with(&typed)));
+    matching.map(Region::code).collect()
 }
 
-/// Cities that have machines, of the state if that is known.
+/// Returns the cities with ATMs, in the state if that is known.
 pub(crate) fn city(locator: &Locator, typed: &str, known: &Texts) -> Completion {
-    let (snapshot, typed) = (locator.catalogue.snapshot(), fold(typed));
+    let typed = fold(typed);
+    let snapshot = locator.catalogue.snapshot();
     let state = known.get("state").and_then(|state| Region::parse(state));
-    let of = |region: Region| state.is_none_or(|state| region == state);
-    let cities = snapshot.cities().filter(|(region, folded, _)| of(*region) && folded.starts_with(&typed));
+    let cities = snapshot
+        .cities()
+        .filter(|(region, folded, _)| state.is_none_or(|state| *region == state) && folded.starts_with(&typed));
     cities.map(|(_, _, name)| name).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Places that have machines, as `City, ST`.
+/// Returns the cities with ATMs, as `City, ST`.
 pub(crate) fn location(locator: &Locator, typed: &str, _: &Texts) -> Completion {
-    let (snapshot, typed) = (locator.catalogue.snapshot(), fold(typed));
+    let typed = fold(typed);
+    let snapshot = locator.catalogue.snapshot();
     let cities = snapshot.cities().filter(|(_, folded, _)| folded.starts_with(&typed));
     let names = cities.map(|(region, _, name)| format!("{name}, {}", region.code()));
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Ids that begin with the digits typed.
+/// Returns the IDs that start with the typed digits.
 pub(crate) fn atm_id(locator: &Locator, typed: &str, _: &Texts) -> Completion {
     let snapshot = locator.catalogue.snapshot();
     let ids = snapshot.entries().iter().map(|entry| entry.machine.id.get());
     match typed.trim() {
         "" => ids.collect(),
-        typed => match typed.parse::<u64>().ok().filter(|digits| *digits > 0) {
-            Some(digits) => ids.filter(|id| begins(*id, digits)).collect(),
-            None => Completion::default(),
+        typed => match typed.parse::<u64>() {
+            Ok(digits) if digits > 0 => ids.filter(|id| starts_with(*id, digits)).collect(),
+            _ => Completion::default(),
         },
     }
 }
 
-/// Whether a number is written with these digits first.
-fn begins(number: u64, digits: u64) -> bool {
-    let (length, of) = (number.ilog10(), digits.ilog10());
-    length >= of && number / 10_u64.pow(length - of) == digits
+/// Whether the decimal form of a number starts with these digits.
+fn starts_with(number: u64, digits: u64) -> bool {
+    match number.ilog10().checked_sub(digits.ilog10()) {
+        Some(rest) => number / 10_u64.pow(rest) == digits,
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +66,7 @@ mod tests {
     fn numbers_begin_with_digits() {
         for number in [1, 7, 10, 12, 99, 100, 120, 1_234, 9_007_199_254_740_992] {
             for digits in [1, 7, 9, 10, 12, 123, 90, 9_007_199_254_740_992] {
-                assert_eq!(begins(number, digits), number.to_string().starts_with(&digits.to_string()));
+                assert_eq!(starts_with(number, digits), number.to_string().starts_with(&digits.to_string()));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Documents that say where the tools are, for programs that have only our address: the specification's own (ATM
-//! locator, §2), a server card, and a catalogue that names the card. All are made from the server itself.
+//! Discovery documents, for programs that know only the address of the server: the specification's own (ATM locator,
+//! §2), a server card, and a catalogue that refers to the card. All are generated from the server.
 
 use axum::Router;
 use axum::http::HeaderMap;
@@ -14,7 +14,7 @@ use super::server::server;
 use crate::locator::Locator;
 use crate::service::AtmService;
 
-/// Paths of the documents, which have no limit.
+/// Paths of the documents, which have no rate limit.
 pub const PATHS: [&str; 3] = ["/.well-known/mcp-server", "/mcp/server-card", "/.well-known/ai-catalog.json"];
 
 const JSON: &str = "application/json";
@@ -31,13 +31,13 @@ pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
         .route(of_catalogue, serve(CATALOGUE, &catalogue(&server, base)))
 }
 
-/// A document that stays the same while the process lives.
+/// Serves a document that does not change while the process runs.
 fn serve(media_type: &'static str, document: &Value) -> axum::routing::MethodRouter<AtmService> {
     let document = PublicDocument::new(media_type, document);
     with_preflight(get(async move |headers: HeaderMap| document.reply(&headers)))
 }
 
-/// The specification's own document.
+/// Returns the specification's own document.
 fn document(server: &Server<Locator>, base: &str) -> Value {
     let capabilities = server.capabilities();
     json!({
@@ -49,15 +49,12 @@ fn document(server: &Server<Locator>, base: &str) -> Value {
     })
 }
 
-/// The server card (SEP-2127).
+/// Returns the server card (SEP-2127).
 fn card(server: &Server<Locator>, base: &str) -> Value {
     let info = server.info();
-    let remote = |transport: &str, path: &str, revisions: &[Revision]| {
-        let revisions: Vec<_> = revisions.iter().map(|revision| revision.as_str()).collect();
-        json!({ "type": transport, "url": format!("{base}{path}"), "supportedProtocolVersions": revisions })
-    };
-    let all = Revision::ALL;
-    let with_sessions: Vec<_> = all.into_iter().filter(|revision| !revision.is_stateless()).collect();
+    let all: Vec<_> = Revision::ALL.iter().map(|revision| revision.as_str()).collect();
+    let with_sessions = Revision::ALL.iter().filter(|revision| !revision.is_stateless());
+    let with_sessions: Vec<_> = with_sessions.map(|revision| revision.as_str()).collect();
     json!({
         "$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
         "name": format!("{}/{}", namespace(base), info.name),
@@ -65,11 +62,14 @@ fn card(server: &Server<Locator>, base: &str) -> Value {
         "version": info.version,
         "description": info.description,
         "icons": info.icons,
-        "remotes": [remote("streamable-http", "/mcp", &all), remote("sse", "/sse", &with_sessions)],
+        "remotes": [
+            { "type": "streamable-http", "url": format!("{base}/mcp"), "supportedProtocolVersions": all },
+            { "type": "sse", "url": format!("{base}/sse"), "supportedProtocolVersions": with_sessions },
+        ],
     })
 }
 
-/// The catalogue of what this host has for assistants: one server.
+/// Returns the catalogue of the servers for assistants on this host: one.
 fn catalogue(server: &Server<Locator>, base: &str) -> Value {
     json!({
         "specVersion": "1.0",
@@ -81,12 +81,12 @@ fn catalogue(server: &Server<Locator>, base: &str) -> Value {
     })
 }
 
-/// The host's labels, last first, as names of servers begin: `com.example.atm`.
+/// Returns the host name in reverse-DNS order, as names of servers start: `com.example.atm`.
 fn namespace(base: &str) -> String {
     host(base).split('.').rev().collect::<Vec<_>>().join(".")
 }
 
-/// The host's name. An address names nobody.
+/// Returns the host name, or `localhost` for an IP address.
 fn host(base: &str) -> String {
     let url = Url::parse(base).ok();
     url.as_ref().and_then(Url::domain).unwrap_or("localhost").to_owned()

@@ -1,5 +1,5 @@
-//! The ATM locator as clients of the Model Context Protocol see it: four tools, four resources, three prompts. What
-//! carries it is signpost-mcp.
+//! The ATM locator for clients of the Model Context Protocol: four tools, four resources, three prompts. The protocol
+//! is implemented in signpost-mcp.
 
 mod card;
 mod completions;

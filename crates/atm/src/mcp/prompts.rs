@@ -1,4 +1,4 @@
-//! Ways to begin a conversation about Bitcoin ATMs.
+//! Prompts that start a conversation about Bitcoin ATMs.
 
 use signpost_mcp::{
     CallError, Complete, Content, Contents, Handler, Prompt, PromptArgument, PromptMessage, Role, Texts,
@@ -8,7 +8,7 @@ use super::completions;
 use super::resources::{self, JSON};
 use crate::locator::{Locator, icons};
 
-/// What holds for every answer about machines.
+/// The instruction for every answer about ATMs.
 const CARE: &str = "Say for each how its status is known and how old that is; unknown is not open. Remind me that fees \
                     and limits differ and to check before I travel.";
 
@@ -81,14 +81,14 @@ fn compare(arguments: &Texts) -> String {
     )
 }
 
-/// The machine's record goes along, so that a client without tools can answer too.
+/// Returns the prompt with the record of the ATM, so that a client without tools can answer too.
 fn is_open(locator: &Locator, id: &str) -> Result<Vec<PromptMessage>, CallError> {
     let contents = Contents::Text(resources::atm(locator, id)?.json().to_owned());
     let content =
         Content::Resource { uri: resources::ATM.replace("{atmId}", id), mime_type: JSON.to_owned(), contents };
-    let asked = format!(
+    let question = format!(
         "Is the Bitcoin ATM {id} open now? Answer from this record, and say how its status is known and how old that \
          is; unknown is not open. If it is not open, find others near it with find_nearest_bitcoin_atm."
     );
-    Ok(vec![PromptMessage { role: Role::User, content }, PromptMessage::user(asked)])
+    Ok(vec![PromptMessage { role: Role::User, content }, PromptMessage::user(question)])
 }

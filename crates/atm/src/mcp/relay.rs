@@ -1,4 +1,4 @@
-//! Messages for event streams that are open at another server, brought there by Redis.
+//! Forwards messages through Redis to event streams that are open at another server.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,30 +19,30 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long a stream that was opened waits until it can be reached from elsewhere, and a message for its answer.
+/// Maximum wait of a new stream for its subscription, and of a message for its answer.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long until Redis is tried again.
+/// Delay before Redis is tried again.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
-/// How many streams' beginnings and ends may wait until Redis knows of them.
+/// Maximum subscriptions and unsubscriptions that wait for Redis.
 const MAX_WAITING_COMMANDS: usize = 4096;
 
-/// The way to other servers' streams.
+/// The relay to the streams of other servers.
 pub(crate) struct Streams {
     redis: Redis,
-    /// Where this server is answered.
+    /// The channel for answers to this server.
     inbox: String,
     post: OnceLock<PostToStream>,
-    /// The streams that are open here.
+    /// The streams that are open at this server.
     open: Mutex<HashSet<String>>,
-    /// Messages on their way, by number.
-    asked: Mutex<HashMap<u64, oneshot::Sender<PostResult>>>,
+    /// Forwarded messages without an answer, by number.
+    pending: Mutex<HashMap<u64, oneshot::Sender<PostResult>>>,
     number: AtomicU64,
     is_listening: AtomicBool,
     commands: mpsc::Sender<RelayCommand>,
     receiver: Mutex<Option<mpsc::Receiver<RelayCommand>>>,
 }
 
-/// What the listening connection is to do.
+/// A command for the listening connection.
 enum RelayCommand {
     Subscribe(String, oneshot::Sender<()>),
     Unsubscribe(String),
@@ -56,7 +56,7 @@ impl Streams {
             inbox: format!("signpost:server:{}", HEXLOWER.encode(&random::<16>())),
             post: OnceLock::new(),
             open: Mutex::default(),
-            asked: Mutex::default(),
+            pending: Mutex::default(),
             number: AtomicU64::new(0),
             is_listening: AtomicBool::new(false),
             commands,
@@ -64,12 +64,12 @@ impl Streams {
         }
     }
 
-    /// Listens until the server drains.
+    /// Listens for messages until the server drains.
     pub(crate) async fn run(self: Arc<Self>, draining: CancellationToken) {
         let Some(mut commands) = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
         let listen = async {
             loop {
-                // That Redis is away was said where it was asked.
+                // The connection logs failures of Redis itself.
                 let ended = self.listen(&mut commands).await;
                 self.is_listening.store(false, Ordering::SeqCst);
                 if let Err(error) = ended {
@@ -84,7 +84,7 @@ impl Streams {
     async fn listen(&self, commands: &mut mpsc::Receiver<RelayCommand>) -> Result<()> {
         let (mut sink, mut messages) = self.redis.listen().await?.split();
         sink.subscribe(&self.inbox).await?;
-        // Streams that are opened from now on say so by themselves.
+        // From now on new streams subscribe by themselves.
         self.is_listening.store(true, Ordering::SeqCst);
         let open: Vec<String> = self.lock_open().iter().map(|session| channel(session)).collect();
         for channel in open {
@@ -92,7 +92,7 @@ impl Streams {
         }
         loop {
             tokio::select! {
-                command = commands.recv() => follow(&mut sink, command.context("the server is stopping")?).await?,
+                command = commands.recv() => execute(&mut sink, command.context("the server is stopping")?).await?,
                 message = messages.next() => {
                     let message = message.context("the connection ended")?;
                     self.handle_message(message.get_channel_name(), message.get_payload_bytes()).await;
@@ -101,49 +101,51 @@ impl Streams {
         }
     }
 
-    /// A message for a stream that is open here, or the answer to one that went elsewhere.
+    /// Handles a message for a stream that is open here, or the answer to a forwarded message.
     async fn handle_message(&self, channel: &str, payload: &[u8]) {
         if channel == self.inbox {
-            let answer = str::from_utf8(payload).ok().and_then(|text| text.split_once(' '));
-            let Some((Ok(number), Some(result))) = answer.map(|(number, word)| (number.parse(), parse_result(word)))
-            else {
-                return;
-            };
-            if let Some(asked) = self.lock_asked().remove(&number) {
-                let _gave_up = asked.send(result);
+            let Some((number, result)) = parse_answer(payload) else { return };
+            if let Some(pending) = self.lock_pending().remove(&number) {
+                let _timed_out = pending.send(result);
             }
             return;
         }
-        let (Some(session), Some(posted)) = (channel.strip_prefix(STREAM), RelayedMessage::parse(payload)) else {
-            return;
+        let Some(session) = channel.strip_prefix(STREAM) else { return };
+        let Some(posted) = RelayedMessage::parse(payload) else { return };
+        let result = match self.post.get() {
+            Some(post) => post(session, posted.body, posted.request_id),
+            None => PostResult::Unknown,
         };
-        let result = self.post.get().map_or(PostResult::Unknown, |post| post(session, posted.body, posted.request_id));
         let answer = format!("{} {}", posted.number, word(result));
         let inbox = posted.inbox;
-        // Who is not answered gives up by itself.
+        // Without an answer the sender times out.
         let _sent = self.redis.ask(async |mut redis| redis.publish::<_, _, ()>(inbox, answer).await).await;
     }
 
     async fn send(&self, session: &str, message: Bytes, request_id: Option<&str>) -> PostResult {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let (asked, answer) = oneshot::channel();
-        self.lock_asked().insert(number, asked);
+        let (pending, answer) = oneshot::channel();
+        self.lock_pending().insert(number, pending);
         let posted = RelayedMessage { inbox: &self.inbox, number, request_id, body: message }.write();
-        let heard = self.redis.ask(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
-        let result = match heard {
-            Ok(1..) => timeout(STREAM_TIMEOUT, answer).await.ok().and_then(Result::ok),
-            _ => None,
+        let receivers =
+            self.redis.ask(async |mut redis| redis.publish::<_, _, i64>(channel(session), posted).await).await;
+        let result = match receivers {
+            Ok(1..) => match timeout(STREAM_TIMEOUT, answer).await {
+                Ok(Ok(result)) => result,
+                _ => PostResult::Unknown,
+            },
+            _ => PostResult::Unknown,
         };
-        self.lock_asked().remove(&number);
-        result.unwrap_or(PostResult::Unknown)
+        self.lock_pending().remove(&number);
+        result
     }
 
     fn lock_open(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_asked(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<PostResult>>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_pending(&self) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<PostResult>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,11 +157,11 @@ impl Relay for Streams {
     fn opened<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
         self.lock_open().insert(session.to_owned());
         async move {
-            let (done, heard) = oneshot::channel();
-            // Where Redis is away the stream is heard once it is back, and until then served by this server alone.
+            let (done, subscribed) = oneshot::channel();
+            // Without Redis the stream is subscribed once Redis is back; until then only this server serves it.
             let is_listening = self.is_listening.load(Ordering::SeqCst);
             if is_listening && self.commands.try_send(RelayCommand::Subscribe(channel(session), done)).is_ok() {
-                drop(timeout(STREAM_TIMEOUT, heard).await);
+                drop(timeout(STREAM_TIMEOUT, subscribed).await);
             }
         }
         .boxed()
@@ -182,11 +184,11 @@ impl Relay for Streams {
     }
 }
 
-async fn follow(sink: &mut PubSubSink, command: RelayCommand) -> Result<()> {
+async fn execute(sink: &mut PubSubSink, command: RelayCommand) -> Result<()> {
     match command {
         RelayCommand::Subscribe(channel, done) => {
             sink.subscribe(channel).await?;
-            let _gave_up = done.send(());
+            let _timed_out = done.send(());
         }
         RelayCommand::Unsubscribe(channel) => sink.unsubscribe(channel).await?,
     }
@@ -199,7 +201,7 @@ fn channel(session: &str) -> String {
     format!("{STREAM}{session}")
 }
 
-/// A message on its way: a line that says where from, and the body.
+/// A forwarded message: a line with its origin, and the body.
 struct RelayedMessage<'a> {
     inbox: &'a str,
     number: u64,
@@ -211,8 +213,10 @@ impl<'a> RelayedMessage<'a> {
     fn parse(payload: &'a [u8]) -> Option<Self> {
         let end = payload.iter().position(|byte| *byte == b'\n')?;
         let mut head = str::from_utf8(&payload[..end]).ok()?.splitn(3, ' ');
-        let (inbox, number, request_id) = (head.next()?, head.next()?.parse().ok()?, head.next()?);
-        let request_id = Some(request_id).filter(|id| !id.is_empty());
+        let inbox = head.next()?;
+        let number = head.next()?.parse().ok()?;
+        let request_id = head.next()?;
+        let request_id = if request_id.is_empty() { None } else { Some(request_id) };
         Some(Self { inbox, number, request_id, body: Bytes::copy_from_slice(&payload[end + 1..]) })
     }
 
@@ -230,6 +234,10 @@ fn word(result: PostResult) -> &'static str {
     }
 }
 
-fn parse_result(text: &str) -> Option<PostResult> {
-    [PostResult::Accepted, PostResult::Full, PostResult::Unknown].into_iter().find(|result| word(*result) == text)
+/// Parses the number of a message and its result.
+fn parse_answer(payload: &[u8]) -> Option<(u64, PostResult)> {
+    let (number, text) = str::from_utf8(payload).ok()?.split_once(' ')?;
+    let results = [PostResult::Accepted, PostResult::Full, PostResult::Unknown];
+    let result = results.into_iter().find(|result| word(*result) == text)?;
+    Some((number.parse().ok()?, result))
 }

@@ -1,4 +1,4 @@
-//! What can be read without calling a tool: one machine, the machines of a city, and what the catalogue covers.
+//! Resources: one ATM, the ATMs of a city, and the coverage of the catalogue.
 
 use serde_json::{Map, Value, json};
 use signpost_locator::gazetteer::ATTRIBUTION;
@@ -8,7 +8,7 @@ use super::{completions, tools};
 use crate::locator::{Locator, icons};
 
 pub(crate) const ATM: &str = "atm://{atmId}";
-/// Maximum sources in the description of what the catalogue covers.
+/// Maximum sources in the coverage.
 const MAX_SOURCES: usize = 100;
 pub(crate) const JSON: &str = "application/json";
 
@@ -51,12 +51,15 @@ pub(crate) fn all() -> [Resource<Locator>; 3] {
     ]
 }
 
-/// Everything known about the machine with the id that `digits` spell.
+/// Returns all details of the ATM with this ID in decimal digits.
 pub(crate) fn atm(locator: &Locator, digits: &str) -> Result<Structured, CallError> {
-    // As in the tool's argument: a number, and spelled as numbers are.
-    let id: Option<u64> = digits.parse().ok().filter(|id: &u64| id.to_string() == digits);
-    let id = id.ok_or_else(|| CallError::Failed("an atmId is a whole number, such as 12".to_owned()))?;
-    tools::get_details(locator, &Map::from_iter([("atmId".to_owned(), json!(id))]))
+    match digits.parse::<u64>() {
+        // Only the canonical spelling, as in the argument of the tool.
+        Ok(id) if id.to_string() == digits => {
+            tools::get_details(locator, &Map::from_iter([("atmId".to_owned(), json!(id))]))
+        }
+        _ => Err(CallError::Failed("an atmId is a whole number, such as 12".to_owned())),
+    }
 }
 
 fn city(locator: &Locator, variables: &Texts) -> Result<Structured, CallError> {

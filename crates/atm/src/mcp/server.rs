@@ -1,11 +1,11 @@
-//! The server that clients meet: its name, its instructions, and all that it offers.
+//! The MCP server: its name, its instructions, its tools, resources and prompts.
 
 use signpost_mcp::{Info, Server};
 
 use super::{card, prompts, resources, tools};
 use crate::locator::{Locator, icons};
 
-/// What a model reads before it uses any tool.
+/// The instructions that a model reads before it uses a tool.
 const INSTRUCTIONS: &str = "\
 Finds Bitcoin ATMs. Begin with find_nearest_bitcoin_atm: give it the place as the user said it, or coordinates; if the \
 user gave no place, ask for a city and state, a ZIP code or coordinates. Use the \
@@ -13,8 +13,8 @@ ids it returns for get_atm_details. Distances are in miles unless units is km. F
 differ: tell people to check before they travel. A status says when and why it is believed; 'unknown' means unknown, \
 not open.";
 
-/// The server; whatever describes it elsewhere is made from it. `geocodes` says whether an external geocoder may have to
-/// be asked, `card_domain` the host name that the card is to have in an assistant.
+/// Creates the server. `geocodes` is whether there is an external geocoder; `card_domain` is the host name of the card
+/// in an assistant. Documents that describe the server are generated from it.
 #[must_use]
 pub fn server(geocodes: bool, card_domain: Option<&str>) -> Server<Locator> {
     let info = Info {

@@ -1,4 +1,4 @@
-//! `/mcp` and `/sse`: signpost-mcp's transports around our tools, with our limits and origins.
+//! `/mcp` and `/sse`: the transports of signpost-mcp with the tools, limits and origins of this server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use signpost_mcp::{Bucket, Gate, Hosts, Http, OpenPage, Origins, Permit, RetryAfter, SessionLimits, Sessions};
 use signpost_platform::limits::{Concurrent, Limit, is_over_in_progress, release_in_progress};
+use signpost_platform::web::peer::peer;
 use signpost_store::random;
 
 use super::relay::Streams;
@@ -16,13 +17,13 @@ use super::server::server;
 use crate::locator::{Deployment, Locator};
 use crate::service::AtmService;
 
-/// Most event streams that are open to one client address: of 1024 in all.
+/// Maximum open event streams of one client address, of 1024 in all.
 const MAX_STREAMS_PER_CLIENT: usize = 64;
-/// When a client who has that many may try again.
+/// Pause of a client with too many open event streams.
 const STREAM_PAUSE: Duration = Duration::from_secs(5);
 /// Pause of a client with too many requests in progress.
 const IN_PROGRESS_PAUSE: Duration = Duration::from_secs(1);
-/// Where it is served.
+/// The paths of the transports.
 pub const PATHS: [&str; 2] = ["/mcp", "/sse"];
 
 pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService> {
@@ -48,13 +49,13 @@ pub(crate) fn router(service: &AtmService, page: OpenPage) -> Router<AtmService>
     signpost_mcp::router(server(geocodes, service.settings.card_domain.as_deref()), locator, http).with_state(())
 }
 
-/// Streams do not end by themselves: without this every stop would wait for the longest of them.
+/// Closes the streams when the server drains. They do not end by themselves, and a stop waits for them.
 async fn close_at_drain(service: AtmService, sessions: Sessions) {
     service.draining.cancelled().await;
     sessions.close();
 }
 
-/// The server's own pages may always call it.
+/// Returns the origins of this server's own pages, which may always call it.
 fn own_origins(service: &AtmService) -> Origins {
     let port = service.listen.port();
     let mut own: Vec<String> = service.public_url.iter().map(|url| url.origin().ascii_serialization()).collect();
@@ -64,13 +65,14 @@ fn own_origins(service: &AtmService) -> Origins {
     Origins::parse(own.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// A web page can point its own name at loopback; a server there answers to loopback's names only.
+/// Returns the accepted host names. A web page can point its own name at loopback, so a loopback server accepts only
+/// loopback names.
 fn hosts(service: &AtmService) -> Hosts {
     if !service.listen.ip().is_loopback() {
         return Hosts::Any;
     }
-    let public = service.public_url.as_ref().and_then(|url| url.host_str()).map(ToOwned::to_owned);
-    Hosts::Loopback { also: public.into_iter().collect() }
+    let public = service.public_url.as_ref().and_then(|url| url.host_str());
+    Hosts::Loopback { also: public.map(str::to_owned).into_iter().collect() }
 }
 
 struct McpGate {
@@ -83,7 +85,7 @@ impl McpGate {
         if is_over_in_progress(&request.extensions) {
             return Err(RetryAfter(IN_PROGRESS_PAUSE));
         }
-        let caller = signpost_platform::web::peer::peer(&self.service, &request.extensions, &request.headers);
+        let caller = peer(&self.service, &request.extensions, &request.headers);
         let limit = match bucket {
             Bucket::Message => Limit::Mcp,
             Bucket::Stream => Limit::Sse,

@@ -1,4 +1,4 @@
-//! Where the data come from, and how a status is decided.
+//! The page about the data: its sources, and how a status is decided.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use axum::response::Response;
 use maud::{Markup, html};
 use signpost_locator::gazetteer::ATTRIBUTION;
 
+use super::context::PageContext;
 use super::crumbs::crumbs;
-use super::document::{LocatorDocument, find_kept};
-use super::ground::Ground;
+use super::document::{LocatorDocument, cached_or_drawn};
 use super::paging::ListPage;
 use super::parts::missing_page;
 use super::status::status_shape;
-use super::visit::LocatorVisit;
+use super::words::utc_date;
 use crate::catalogue::Source;
 use crate::map::StatusShape;
 
@@ -20,24 +20,24 @@ const PATH: &str = "/about/data";
 /// Maximum sources on a page.
 const MAX_SOURCES: usize = 200;
 
-pub(super) async fn show(visit: LocatorVisit) -> Response {
-    let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground) {
-        return kept;
-    }
-    let words = visit.words();
-    let sources: Vec<&Source> = ground.snapshot.sources().collect();
-    let Some(page) = ListPage::new(&visit, PATH, MAX_SOURCES, sources.len()) else {
-        return missing_page(&visit, &ground, None);
+pub(super) async fn show(context: PageContext) -> Response {
+    cached_or_drawn(context, draw).await
+}
+
+fn draw(context: &PageContext) -> Response {
+    let words = context.words();
+    let sources: Vec<&Source> = context.snapshot.sources().collect();
+    let Some(page) = ListPage::new(context, PATH, "", MAX_SOURCES, sources.len()) else {
+        return missing_page(context, None);
     };
     let steps = [(words.start.to_owned(), Some("/".to_owned())), (words.about_data.to_owned(), None)];
     let main = html! {
         main #main .wrap.stack {
-            (crumbs(&visit, &steps))
+            (crumbs(context, &steps))
             h1 { (words.about_data) }
             p.lead { (words.about_lead) }
-            (source_table(&visit, &ground, &sources[page.range()]))
-            (page.links(&visit))
+            (source_table(context, &sources[page.range()]))
+            (page.links(context))
             section #status .card.stack {
                 h2 { (words.how_status) }
                 p { (words.status_lead) }
@@ -56,22 +56,23 @@ pub(super) async fn show(visit: LocatorVisit) -> Response {
             section.card.stack {
                 h2 { (words.your_searches) }
                 p { (words.your_searches_text) }
-                @if let Some(geocoder) = &visit.service.catalogue.geocoder {
+                @if let Some(geocoder) = &context.service.catalogue.geocoder {
                     p { ((words.asks_geocoder)(geocoder.name())) }
                 }
             }
         }
     };
-    let (title, description) = (page.title(words.about_data.to_owned()), page.title(words.about_lead.to_owned()));
-    let (address, kept_query) = (page.address(), page.kept_query());
-    let document = LocatorDocument::new(&address, title, description, main);
-    LocatorDocument { kept_query, ..document }.public(&visit, &ground)
+    let title = page.title(words.about_data.to_owned());
+    let description = page.title(words.about_lead.to_owned());
+    let path = page.path();
+    let document = LocatorDocument::new(&path, title, description, main);
+    LocatorDocument { kept_query: page.kept_query(), ..document }.public(context)
 }
 
-fn source_table(visit: &LocatorVisit, ground: &Ground, shown: &[&Source]) -> Markup {
-    let words = visit.words();
+fn source_table(context: &PageContext, shown: &[&Source]) -> Markup {
+    let words = context.words();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for claim in ground.snapshot.entries().iter().flat_map(|entry| &entry.machine.claims) {
+    for claim in context.snapshot.entries().iter().flat_map(|entry| &entry.machine.claims) {
         *counts.entry(&claim.source).or_default() += 1;
     }
     html! {
@@ -91,7 +92,7 @@ fn source_table(visit: &LocatorVisit, ground: &Ground, shown: &[&Source]) -> Mar
                                 td { bdi { (source.name) } }
                                 td { bdi { (source.attribution) } }
                                 td { ((words.number)(counts.get(&*source.name).copied().unwrap_or_default())) }
-                                td { ((words.date)(words.day_of(source.imported_at))) }
+                                td { ((words.date)(utc_date(source.imported_at))) }
                             }
                         }
                     }

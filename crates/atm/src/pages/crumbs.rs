@@ -1,33 +1,37 @@
-//! The way to a page, from the first one on.
+//! Breadcrumbs.
 
 use maud::{Markup, html};
 
 use super::addresses::{area_name, area_path, town_path};
-use super::visit::LocatorVisit;
+use super::context::PageContext;
 use crate::catalogue::{Town, TownArea};
 
-/// One step on the way to a page: its name, and its address where it is not the page itself.
+/// A breadcrumb: the name and the path of a page; the current page may have no path.
 pub(super) type Crumb = (String, Option<String>);
 
-/// The way to an area, or to a town of it.
-pub(super) fn crumbs_of(visit: &LocatorVisit, area: TownArea, town: Option<&Town>) -> Vec<Crumb> {
+/// Returns the breadcrumbs of an area, or of a town in it.
+pub(super) fn crumbs_of(context: &PageContext, area: TownArea, town: Option<&Town>) -> Vec<Crumb> {
     let country = TownArea { region: None, ..area };
-    let mut crumbs: Vec<Crumb> = vec![(visit.words().start.to_owned(), Some("/".to_owned()))];
-    for one in [Some(country), area.region.map(|_| area)].into_iter().flatten() {
-        crumbs.push((area_name(visit.words(), one).to_owned(), Some(area_path(one))));
+    let words = context.words();
+    let mut crumbs: Vec<Crumb> = vec![(words.start.to_owned(), Some("/".to_owned()))];
+    crumbs.push((area_name(words, country).to_owned(), Some(area_path(country))));
+    if area.region.is_some() {
+        crumbs.push((area_name(words, area).to_owned(), Some(area_path(area))));
     }
-    crumbs.extend(town.map(|town| (town.name.to_string(), Some(town_path(town)))));
+    if let Some(town) = town {
+        crumbs.push((town.name.to_string(), Some(town_path(town))));
+    }
     crumbs
 }
 
-/// The same for readers: the last step is the page itself.
-pub(super) fn crumbs(visit: &LocatorVisit, steps: &[Crumb]) -> Markup {
+/// Returns the breadcrumbs as a list of links, except for the last one, the current page.
+pub(super) fn crumbs(context: &PageContext, steps: &[Crumb]) -> Markup {
     let last = steps.len().saturating_sub(1);
     html! {
         ol.crumbs {
             @for (at, (name, path)) in steps.iter().enumerate() {
                 li {
-                    @if let Some(path) = path.as_ref().filter(|_| at < last) { a href=(visit.link(path)) { bdi { (name) } } }
+                    @if let Some(path) = path.as_ref().filter(|_| at < last) { a href=(context.link(path)) { bdi { (name) } } }
                     @else { bdi { (name) } }
                 }
             }

@@ -1,30 +1,30 @@
-//! What a machine does, and on which terms.
+//! The card of an ATM with its services, fees and limits.
 
 use maud::{Markup, html};
-use signpost_locator::{CashLimits, Decimal, Fees, Kyc, Tri};
+use signpost_locator::{CashLimits, Fees, Kyc, Tri};
 
-use super::visit::LocatorVisit;
+use super::context::PageContext;
 use super::words::LocatorWords;
 use crate::view::MachineView;
 
-/// The card of what it does. What is missing is said to be not known.
-pub(super) fn facts(visit: &LocatorVisit, view: &MachineView<'_>) -> Markup {
-    let (words, record) = (visit.words(), view.record);
+/// Returns the card. Missing coins, fees and limits are shown as unknown; other missing values are left out.
+pub(super) fn facts(context: &PageContext, view: &MachineView<'_>) -> Markup {
+    let words = context.words();
+    let record = view.record;
     let more = record.more.as_deref();
-    let fees = more.map(|more| &more.fees).filter(|fees| !fees.is_empty());
-    let limits = more.map(|more| &more.limits).filter(|limits| !limits.is_empty());
-    let fact = |name: &str, value: &Option<String>| {
-        html! { dt { (name) } dd { (value.as_deref().unwrap_or(words.not_known)) } }
-    };
+    let coins = traded_coins(view);
+    let coins = (!coins.is_empty()).then(|| coins.join(", "));
+    let fee = more.filter(|more| !more.fees.is_empty()).map(|more| fee_text(words, &more.fees));
+    let limit = more.filter(|more| !more.limits.is_empty()).map(|more| limit_text(words, &more.limits));
     html! {
         section.card {
             h2 { (words.what_it_does) }
             dl.facts {
                 dt { (words.buy) } dd { (answer(words, record.buy)) }
                 dt { (words.sell) } dd { (answer(words, record.sell)) }
-                (fact(words.coins, &coins(view)))
-                (fact(words.fee, &fees.map(|fees| fee_text(words, fees))))
-                (fact(words.limit, &limits.map(|limits| limit_text(words, limits))))
+                dt { (words.coins) } dd { (coins.as_deref().unwrap_or(words.not_known)) }
+                dt { (words.fee) } dd { (fee.as_deref().unwrap_or(words.not_known)) }
+                dt { (words.limit) } dd { (limit.as_deref().unwrap_or(words.not_known)) }
                 @if let Some(kyc) = more.and_then(|more| more.kyc.known()) { dt { (words.bring) } dd { (id_text(words, kyc)) } }
                 @if let Some(operator) = &record.operator { dt { (words.operator) } dd { bdi { (operator) } } }
                 @if let Some(shop) = more.and_then(|more| more.located_in.as_ref()) { dt { (words.located_in) } dd { bdi { (shop) } } }
@@ -44,42 +44,43 @@ fn answer(words: &LocatorWords, known: Tri) -> &'static str {
     }
 }
 
-/// The coins that it is known to deal in.
-fn coins(view: &MachineView<'_>) -> Option<String> {
-    let known = view.record.coins.iter().filter(|(_, deals)| **deals == Tri::Yes);
-    let codes: Vec<&str> = known.map(|(coin, _)| coin.code()).collect();
-    (!codes.is_empty()).then(|| codes.join(", "))
+/// Returns the codes of the coins that the ATM is known to trade.
+pub(super) fn traded_coins<'a>(view: &MachineView<'a>) -> Vec<&'a str> {
+    let traded = view.record.coins.iter().filter(|(_, trades)| **trades == Tri::Yes);
+    traded.map(|(coin, _)| coin.code()).collect()
 }
 
 fn fee_text(words: &LocatorWords, fees: &Fees) -> String {
     let currency = fees.currency.map(|currency| format!(" {currency}")).unwrap_or_default();
-    let side = |name: &str, percent: Option<&Decimal>, fixed: Option<&Decimal>| {
-        let parts = [
-            percent.map(|percent| format!("{} %", (words.decimal)(percent.as_str()))),
-            fixed.map(|fixed| format!("{}{currency}", (words.decimal)(fixed.as_str()))),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| format!("{name} {}", parts.join(" + ")))
-    };
-    let sides = [
-        side(words.fee_buying, fees.buy_percent.as_ref(), fees.buy_fixed.as_ref()),
-        side(words.fee_selling, fees.sell_percent.as_ref(), fees.sell_fixed.as_ref()),
-    ];
-    sides.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let mut sides = Vec::new();
+    for (name, percent, fixed) in [
+        (words.fee_buying, &fees.buy_percent, &fees.buy_fixed),
+        (words.fee_selling, &fees.sell_percent, &fees.sell_fixed),
+    ] {
+        let percent = percent.as_ref().map(|percent| format!("{} %", (words.decimal)(percent.as_str())));
+        let fixed = fixed.as_ref().map(|fixed| format!("{}{currency}", (words.decimal)(fixed.as_str())));
+        let parts: Vec<String> = percent.into_iter().chain(fixed).collect();
+        if !parts.is_empty() {
+            sides.push(format!("{name} {}", parts.join(" + ")));
+        }
+    }
+    sides.join("; ")
 }
 
 fn limit_text(words: &LocatorWords, limits: &CashLimits) -> String {
     let currency = limits.currency.map(|currency| format!(" {currency}")).unwrap_or_default();
-    let amount = |name: fn(&str) -> String, value: Option<&Decimal>| {
-        value.map(|value| name(&format!("{}{currency}", (words.decimal)(value.as_str()))))
-    };
-    let all = [
-        amount(words.limit_least, limits.min.as_ref()),
-        amount(words.limit_once, limits.max.as_ref()),
-        amount(words.limit_day, limits.max_day.as_ref()),
-        amount(words.limit_kyc, limits.kyc_above.as_ref()),
-    ];
-    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let mut texts = Vec::new();
+    for (text, limit) in [
+        (words.limit_least, &limits.min),
+        (words.limit_once, &limits.max),
+        (words.limit_day, &limits.max_day),
+        (words.limit_kyc, &limits.kyc_above),
+    ] {
+        if let Some(limit) = limit {
+            texts.push(text(&format!("{}{currency}", (words.decimal)(limit.as_str()))));
+        }
+    }
+    texts.join("; ")
 }
 
 fn id_text(words: &LocatorWords, kyc: Kyc) -> &'static str {

@@ -1,11 +1,11 @@
-//! Which machines of a list are shown; the choice stands in the address.
+//! The filters of a list, selected by `only` in the URL.
 
 use jiff::Timestamp;
 use signpost_locator::{AtmStatus, Freshness, Tri};
 
 use crate::view::MachineView;
 
-/// Which machines a list shows.
+/// The ATMs that a list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListFilter {
     All,
@@ -17,12 +17,12 @@ pub(super) enum ListFilter {
 impl ListFilter {
     pub(super) const EACH: [Self; 4] = [Self::All, Self::Open, Self::PaysOut, Self::Checked];
 
-    /// The one that `only` in an address names; all, where it names none.
+    /// Returns the filter with this value of `only`; [`Self::All`] for other values.
     pub(super) fn named(only: Option<&str>) -> Self {
-        Self::EACH.into_iter().find(|filter| only.is_some() && filter.name() == only).unwrap_or(Self::All)
+        Self::EACH.into_iter().find(|filter| filter.name() == only).unwrap_or(Self::All)
     }
 
-    /// As in an address.
+    /// Returns the value of `only` in the URL.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Self::All => None,
@@ -32,6 +32,15 @@ impl ListFilter {
         }
     }
 
+    /// Returns a query that ends in `&`, or nothing, with the filter added.
+    pub(super) fn add_to(self, query: &str) -> String {
+        match self.name() {
+            Some(name) => format!("{query}only={name}&"),
+            None => query.to_owned(),
+        }
+    }
+
+    /// Whether the filter shows an ATM.
     pub(super) fn fits(self, view: &MachineView<'_>, now: Timestamp) -> bool {
         match self {
             Self::All => true,

@@ -1,52 +1,52 @@
-//! What pages say to programs, in the words of schema.org. What is not known is left out.
+//! Structured data of pages, as schema.org defines it. Unknown values are left out.
 
 use jiff::civil::Time;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use signpost_locator::{AtmId, AtmStatus, OpenDay, OpenSpan, Region, Tri};
 use signpost_platform::pages::href::href;
 
 use super::addresses::{area_name, machine_path};
+use super::context::PageContext;
 use super::crumbs::Crumb;
-use super::visit::LocatorVisit;
+use super::facts::traded_coins;
 use super::week::MachineWeek;
+use super::words::utc_date;
 use crate::catalogue::Town;
 use crate::view::MachineView;
 
 const CONTEXT: &str = "https://schema.org";
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// An address of ours: whole where the operator said what it is.
-fn address(visit: &LocatorVisit, path: &str) -> String {
-    match visit.service.public_url {
-        Some(_) => visit.service.public_address.clone() + path,
-        None => visit.service.origin.link(path),
+/// Returns the absolute URL of a path if the operator configured the public URL, else a link.
+fn address(context: &PageContext, path: &str) -> String {
+    match context.service.public_url {
+        Some(_) => context.service.public_address.clone() + path,
+        None => context.service.origin.link(path),
     }
 }
 
-/// A machine that is not gone.
+/// Returns the data of an ATM that is not gone.
 pub(super) fn machine_data(
-    visit: &LocatorVisit,
+    context: &PageContext,
     view: &MachineView<'_>,
     week: &MachineWeek,
     town: Option<&Town>,
 ) -> Value {
     let record = view.record;
-    let own = address(visit, &machine_path(view.entry.machine.id));
+    let own = address(context, &machine_path(view.entry.machine.id));
     let [lat, lon] = view.degrees();
     let more = record.more.as_deref();
     let postal = &record.address;
     let city = postal.city.as_deref().or_else(|| town.map(|town| &*town.name));
-    let coins: Vec<_> =
-        record.coins.iter().filter(|(_, deals)| **deals == Tri::Yes).map(|(coin, _)| coin.code().to_owned()).collect();
-    let fiat: Vec<_> = more.into_iter().flat_map(|more| &more.fiat).map(ToString::to_string).collect();
+    let fiat = more.into_iter().flat_map(|more| &more.fiat).map(ToString::to_string);
+    let currencies: Vec<String> = fiat.chain(traded_coins(view).into_iter().map(str::to_owned)).collect();
+    let as_of = record.known_at().map(|at| format!(", as of {}", utc_date(at))).unwrap_or_default();
     let fee = more.and_then(|more| more.fees.buy_percent.as_ref());
-    let as_of = record.known_at().map(|at| format!(", as of {}", visit.words().day_of(at))).unwrap_or_default();
     let fee = fee.map(|percent| format!("{} % of what is bought{as_of}", percent.as_str()));
-    let currencies: Vec<_> = fiat.into_iter().chain(coins).collect();
-    let mut data = json!({
+    without_nulls(json!({
         "@context": CONTEXT, "@type": "AutomatedTeller", "@id": own, "url": own,
         "name": record.title(),
-        "address": filled(&json!({
+        "address": without_nulls(json!({
             "@type": "PostalAddress",
             "streetAddress": postal.street, "addressLocality": city,
             "addressRegion": town.and_then(|town| town.area.region).map(Region::code).or(postal.region.as_deref()),
@@ -64,21 +64,19 @@ pub(super) fn machine_data(
         "feesAndCommissionsSpecification": fee,
         "containedInPlace":
             more.and_then(|more| more.located_in.as_ref()).map(|name| json!({ "@type": "Place", "name": name })),
-        "areaServed": town.map(|town| format!("{}, {}", town.name, area_name(visit.words(), town.area))),
-    });
-    if let Some(members) = data.as_object_mut() {
+        "areaServed": town.map(|town| format!("{}, {}", town.name, area_name(context.words(), town.area))),
+    }))
+}
+
+/// Removes the members of an object that are null.
+fn without_nulls(mut object: Value) -> Value {
+    if let Some(members) = object.as_object_mut() {
         members.retain(|_, member| !member.is_null());
     }
-    data
+    object
 }
 
-/// An object without the members that are null.
-fn filled(object: &Value) -> Value {
-    let members = object.as_object().cloned().unwrap_or_default();
-    Value::Object(members.into_iter().filter(|(_, member)| !member.is_null()).collect::<Map<_, _>>())
-}
-
-/// When it is open; nothing where it may not be open then at all.
+/// Returns the opening hours; `None` if the status is neither open nor closed.
 fn opening_hours(view: &MachineView<'_>, week: &MachineWeek) -> Option<Value> {
     if !matches!(view.status.status, AtmStatus::Open | AtmStatus::Closed) {
         return None;
@@ -86,7 +84,7 @@ fn opening_hours(view: &MachineView<'_>, week: &MachineWeek) -> Option<Value> {
     specify_hours(week)
 }
 
-/// The hours of a week, where they are known for certain.
+/// Returns the hours of a week if they are certain.
 fn specify_hours(week: &MachineWeek) -> Option<Value> {
     match week {
         MachineWeek::Always => Some(json!([hours_of(&DAYS, OpenSpan::WHOLE_DAY)])),
@@ -97,7 +95,7 @@ fn specify_hours(week: &MachineWeek) -> Option<Value> {
     }
 }
 
-/// The hours of one day; where it is closed, from midnight to midnight as search engines read that.
+/// Returns the hours of one day. For search engines, a closed day is open from midnight to midnight.
 fn day_hours(day: &OpenDay) -> Vec<Value> {
     let name = [DAYS[usize::from(day.date.weekday().to_monday_zero_offset().unsigned_abs())]];
     if day.spans.is_empty() {
@@ -107,30 +105,31 @@ fn day_hours(day: &OpenDay) -> Vec<Value> {
 }
 
 fn hours_of(days: &[&str], span: OpenSpan) -> Value {
-    let clock = |time: Time| time.strftime("%H:%M").to_string();
-    if span.closes == Time::MIN {
-        return hours_at(days, &clock(span.opens), "23:59");
-    }
-    hours_at(days, &clock(span.opens), &clock(span.closes))
+    let closes = if span.closes == Time::MIN { "23:59".to_owned() } else { clock_time(span.closes) };
+    hours_at(days, &clock_time(span.opens), &closes)
+}
+
+fn clock_time(time: Time) -> String {
+    time.strftime("%H:%M").to_string()
 }
 
 fn hours_at(days: &[&str], opens: &str, closes: &str) -> Value {
     json!({ "@type": "OpeningHoursSpecification", "dayOfWeek": days, "opens": opens, "closes": closes })
 }
 
-/// A list of machines, by their numbers on the page.
-pub(super) fn item_list(visit: &LocatorVisit, name: &str, machines: impl Iterator<Item = (usize, AtmId)>) -> Value {
+/// Returns a list of ATMs with their numbers on the page.
+pub(super) fn item_list(context: &PageContext, name: &str, machines: impl Iterator<Item = (usize, AtmId)>) -> Value {
     let items = machines.map(
-        |(position, id)| json!({ "@type": "ListItem", "position": position, "url": address(visit, &machine_path(id)) }),
+        |(position, id)| json!({ "@type": "ListItem", "position": position, "url": address(context, &machine_path(id)) }),
     );
     json!({ "@context": CONTEXT, "@type": "ItemList", "name": name, "itemListElement": items.collect::<Vec<_>>() })
 }
 
-/// The way to a page.
-pub(super) fn crumb_list(visit: &LocatorVisit, steps: &[Crumb]) -> Value {
+/// Returns the breadcrumbs of a page.
+pub(super) fn crumb_list(context: &PageContext, steps: &[Crumb]) -> Value {
     let items = (1..).zip(steps).map(|(position, (name, path))| {
         let path = path.as_deref().unwrap_or("/");
-        json!({ "@type": "ListItem", "position": position, "name": name, "item": address(visit, path) })
+        json!({ "@type": "ListItem", "position": position, "name": name, "item": address(context, path) })
     });
     json!({ "@context": CONTEXT, "@type": "BreadcrumbList", "itemListElement": items.collect::<Vec<_>>() })
 }

@@ -1,4 +1,4 @@
-//! The page of a machine: whether it can be used and since when, where it is, and who says so.
+//! The page of an ATM: its status and the date of that, its location, and its sources.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,175 +6,171 @@ use std::collections::BTreeSet;
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
-use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{Atm, AtmId, AtmStatus, Distance, Record, merge};
 use signpost_platform::pages::href::href;
-use signpost_platform::web::path_id::PathId;
+use signpost_platform::web::PathParams;
 use signpost_platform::web::problem::Problem;
 
 use super::addresses::{area_name, machine_path};
+use super::context::PageContext;
 use super::crumbs::{Crumb, crumbs, crumbs_of};
-use super::document::{LocatorDocument, draw_apart, find_kept};
+use super::document::{LocatorDocument, cached_or_drawn};
 use super::facts::facts;
-use super::ground::Ground;
 use super::install::COPY_SCRIPT;
 use super::linked_data::{crumb_list, machine_data};
 use super::notices::Notices;
-use super::parts::{missing_page, search_form};
+use super::parts::{figure, missing_page, search_form};
+use super::report_form::quote;
 use super::sources::{correct_it, sources};
 use super::status::{since, status_shape, status_text};
-use super::visit::LocatorVisit;
 use super::week::{MachineWeek, hours_card, local_time};
+use super::words::{capitalized, utc_date};
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, StoredAtm, Town, sql};
-use crate::map::{FigureMachine, FigureScene, StatusShape, draw_figure};
-use crate::report_form::quote;
+use crate::map::StatusShape;
 use crate::view::MachineView;
 
-/// Rows of one machine are at most this far apart, but for those that name it by a number of their own.
+/// Maximum distance between rows of one ATM, except for rows that share a number.
 const SAME_MACHINE: Distance = Distance::metres(25.0);
 
-pub(super) async fn show(visit: LocatorVisit, PathId(id): PathId) -> Result<Response, Problem> {
-    let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground) {
-        return Ok(kept);
+pub(super) async fn show(context: PageContext, PathParams(id): PathParams<String>) -> Result<Response, Problem> {
+    let Some(id) = id.parse().ok().and_then(AtmId::new) else { return Ok(missing_page(&context, None)) };
+    if context.snapshot.get(id).is_none() {
+        return show_absent(&context, id).await;
     }
-    let Some(id) = id.parse().ok().and_then(AtmId::new) else { return Ok(missing_page(&visit, &ground, None)) };
-    let Some(entry) = ground.snapshot.get(id) else { return show_absent(&visit, &ground, id).await };
-    // One of several rows that are one machine, or a number that is spelt otherwise.
-    let path = machine_path(entry.machine.id);
-    if let Some(moved) = visit.moved(&path) {
-        return Ok(moved);
-    }
-    let id = entry.machine.id;
-    let draw = move |visit: &LocatorVisit, ground: &Ground| match ground.snapshot.get(id) {
-        Some(entry) => show_entry(visit, ground, entry, &path),
-        None => missing_page(visit, ground, None),
-    };
-    Ok(draw_apart(visit, ground, draw).await)
+    let page = cached_or_drawn(context, move |context| match context.snapshot.get(id) {
+        Some(entry) => draw_entry(context, entry),
+        None => missing_page(context, None),
+    });
+    Ok(page.await)
 }
 
-/// A machine that was known is gone for good; of any other number there never was one.
-async fn show_absent(visit: &LocatorVisit, ground: &Ground, id: AtmId) -> Result<Response, Problem> {
-    let history = sql::find_history(&visit.service.store, id).await.map_err(Problem::from)?;
-    let Some(row) = history.filter(|row| row.removed_at.is_some()) else {
-        return Ok(missing_page(visit, ground, None));
+/// Returns a redirect to the ATM that a removed row was part of, 410 for another removed row, and 404 for an unknown
+/// number.
+async fn show_absent(context: &PageContext, id: AtmId) -> Result<Response, Problem> {
+    let row = match sql::find_history(&context.service.store, id).await.map_err(Problem::from)? {
+        Some(row) if row.removed_at.is_some() => row,
+        _ => return Ok(missing_page(context, None)),
     };
-    if let Some(heir) = find_heir(&ground.snapshot.at(visit.now), &row) {
-        return Ok(visit.lead_to(StatusCode::MOVED_PERMANENTLY, &machine_path(heir)));
+    if let Some(successor) = find_successor(&context.moment(), &row) {
+        return Ok(context.redirect(StatusCode::MOVED_PERMANENTLY, &machine_path(successor)));
     }
-    let words = visit.words();
+    let words = context.words();
     let main = html! {
         main #main .wrap.stack {
             h1 { (words.machine_gone) }
             p.lead { (words.machine_gone_text) }
-            (search_form(visit, ""))
+            (search_form(context, ""))
         }
     };
     let title = words.machine_gone.to_owned();
-    Ok(LocatorDocument::new("/", title.clone(), title, main).personal(visit, ground, StatusCode::GONE))
+    Ok(LocatorDocument::new("/", title.clone(), title, main).personal(context, StatusCode::GONE))
 }
 
-/// The machine that a row which its source dropped was a part of, where other sources still know it.
-fn find_heir(moment: &Moment<'_>, gone: &StoredAtm) -> Option<AtmId> {
+/// Returns the ATM that a removed row was part of, if other sources still have it.
+fn find_successor(moment: &Moment<'_>, gone: &StoredAtm) -> Option<AtmId> {
     let record: Record = serde_json::from_str(&gone.record).ok()?;
     let near = moment.nearest(record.point, SAME_MACHINE, 1, &AtmFilter::default());
-    let heir = &moment.snapshot().found(*near.first()?).machine;
-    let claim = heir.claims.iter().find(|claim| *claim.source != *gone.source)?;
+    let successor = &moment.snapshot().found(*near.first()?).machine;
+    let claim = successor.claims.iter().find(|claim| *claim.source != *gone.source)?;
     let rows = [
         Atm { id: gone.id, source: gone.source.as_str().into(), record: record.into() },
-        Atm { id: claim.id, source: claim.source.clone(), record: heir.record.clone() },
+        Atm { id: claim.id, source: claim.source.clone(), record: successor.record.clone() },
     ];
-    (merge(rows.into(), &BTreeSet::new()).len() == 1).then_some(heir.id)
+    (merge(rows.into(), &BTreeSet::new()).len() == 1).then_some(successor.id)
 }
 
-fn show_entry(visit: &LocatorVisit, ground: &Ground, entry: &CatalogueEntry, path: &str) -> Response {
-    let words = visit.words();
-    let moment = ground.snapshot.at(visit.now);
+/// Returns the page of an ATM; a redirect if the request has the number of another of its rows, or another spelling of
+/// it.
+fn draw_entry(context: &PageContext, entry: &CatalogueEntry) -> Response {
+    let path = machine_path(entry.machine.id);
+    if let Some(redirect) = context.redirect_unless_at(&path) {
+        return redirect;
+    }
+    let words = context.words();
+    let moment = context.moment();
     let view = MachineView::of(&moment, entry);
-    let at = ground.snapshot.position(entry.machine.id);
-    let town = at.and_then(|at| ground.towns().of_machine(at));
-    let week = MachineWeek::of(&view, visit.now);
-    let steps = steps(visit, &view, town);
-    let main = main(visit, ground, &moment, &view, &week, &steps);
+    let town = town_of(context, entry);
+    let week = MachineWeek::of(&view, context.now);
+    let steps = steps(context, &view, town);
+    let main = main(context, &moment, &view, &week, &steps);
     let place = town.map_or_else(String::new, |town| format!(", {}", town.name));
     let title = (words.machine_title)(view.record.title(), &place);
-    let description = format!("{}. {}.", address(visit, &view), status_text(words, &moment, &view));
+    let description = format!("{}. {}.", address(context, &view), status_text(words, &moment, &view));
     let linked_data = if view.is_gone() {
         Vec::new()
     } else {
-        vec![machine_data(visit, &view, &week, town), crumb_list(visit, &steps)]
+        vec![machine_data(context, &view, &week, town), crumb_list(context, &steps)]
     };
-    let document = LocatorDocument::new(path, title, description, main);
-    let is_listed = !view.is_gone();
     let head = html! {
-        @if can_copy(&view) { script type="module" src=(COPY_SCRIPT.link(&visit.service.origin)) {} }
+        @if can_copy(&view) { script type="module" src=(COPY_SCRIPT.link(&context.service.origin)) {} }
     };
-    LocatorDocument { is_listed, linked_data, head, ..document }.public(visit, ground)
+    let document = LocatorDocument::new(&path, title, description, main);
+    LocatorDocument { is_listed: !view.is_gone(), linked_data, head, ..document }.public(context)
 }
 
-/// The way to the machine by its town.
-fn steps(visit: &LocatorVisit, view: &MachineView<'_>, town: Option<&Town>) -> Vec<Crumb> {
-    let start = || vec![(visit.words().start.to_owned(), Some("/".to_owned()))];
-    let mut steps = town.map_or_else(start, |town| crumbs_of(visit, town.area, Some(town)));
+/// Returns the breadcrumbs of the ATM, through its town if that is known.
+fn steps(context: &PageContext, view: &MachineView<'_>, town: Option<&Town>) -> Vec<Crumb> {
+    let mut steps = match town {
+        Some(town) => crumbs_of(context, town.area, Some(town)),
+        None => vec![(context.words().start.to_owned(), Some("/".to_owned()))],
+    };
     steps.push((view.record.title().to_owned(), Some(machine_path(view.entry.machine.id))));
     steps
 }
 
 fn main(
-    visit: &LocatorVisit,
-    ground: &Ground,
+    context: &PageContext,
     moment: &Moment<'_>,
     view: &MachineView<'_>,
     week: &MachineWeek,
     steps: &[Crumb],
 ) -> Markup {
-    let words = visit.words();
-    let notices = Notices::of(visit, view.record.address.country, moment.told_of(&[view.entry]));
+    let words = context.words();
+    let notices = Notices::of_machines(context, view.record.address.country, &[view.entry]);
     html! {
         main #main .wrap {
-            (crumbs(visit, steps))
+            (crumbs(context, steps))
             h1 { bdi { (view.record.title()) } }
             p.lead {
                 @match view.record.operator.as_deref() {
                     Some(operator) => ((words.machine_of)(&html! { bdi { (operator) } })),
                     None => (words.machine_kind),
                 }
-                ", " bdi #address { (address(visit, view)) }
+                ", " bdi #address { (address(context, view)) }
             }
             div.split {
                 div.stack {
                     (notices.laws)
-                    (verdict(visit, moment, view))
-                    (reports(visit, view))
-                    @if !view.is_gone() { (ways(visit, view)) }
-                    (facts(visit, view))
-                    (correct_it(visit, view))
-                    (sources(visit, &ground.snapshot, view))
+                    (verdict(context, moment, view))
+                    (reports(context, view))
+                    @if !view.is_gone() { (ways(context, view)) }
+                    (facts(context, view))
+                    (correct_it(context, view))
+                    (sources(context, view))
                 }
                 div.stack {
-                    @if !view.is_gone() { (hours_card(visit, view, week)) }
+                    @if !view.is_gone() { (hours_card(context, view, week)) }
                     (notices.scam)
-                    // Nobody should go to one that is gone.
-                    @if !view.is_gone() { (map(visit, ground, view)) }
+                    @if !view.is_gone() { (map(context, view)) }
                 }
             }
         }
     }
 }
 
-/// Its address on one line, or that it is not known.
-fn address<'a>(visit: &LocatorVisit, view: &MachineView<'a>) -> Cow<'a, str> {
-    if view.record.address.is_empty() { visit.words().no_address.into() } else { view.address() }
+/// Returns the address on one line, or the text for an unknown address.
+fn address<'a>(context: &PageContext, view: &MachineView<'a>) -> Cow<'a, str> {
+    if view.record.address.is_empty() { context.words().no_address.into() } else { view.address() }
 }
 
-/// Whether somebody may want to take its address along.
+/// Whether the page has the button that copies the address.
 fn can_copy(view: &MachineView<'_>) -> bool {
     !view.is_gone() && !view.record.address.is_empty()
 }
 
-/// Whether it can be used, why, and since when that is known.
-fn verdict(visit: &LocatorVisit, moment: &Moment<'_>, view: &MachineView<'_>) -> Markup {
-    let words = visit.words();
+/// Returns the status with its reason and date, and the local time.
+fn verdict(context: &PageContext, moment: &Moment<'_>, view: &MachineView<'_>) -> Markup {
+    let words = context.words();
     let status = view.status.status;
     html! {
         section.verdict aria-label=(words.status) {
@@ -182,10 +178,10 @@ fn verdict(visit: &LocatorVisit, moment: &Moment<'_>, view: &MachineView<'_>) ->
             div {
                 p { (status_text(words, moment, view)) }
                 p.soft {
-                    // The first line says already why it is unknown.
+                    // For an unknown status the first line contains the reason.
                     @if status != AtmStatus::Unknown { ((words.why)(view.status.reason)) " " }
-                    @if let Some(since) = since(words, view) { (words.sentence(&since)) }
-                    @if let Some((day, time)) = local_time(view.record, visit.now) {
+                    @if let Some(since) = since(words, view) { (capitalized(&since)) "." }
+                    @if let Some((day, time)) = local_time(view.record, context.now) {
                         " " ((words.there_it_is)((words.weekday)(day), &(words.time)(time)))
                     }
                 }
@@ -194,53 +190,42 @@ fn verdict(visit: &LocatorVisit, moment: &Moment<'_>, view: &MachineView<'_>) ->
     }
 }
 
-/// Where it is, seen from the middle of its town.
-fn map(visit: &LocatorVisit, ground: &Ground, view: &MachineView<'_>) -> Markup {
-    let at = ground.snapshot.position(view.entry.machine.id);
-    let Some(town) = at.and_then(|at| ground.towns().of_machine(at)) else { return Markup::default() };
-    let place = format!("{}, {}", town.name, area_name(visit.words(), town.area));
-    let machine = FigureMachine { number: 1, point: view.record.point, shape: StatusShape::of(view.status.status) };
-    let attribution: Vec<_> = ground.snapshot.attribution().chain([ATTRIBUTION]).collect();
-    draw_figure(&FigureScene {
-        language: visit.language,
-        unit: visit.ring_unit(),
-        origin: &visit.service.origin,
-        middle: town.center,
-        middle_name: Some(&place),
-        machines: &[machine],
-        gazetteer: &ground.places,
-        attribution: &attribution,
-    })
+/// Returns the town of an ATM.
+fn town_of<'a>(context: &'a PageContext, entry: &CatalogueEntry) -> Option<&'a Town> {
+    context.towns().of_machine(context.snapshot.position(entry.machine.id)?)
 }
 
-/// What people report of it.
-fn reports(visit: &LocatorVisit, view: &MachineView<'_>) -> Markup {
-    let words = visit.words();
-    let newest = view.reports.and_then(|reports| Some((reports, reports.verdict.newest_at?)));
-    html! {
-        @if let Some((reports, newest)) = newest {
-            (quote(&reports.verdict, visit.language, &(words.date)(words.day_of(newest))))
-        }
-    }
+/// Returns a map of the ATM around the center of its town.
+fn map(context: &PageContext, view: &MachineView<'_>) -> Markup {
+    let Some(town) = town_of(context, view.entry) else { return Markup::default() };
+    let place = format!("{}, {}", town.name, area_name(context.words(), town.area));
+    figure(context, town.center, &place, std::iter::once((1, view)))
 }
 
-/// How to get there, and whom to call.
-fn ways(visit: &LocatorVisit, view: &MachineView<'_>) -> Markup {
-    let words = visit.words();
+/// Returns the summary of the reports.
+fn reports(context: &PageContext, view: &MachineView<'_>) -> Markup {
+    let words = context.words();
+    let Some(reports) = view.reports else { return Markup::default() };
+    let Some(newest) = reports.verdict.newest_at else { return Markup::default() };
+    quote(&reports.verdict, context.language, &(words.date)(utc_date(newest)))
+}
+
+/// Returns the links to directions and contact.
+fn ways(context: &PageContext, view: &MachineView<'_>) -> Markup {
+    let words = context.words();
     let [lat, lon] = view.degrees();
     let at = format!("{lat:.6},{lon:.6}");
     let record = view.record;
-    let phone =
-        record.phone.as_deref().and_then(|phone| href(&format!("tel:{}", dialled(phone))).map(|to| (phone, to)));
+    let phone_link = record.phone.as_deref().and_then(phone_link);
     let website = record.website.as_deref().and_then(href);
     html! {
         div.row {
             a.btn.primary href={ "geo:" (at) "?q=" (at) } { (words.directions) }
-            @if let Some((phone, to)) = phone { a.btn href=(to) { (words.call) " " bdi { (phone) } } }
+            @if let Some((phone, link)) = phone_link { a.btn href=(link) { (words.call) " " bdi { (phone) } } }
             @if let Some(website) = website {
                 a.btn href=(website) rel="nofollow noopener ugc" { (words.website) }
             }
-            // Its script shows it, where a browser lets a page copy.
+            // A script shows it if the browser allows copying.
             @if can_copy(view) {
                 button #copy .btn type="button" hidden data-copied=(words.address_copied) { (words.copy_address) }
             }
@@ -256,7 +241,8 @@ fn ways(visit: &LocatorVisit, view: &MachineView<'_>) -> Markup {
     }
 }
 
-/// What a telephone dials of a number as a source writes it.
-fn dialled(phone: &str) -> String {
-    phone.chars().filter(|letter| letter.is_ascii_digit() || *letter == '+').collect()
+/// Returns a phone number with its link.
+fn phone_link(phone: &str) -> Option<(&str, String)> {
+    let digits: String = phone.chars().filter(|letter| letter.is_ascii_digit() || *letter == '+').collect();
+    Some((phone, href(&format!("tel:{digits}"))?))
 }

@@ -1,16 +1,16 @@
-//! The locator's pages: search, states, cities, machines, and what is said of the data. All of them are read without a
-//! script. What they say of a machine is decided in `view.rs`, as for the tools.
+//! The locator's pages: search, states, cities, ATMs, reports, and the page about the data. None of them needs a
+//! script. `view.rs` decides what is shown of an ATM, for pages and for tools.
 
 mod about_data;
 mod addresses;
 mod atlas;
 mod city;
+mod context;
 mod country;
 mod crumbs;
 mod document;
 mod facts;
 mod filters;
-mod ground;
 pub mod home;
 pub mod install;
 mod linked_data;
@@ -19,11 +19,11 @@ mod near;
 mod notices;
 mod paging;
 mod parts;
+mod report_form;
 mod rows;
 pub mod sitemap;
 mod sources;
 mod status;
-mod visit;
 mod week;
 mod words;
 
@@ -32,18 +32,19 @@ use axum::routing::get;
 use signpost_platform::pages::Asset;
 
 use crate::service::AtmService;
+use context::{remove_trailing_slash, remove_trailing_slash_of_search};
 
-pub use visit::LocatorVisit;
+pub use context::PageContext;
 
-/// What these pages have beside the stylesheet of all.
+/// The stylesheet of these pages, in addition to the common one.
 pub const LOCATOR_STYLES: Asset =
     Asset::new("locator", "css", "text/css; charset=utf-8", include_bytes!("../../assets/locator.css"));
 
-/// The picture beside a link to a page: the sign of the house, 1,200 by 630 pixels.
+/// The preview image of links to a page, 1,200 by 630 pixels.
 pub const LOCATOR_SIGN: Asset =
     Asset::new("locator-sign", "png", "image/png", include_bytes!("../../assets/locator-sign.png"));
 
-/// The addresses of the pages; the first page is the program's, for it is of both services.
+/// Returns the routes of the pages. The first page is routed by the program, as it belongs to both services.
 pub(crate) fn router() -> Router<AtmService> {
     Router::new()
         .route("/atm/{id}", get(machine::show))
@@ -53,12 +54,13 @@ pub(crate) fn router() -> Router<AtmService> {
         .route("/near", get(near::show))
         .route("/about/data", get(about_data::show))
         .route("/sitemaps/{part}", get(sitemap::show_part))
-        .route("/atm/{id}/", get(visit::leave_out_slash))
-        .route("/atms/{country}/", get(visit::leave_out_slash))
-        .route("/atms/{country}/{area}/", get(visit::leave_out_slash))
-        .route("/atms/{country}/{region}/{city}/", get(visit::leave_out_slash))
-        .route("/near/", get(visit::leave_out_slash_of_search))
-        .route("/map/", get(visit::leave_out_slash))
-        .route("/about/data/", get(visit::leave_out_slash))
+        .route("/atm/{id}/", get(remove_trailing_slash))
+        .route("/atms/{country}/", get(remove_trailing_slash))
+        .route("/atms/{country}/{area}/", get(remove_trailing_slash))
+        .route("/atms/{country}/{region}/{city}/", get(remove_trailing_slash))
+        .route("/near/", get(remove_trailing_slash_of_search))
+        .route("/map/", get(remove_trailing_slash))
+        .route("/about/data/", get(remove_trailing_slash))
         .merge(atlas::router())
+        .merge(report_form::router())
 }

@@ -1,39 +1,52 @@
-//! What people are told of the law and of fraud before they go to a machine.
+//! The notices of laws and of fraud on a page.
 
 use maud::{Markup, html};
 use signpost_locator::Country;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::href::href;
 
-use super::visit::LocatorVisit;
-use crate::advisories::{Advisory, AdvisoryItem, AdvisoryKind, LawStanding, tell};
+use super::context::PageContext;
+use crate::advisories::{Advisory, AdvisoryItem, AdvisoryKind, LawStanding, Spot, tell};
+use crate::catalogue::CatalogueEntry;
 
-/// The notices of what holds somewhere, with how many machines each concerns: bans first, at most two laws, and one line
-/// on fraud.
+/// The notices of an area or of some ATMs, each with the number of ATMs concerned: bans first, at most two laws, and
+/// one warning of fraud.
 pub(super) struct Notices {
     pub(super) laws: Markup,
     pub(super) scam: Markup,
 }
 
 impl Notices {
-    /// `country` is where people are who read it, as far as the page knows.
-    pub(super) fn of(
-        visit: &LocatorVisit,
+    /// Returns the notices for these ATMs. `country` is the reader's country, if known.
+    pub(super) fn of_machines(context: &PageContext, country: Option<Country>, entries: &[&CatalogueEntry]) -> Self {
+        Self::new(context, country, context.moment().told_of(entries))
+    }
+
+    /// Returns the notices that apply at a place and concern `count` ATMs. `country` is the reader's country, if known.
+    pub(super) fn at(
+        context: &PageContext,
         country: Option<Country>,
-        found: Vec<(&Advisory, LawStanding, usize)>,
+        spot: &Spot<'_>,
+        zone: Option<&str>,
+        count: usize,
     ) -> Self {
-        let told = tell(found, visit.today(), true);
-        let is_scam = |item: &&AdvisoryItem<'_>| item.kind == AdvisoryKind::Scam;
+        let found = context.moment().told_at(spot, zone);
+        Self::new(context, country, found.into_iter().map(|(advisory, standing)| (advisory, standing, count)).collect())
+    }
+
+    fn new(context: &PageContext, country: Option<Country>, found: Vec<(&Advisory, LawStanding, usize)>) -> Self {
+        let told = tell(found, context.today(), true);
+        let (scams, laws): (Vec<_>, Vec<_>) = told.advisories.iter().partition(|item| item.kind == AdvisoryKind::Scam);
         Self {
-            laws: html! { @for item in told.advisories.iter().filter(|item| !is_scam(item)) { (law(visit, item)) } },
-            scam: html! { @for item in told.advisories.iter().filter(is_scam) { (scam(visit, country, item)) } },
+            laws: html! { @for item in laws { (law(context, item)) } },
+            scam: html! { @for item in scams { (scam(context, country, item)) } },
         }
     }
 }
 
-fn law(visit: &LocatorVisit, item: &AdvisoryItem<'_>) -> Markup {
-    let words = visit.words();
-    let ((first, rest), language) = headline(visit, item);
+fn law(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
+    let words = context.words();
+    let ((first, rest), language) = headline(context, item);
     html! {
         aside.notice.advisory aria-label=(first) {
             (sign())
@@ -41,19 +54,19 @@ fn law(visit: &LocatorVisit, item: &AdvisoryItem<'_>) -> Markup {
                 h2 lang=[language] { (first) }
                 @if !rest.is_empty() { p lang=[language] { (rest) } }
                 p.sm.soft {
-                    @if let Some(effective) = item.effective.filter(|day| *day <= visit.today()) {
+                    @if let Some(effective) = item.effective.filter(|day| *day <= context.today()) {
                         ((words.in_force_since)(&(words.long_date)(effective))) " · "
                     }
-                    (source(visit, item)) " · " ((words.checked_on)(&(words.long_date)(item.checked)))
+                    (source(context, item)) " · " ((words.checked_on)(&(words.long_date)(item.checked)))
                 }
             }
         }
     }
 }
 
-fn scam(visit: &LocatorVisit, country: Option<Country>, item: &AdvisoryItem<'_>) -> Markup {
-    let words = visit.words();
-    let ((first, rest), language) = headline(visit, item);
+fn scam(context: &PageContext, country: Option<Country>, item: &AdvisoryItem<'_>) -> Markup {
+    let words = context.words();
+    let ((first, rest), language) = headline(context, item);
     html! {
         aside.notice.advisory aria-label=(words.sent_here) {
             (sign())
@@ -67,27 +80,28 @@ fn scam(visit: &LocatorVisit, country: Option<Country>, item: &AdvisoryItem<'_>)
                     }
                 }
                 p.sm.soft {
-                    (source(visit, item)) " · " ((words.checked_on)(&(words.long_date)(item.checked)))
+                    (source(context, item)) " · " ((words.checked_on)(&(words.long_date)(item.checked)))
                 }
             }
         }
     }
 }
 
-/// What an advisory says, and its language where that is another one than the page's.
-fn headline<'i>(visit: &LocatorVisit, item: &'i AdvisoryItem<'_>) -> ((&'i str, &'i str), Option<&'static str>) {
-    let spanish = (visit.language == Language::Spanish).then(|| item.headline_in_spanish());
-    match spanish {
-        Some(Some(spanish)) => (spanish, None),
-        Some(None) => (item.headline(), Some("en")),
-        None => (item.headline(), None),
+/// Returns the first sentence of an advisory and the rest, and its language if that is not the page's.
+fn headline<'i>(context: &PageContext, item: &'i AdvisoryItem<'_>) -> ((&'i str, &'i str), Option<&'static str>) {
+    match context.language {
+        Language::English => (item.headline(), None),
+        Language::Spanish => match item.headline_in_spanish() {
+            Some(spanish) => (spanish, None),
+            None => (item.headline(), Some("en")),
+        },
     }
 }
 
-/// Who says so.
-fn source(visit: &LocatorVisit, item: &AdvisoryItem<'_>) -> Markup {
+/// Returns the link to the source of an advisory.
+fn source(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
     // Titles are in the language of what they name.
-    let language = (visit.language != Language::English).then_some("en");
+    let language = (context.language != Language::English).then_some("en");
     let title = if item.source_title.is_empty() { item.source_url } else { item.source_title };
     html! {
         @if let Some(link) = href(item.source_url) { a href=(link) lang=[language] { (title) } }
@@ -95,7 +109,7 @@ fn source(visit: &LocatorVisit, item: &AdvisoryItem<'_>) -> Markup {
     }
 }
 
-/// The yellow sign of warnings.
+/// Returns the yellow warning sign.
 fn sign() -> Markup {
     html! {
         svg.sign width="34" height="34" viewBox="0 0 34 34" aria-hidden="true" {

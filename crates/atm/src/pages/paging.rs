@@ -1,15 +1,16 @@
-//! Long lists on several pages: `?page=2` is the second.
+//! Lists on several pages: `?page=2` is the second.
 
 use std::ops::Range;
 
 use maud::{Markup, html};
 
-use super::visit::LocatorVisit;
+use super::context::PageContext;
 
 /// A page of a list.
-pub(super) struct ListPage<'a> {
-    /// The address of the first page.
-    path: &'a str,
+pub(super) struct ListPage {
+    path: String,
+    /// The query of the first page: nothing, or a query that ends in `&`.
+    query: String,
     /// From 1.
     number: usize,
     /// Maximum items on a page.
@@ -18,15 +19,15 @@ pub(super) struct ListPage<'a> {
     total: usize,
 }
 
-impl<'a> ListPage<'a> {
-    /// Returns the page that the address names; `None` after the last one. The first page exists even if the list is empty.
-    pub(super) fn new(visit: &LocatorVisit, path: &'a str, size: usize, total: usize) -> Option<Self> {
-        Self::numbered(visit.page_number(), path, size, total)
+impl ListPage {
+    /// Returns the page in the URL; `None` after the last one. The first page exists even if the list is empty.
+    pub(super) fn new(context: &PageContext, path: &str, query: &str, size: usize, total: usize) -> Option<Self> {
+        Self::numbered(context.page_number(), path, query, size, total)
     }
 
-    fn numbered(number: usize, path: &'a str, size: usize, total: usize) -> Option<Self> {
+    fn numbered(number: usize, path: &str, query: &str, size: usize, total: usize) -> Option<Self> {
         let exists = number == 1 || (1..=total.div_ceil(size)).contains(&number);
-        exists.then_some(Self { path, number, size, total })
+        exists.then(|| Self { path: path.to_owned(), query: query.to_owned(), number, size, total })
     }
 
     /// Whether it is the first page, which has more than the list.
@@ -40,14 +41,14 @@ impl<'a> ListPage<'a> {
         start..self.total.min(start + self.size)
     }
 
-    /// Returns its address. The first page has no number.
-    pub(super) fn address(&self) -> String {
-        self.address_of(self.number)
+    /// Returns its path and query.
+    pub(super) fn path(&self) -> String {
+        with_query(&self.path, &self.kept_query())
     }
 
-    /// Returns its query for the address in another language: nothing, or a query that ends in `&`.
+    /// Returns its query in the links to other languages: nothing, or a query that ends in `&`.
     pub(super) fn kept_query(&self) -> String {
-        if self.is_first() { String::new() } else { format!("page={}&", self.number) }
+        self.query_of(self.number)
     }
 
     /// Returns a title that differs from those of the other pages.
@@ -65,17 +66,17 @@ impl<'a> ListPage<'a> {
     }
 
     /// Returns the links to the pages before and after it.
-    pub(super) fn links(&self, visit: &LocatorVisit) -> Markup {
-        let words = visit.words();
+    pub(super) fn links(&self, context: &PageContext) -> Markup {
+        let words = context.words();
         let left = self.total - self.range().end;
         html! {
             @if !self.is_first() || left > 0 {
                 p.row.gap {
                     @if !self.is_first() {
-                        a.btn rel="prev" href=(visit.link(&self.address_of(self.number - 1))) { (words.rows_before) }
+                        a.btn rel="prev" href=(self.link(context, self.number - 1)) { (words.rows_before) }
                     }
                     @if left > 0 {
-                        a.btn rel="next" href=(visit.link(&self.address_of(self.number + 1))) {
+                        a.btn rel="next" href=(self.link(context, self.number + 1)) {
                             ((words.rows_after)(self.size.min(left)))
                         }
                     }
@@ -84,9 +85,19 @@ impl<'a> ListPage<'a> {
         }
     }
 
-    fn address_of(&self, number: usize) -> String {
-        if number == 1 { self.path.to_owned() } else { format!("{}?page={number}", self.path) }
+    fn link(&self, context: &PageContext, number: usize) -> String {
+        context.link(&with_query(&self.path, &self.query_of(number)))
     }
+
+    /// The first page has no number.
+    fn query_of(&self, number: usize) -> String {
+        if number == 1 { self.query.clone() } else { format!("{}page={number}&", self.query) }
+    }
+}
+
+/// Returns a path with a query that may end in `&`.
+pub(super) fn with_query(path: &str, query: &str) -> String {
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.trim_end_matches('&')) }
 }
 
 #[cfg(test)]
@@ -96,11 +107,11 @@ mod tests {
     #[test]
     fn each_item_is_on_one_page_and_no_page_is_after_the_last() {
         for total in [0, 1, 9, 10, 11, 20, 21] {
-            let pages = (1..).map_while(|number| ListPage::numbered(number, "/list", 10, total));
+            let pages = (1..).map_while(|number| ListPage::numbered(number, "/list", "", 10, total));
             let shown: Vec<usize> = pages.flat_map(|page| page.range()).collect();
             assert_eq!(shown, (0..total).collect::<Vec<_>>());
         }
-        assert!(ListPage::numbered(usize::MAX, "/list", 10, 100).is_none());
-        assert!(ListPage::numbered(0, "/list", 10, 100).is_none());
+        assert!(ListPage::numbered(usize::MAX, "/list", "", 10, 100).is_none());
+        assert!(ListPage::numbered(0, "/list", "", 10, 100).is_none());
     }
 }

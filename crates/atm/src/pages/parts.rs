@@ -1,31 +1,36 @@
-//! Parts that several pages have.
+//! Parts of several pages.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
+use signpost_locator::gazetteer::ATTRIBUTION;
+use signpost_locator::{Distance, Point};
 
 use super::addresses::{area_name, area_path, town_path};
+use super::context::PageContext;
 use super::document::LocatorDocument;
-use super::filters::ListFilter;
-use super::ground::Ground;
-use super::rows::MachineList;
-use super::visit::LocatorVisit;
 use crate::catalogue::{Town, TownArea};
+use crate::map::{FigureMachine, FigureScene, StatusShape, draw_figure};
+use crate::view::MachineView;
 
-/// The form that finds machines near a place.
-pub(super) fn search_form(visit: &LocatorVisit, text: &str) -> Markup {
-    let words = visit.words();
+/// Maximum distance of a nearby town.
+const NEARBY_RADIUS: Distance = Distance::miles(40.0);
+/// Maximum nearby towns on a page.
+const MAX_NEARBY: usize = 8;
+
+/// Returns the form that searches for ATMs near a place.
+pub(super) fn search_form(context: &PageContext, text: &str) -> Markup {
+    let words = context.words();
     html! {
-        form.search.filters role="search" action=(visit.service.origin.link("/near")) {
+        form.search.filters role="search" action=(context.service.origin.link("/near")) {
             label.vh for="q" { (words.search_label) }
             input #q name="q" type="search" maxlength="200" autocomplete="off" placeholder=(words.search_label) value=(text);
-            @if let Some(language) = visit.named_language { input type="hidden" name="lang" value=(language.tag()); }
+            @if let Some(language) = context.named_language { input type="hidden" name="lang" value=(language.tag()); }
             button.btn.primary { (magnifier()) (words.search) }
         }
     }
 }
 
-/// The sign beside the word.
 fn magnifier() -> Markup {
     html! {
         svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.6"
@@ -36,37 +41,62 @@ fn magnifier() -> Markup {
     }
 }
 
-/// A town with how many machines it has, as a link.
-pub(super) fn town_pill(visit: &LocatorVisit, town: &Town) -> Markup {
-    html! { a.pill href=(visit.link(&town_path(town))) { bdi { (town.name) } " " (town.len()) } }
+/// Returns a link to a town with its number of ATMs.
+pub(super) fn town_pill(context: &PageContext, town: &Town) -> Markup {
+    html! { a.pill href=(context.link(&town_path(town))) { bdi { (town.name) } " " (town.len()) } }
 }
 
-/// How many machines there are, and of how many something was heard within a year.
-pub(super) fn figures(visit: &LocatorVisit, list: &MachineList<'_>, middle: &str) -> Markup {
-    let words = visit.words();
-    let (all, checked) = (list.count(visit, ListFilter::All), list.count(visit, ListFilter::Checked));
+/// Returns the links to the towns with ATMs around a point.
+pub(super) fn nearby_towns(context: &PageContext, from: Point, except: Option<&Town>) -> Markup {
+    let near: Vec<_> = context.towns().near(from, NEARBY_RADIUS, MAX_NEARBY, except).collect();
     html! {
-        p.figures {
-            span { ((words.machines)(all)) }
-            span { ((words.checked_lately)(checked)) }
-            span { ((words.nearest_first)(middle)) }
+        @if !near.is_empty() {
+            h2.gap-lg { (context.words().towns_close_by) }
+            p.row.gap-sm { @for town in near { (town_pill(context, town)) } }
         }
     }
 }
 
-/// That nothing is known of what an address names, and the way on.
-pub(super) fn missing_page(visit: &LocatorVisit, ground: &Ground, area: Option<TownArea>) -> Response {
-    let words = visit.words();
+/// Returns a map of ATMs with their numbers around a named point.
+pub(super) fn figure<'v>(
+    context: &PageContext,
+    middle: Point,
+    middle_name: &str,
+    views: impl Iterator<Item = (usize, &'v MachineView<'v>)>,
+) -> Markup {
+    let machines: Vec<_> = views
+        .map(|(number, view)| FigureMachine {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            point: view.record.point,
+            shape: StatusShape::of(view.status.status),
+        })
+        .collect();
+    let attribution: Vec<_> = context.snapshot.attribution().chain([ATTRIBUTION]).collect();
+    draw_figure(&FigureScene {
+        language: context.language,
+        unit: context.ring_unit(),
+        origin: &context.service.origin,
+        middle,
+        middle_name: Some(middle_name),
+        machines: &machines,
+        gazetteer: &context.places,
+        attribution: &attribution,
+    })
+}
+
+/// Returns a 404 page with the search form, and with a link to the area if it is known.
+pub(super) fn missing_page(context: &PageContext, area: Option<TownArea>) -> Response {
+    let words = context.words();
     let main = html! {
         main #main .wrap.stack {
             h1 { (words.no_such_page) }
             p.lead { (words.no_such_page_text) }
-            (search_form(visit, ""))
+            (search_form(context, ""))
             @if let Some(area) = area {
-                p { a.btn href=(visit.link(&area_path(area))) { ((words.all_of_area)(area_name(visit.words(), area))) } }
+                p { a.btn href=(context.link(&area_path(area))) { ((words.all_of_area)(area_name(words, area))) } }
             }
         }
     };
     let title = words.no_such_page.to_owned();
-    LocatorDocument::new("/", title.clone(), title, main).personal(visit, ground, StatusCode::NOT_FOUND)
+    LocatorDocument::new("/", title.clone(), title, main).personal(context, StatusCode::NOT_FOUND)
 }

@@ -1,91 +1,103 @@
-//! Lists of machines.
+//! Lists of ATMs.
 
+use jiff::Timestamp;
 use maud::{Markup, html};
-use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{Distance, Point, Tri};
 
 use super::addresses::machine_path;
+use super::context::PageContext;
 use super::filters::ListFilter;
-use super::ground::Ground;
+use super::paging::{ListPage, with_query};
+use super::parts::figure;
+use super::report_form::quote_line;
 use super::status::{since, status_chip};
-use super::visit::LocatorVisit;
 use super::words::LocatorWords;
-use crate::catalogue::Moment;
-use crate::map::{FigureMachine, FigureScene, StatusShape, draw_figure};
-use crate::report_form::quote_line;
+use crate::catalogue::{CatalogueEntry, Moment};
+use crate::map::StatusShape;
 use crate::view::MachineView;
 
-/// Most machines on one page.
-const ROWS: usize = 50;
+/// Maximum ATMs on one page of a list.
+const PAGE_SIZE: usize = 50;
 
-/// Machines around a point, those that are nearest first, and which of them are shown.
+/// The ATMs around a point, nearest first, and the part of them that a page shows.
 pub(super) struct MachineList<'a> {
-    /// All of them.
+    context: &'a PageContext,
+    moment: Moment<'a>,
     all: Vec<(MachineView<'a>, Distance)>,
-    pub(super) filter: ListFilter,
-    /// From 1.
-    pub(super) page: usize,
-    /// The page without a filter, and what stands before one in its query: nothing, or a query that ends in `&`.
+    filter: ListFilter,
+    page: ListPage,
     path: String,
+    /// The query before filter and page: nothing, or a query that ends in `&`.
     query: String,
 }
 
 impl<'a> MachineList<'a> {
-    /// Reads the filter and the page that an address names.
+    /// Creates the list with the filter and the page number in the URL; `None` after the last page.
     pub(super) fn new(
-        visit: &LocatorVisit,
+        context: &'a PageContext,
         path: String,
         query: String,
-        all: Vec<(MachineView<'a>, Distance)>,
-    ) -> Self {
-        let filter = ListFilter::named(visit.parameter("only").as_deref());
-        Self { all, filter, page: visit.page_number(), path, query }
+        entries: impl Iterator<Item = (&'a CatalogueEntry, Distance)>,
+    ) -> Option<Self> {
+        let moment = context.moment();
+        let all: Vec<_> = entries.map(|(entry, away)| (MachineView::of(&moment, entry), away)).collect();
+        let filter = ListFilter::named(context.parameter("only").as_deref());
+        let total = matching(&all, filter, context.now).count();
+        let page = ListPage::new(context, &path, &filter.add_to(&query), PAGE_SIZE, total)?;
+        Some(Self { context, moment, all, filter, page, path, query })
     }
 
-    /// Whether there is a page of this number: the first is there always.
-    pub(super) fn has_page(&self, visit: &LocatorVisit) -> bool {
-        self.page == 1 || !self.shown(visit).is_empty()
+    /// Returns all ATMs of the list.
+    pub(super) fn entries(&self) -> Vec<&'a CatalogueEntry> {
+        self.all.iter().map(|(view, _)| view.entry).collect()
     }
 
-    /// How many there are of a kind.
-    pub(super) fn count(&self, visit: &LocatorVisit, filter: ListFilter) -> usize {
-        self.all.iter().filter(|(view, _)| filter.fits(view, visit.now)).count()
+    fn count(&self, filter: ListFilter) -> usize {
+        matching(&self.all, filter, self.context.now).count()
     }
 
-    /// Those on the page, with their numbers.
-    pub(super) fn shown(&self, visit: &LocatorVisit) -> Vec<(usize, &(MachineView<'a>, Distance))> {
-        let fitting = self.all.iter().filter(|(view, _)| self.filter.fits(view, visit.now));
-        (1..).zip(fitting).skip(self.page.saturating_sub(1).saturating_mul(ROWS)).take(ROWS).collect()
+    /// Returns the ATMs of the page with their numbers.
+    pub(super) fn shown(&self) -> Vec<(usize, &(MachineView<'a>, Distance))> {
+        let matching = matching(&self.all, self.filter, self.context.now);
+        (1..).zip(matching).skip(self.page.range().start).take(PAGE_SIZE).collect()
     }
 
-    /// The query of this very list, for its address in another language.
-    pub(super) fn own_query(&self) -> String {
-        let only = self.filter.name().map(|name| format!("only={name}&")).unwrap_or_default();
-        let page = if self.page > 1 { format!("page={}&", self.page) } else { String::new() };
-        format!("{}{only}{page}", self.query)
+    /// Returns the query of this page in the links to other languages: nothing, or a query that ends in `&`.
+    pub(super) fn kept_query(&self) -> String {
+        self.page.kept_query()
     }
 
-    /// Whether it is the whole list from its beginning: what search engines should know.
+    /// Whether it is the first page without a filter, which search engines should list.
     pub(super) fn is_plain(&self) -> bool {
-        self.filter == ListFilter::All && self.page == 1
+        self.filter == ListFilter::All && self.page.is_first()
     }
 
-    fn address(&self, visit: &LocatorVisit, filter: ListFilter, page: usize) -> String {
-        let own = Self { all: Vec::new(), filter, page, path: String::new(), query: self.query.clone() }.own_query();
-        let query = own.trim_end_matches('&');
-        visit.link(&if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) })
+    fn link(&self, filter: ListFilter) -> String {
+        self.context.link(&with_query(&self.path, &filter.add_to(&self.query)))
     }
 
-    /// The choice of filters, with what is not known of the machines.
-    pub(super) fn filters(&self, visit: &LocatorVisit) -> Markup {
-        let words = visit.words();
+    /// Returns the number of ATMs, and of those that were checked within a year.
+    pub(super) fn figures(&self, middle: &str) -> Markup {
+        let words = self.context.words();
+        html! {
+            p.figures {
+                span { ((words.machines)(self.all.len())) }
+                span { ((words.checked_lately)(self.count(ListFilter::Checked))) }
+                span { ((words.nearest_first)(middle)) }
+            }
+        }
+    }
+
+    /// Returns the links to the filters, and for how many ATMs the hours are known.
+    pub(super) fn filters(&self) -> Markup {
+        let words = self.context.words();
         let known = self.all.iter().filter(|(view, _)| view.record.hours.is_some()).count();
         html! {
             nav.filters aria-label=(words.filter) {
                 @for filter in ListFilter::EACH {
                     @let current = (filter == self.filter).then_some("true");
-                    a.pill href=(self.address(visit, filter, 1)) aria-current=[current] {
-                        ((words.filter_name)(filter)) " " ((words.number)(self.count(visit, filter)))
+                    a.pill href=(self.link(filter)) aria-current=[current] {
+                        ((words.filter_name)(filter)) " " ((words.number)(self.count(filter)))
                     }
                 }
                 a.pill.phone-only href="#map" { (words.map) }
@@ -94,84 +106,63 @@ impl<'a> MachineList<'a> {
         }
     }
 
-    /// The map of the machines of the page, around the point that they were measured from.
-    pub(super) fn map(&self, visit: &LocatorVisit, ground: &Ground, middle: Point, name: Option<&str>) -> Markup {
-        let machine = |(number, (view, _)): &(usize, &(MachineView<'_>, Distance))| FigureMachine {
-            number: u32::try_from(*number).unwrap_or(u32::MAX),
-            point: view.record.point,
-            shape: StatusShape::of(view.status.status),
-        };
-        let machines: Vec<_> = self.shown(visit).iter().map(machine).collect();
-        let attribution: Vec<_> = ground.snapshot.attribution().chain([ATTRIBUTION]).collect();
-        let (language, unit, origin) = (visit.language, visit.ring_unit(), &visit.service.origin);
-        draw_figure(&FigureScene {
-            language,
-            unit,
-            origin,
-            middle,
-            middle_name: name,
-            machines: &machines,
-            gazetteer: &ground.places,
-            attribution: &attribution,
-        })
+    /// Returns the map of the ATMs of the page around the point that distances are measured from.
+    pub(super) fn map(&self, middle: Point, name: &str) -> Markup {
+        figure(self.context, middle, name, self.shown().into_iter().map(|(number, (view, _))| (number, view)))
     }
 
-    /// The machines of the page, and the way to the others.
-    pub(super) fn rows(&self, visit: &LocatorVisit, moment: &Moment<'_>) -> Markup {
-        let words = visit.words();
-        let shown = self.shown(visit);
-        let total = self.count(visit, self.filter);
-        let last = shown.last().map_or(0, |(number, _)| *number);
+    /// Returns the ATMs of the page, and the links to the pages before and after it.
+    pub(super) fn rows(&self) -> Markup {
+        let words = self.context.words();
+        let shown = self.shown();
         html! {
             @if shown.is_empty() {
                 div.empty {
                     h2 { (words.none_so) }
-                    p.gap-sm { a.btn href=(self.address(visit, ListFilter::All, 1)) { (words.show_all) } }
+                    p.gap-sm { a.btn href=(self.link(ListFilter::All)) { (words.show_all) } }
                 }
             } @else {
                 ol.machines.gap start=(shown[0].0) {
-                    @for (number, (view, away)) in &shown { (row(visit, moment, *number, view, *away)) }
+                    @for (number, (view, away)) in &shown { (row(self.context, &self.moment, *number, view, *away)) }
                 }
             }
-            @if self.page > 1 || last < total {
-                p.row.gap {
-                    @if self.page > 1 {
-                        a.btn rel="prev" href=(self.address(visit, self.filter, self.page - 1)) { (words.rows_before) }
-                    }
-                    @if last > 0 && last < total {
-                        a.btn rel="next" href=(self.address(visit, self.filter, self.page + 1)) {
-                            ((words.rows_after)(ROWS.min(total - last)))
-                        }
-                    }
-                }
-            }
+            (self.page.links(self.context))
         }
     }
 }
 
-/// One machine. Its name is the link; the whole row is its target.
+fn matching<'l, 'a>(
+    all: &'l [(MachineView<'a>, Distance)],
+    filter: ListFilter,
+    now: Timestamp,
+) -> impl Iterator<Item = &'l (MachineView<'a>, Distance)> {
+    all.iter().filter(move |(view, _)| filter.fits(view, now))
+}
+
+/// Returns one ATM of a list. Its name is the link; the whole row is its target.
 pub(super) fn row(
-    visit: &LocatorVisit,
+    context: &PageContext,
     moment: &Moment<'_>,
     number: usize,
     view: &MachineView<'_>,
     away: Distance,
 ) -> Markup {
-    let (words, record) = (visit.words(), view.record);
+    let words = context.words();
+    let record = view.record;
     let address = record.address.street.as_deref().map_or_else(|| view.address(), Into::into);
     html! {
         li.machine {
             span.pin.(StatusShape::of(view.status.status).class()) aria-hidden="true" { span { (number) } }
             div {
-                h2 { a href=(visit.link(&machine_path(view.entry.machine.id))) { bdi { (record.title()) } } }
+                h2 { a href=(context.link(&machine_path(view.entry.machine.id))) { bdi { (record.title()) } } }
                 p.meta {
                     span { bdi { (if record.address.is_empty() { words.no_address.into() } else { address }) } }
                     @for term in terms(words, view) { span { (term) } }
                 }
                 p.says {
-                    (status_chip(visit, moment, view))
+                    (status_chip(context, moment, view))
                     @if let Some(since) = since(words, view) { span.soft { (since) } }
-                    @if let Some(reports) = view.reports { span.soft { (quote_line(&reports.verdict, visit.language)) } }
+                    @if let Some(reports) = view.reports { span.soft { (quote_line(&reports.verdict, context.language)) } }
                 }
             }
             p.dist { ((words.distance)(away)) }
@@ -179,7 +170,7 @@ pub(super) fn row(
     }
 }
 
-/// Whether people can buy and sell there.
+/// Returns which trades the ATM offers.
 fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
     match (buy, sell) {
         (Tri::Yes, Tri::Yes) => words.buy_and_sell,
@@ -191,17 +182,15 @@ fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
     }
 }
 
-/// What it does and what it charges for a purchase. Where nothing of that is known it is said once.
+/// Returns the trades and the fee for a purchase, as one text if neither is known.
 fn terms(words: &LocatorWords, view: &MachineView<'_>) -> Vec<String> {
     let record = view.record;
-    let fees = record.more.as_deref().map(|more| &more.fees);
-    let fee = fees.and_then(|fees| fees.buy_percent.as_ref());
-    if (record.buy, record.sell, fee) == (Tri::Unknown, Tri::Unknown, None) {
-        return vec![words.terms_unknown.to_owned()];
-    }
-    let fee = fee.map_or_else(
-        || words.fee_unknown.to_owned(),
-        |percent| (words.fee_percent)(&(words.decimal)(percent.as_str())),
-    );
+    let fee = match record.more.as_deref().and_then(|more| more.fees.buy_percent.as_ref()) {
+        Some(percent) => (words.fee_percent)(&(words.decimal)(percent.as_str())),
+        None if record.buy == Tri::Unknown && record.sell == Tri::Unknown => {
+            return vec![words.terms_unknown.to_owned()];
+        }
+        None => words.fee_unknown.to_owned(),
+    };
     vec![trades(words, record.buy, record.sell).to_owned(), fee]
 }

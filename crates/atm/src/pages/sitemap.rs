@@ -1,6 +1,6 @@
-//! Which pages there are, for search engines (sitemaps.org): no file has more addresses than they read.
+//! The list of pages for search engines (sitemaps.org), in files of at most [`MAX_URLS`].
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use axum::extract::FromRequestParts;
@@ -9,64 +9,62 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use jiff::civil::Date;
 use maud::html;
-use signpost_platform::web::path_id::PathId;
+use signpost_platform::web::PathParams;
 use signpost_platform::web::problem::Problem;
 
 use super::addresses::{area_path, machine_path, town_path};
-use super::city::WORTH_LISTING;
+use super::city::MIN_LISTED;
+use super::context::PageContext;
 use super::document::draw_apart;
-use super::ground::Ground;
-use super::visit::LocatorVisit;
 use crate::catalogue::TownArea;
 use crate::service::AtmService;
 
-/// Most addresses of a file.
-const MOST_ADDRESSES: usize = 50_000;
+/// Maximum URLs in one file.
+const MAX_URLS: usize = 50_000;
 const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const NAMES: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
-/// A page, and on which day what it shows changed last.
+/// The path of a page, and the day of the last change of its data.
 type ListedPage = (String, Option<Date>);
 
-/// All of them, or where the parts of the list are.
+/// Returns the list of all pages, or the index of its parts.
 ///
 /// # Errors
-/// Where the caller asked too often.
+/// [`Problem::RateLimited`] if the caller sent too many requests.
 pub async fn show(parts: &mut Parts, service: &AtmService) -> Result<Response, Problem> {
-    let visit = LocatorVisit::from_request_parts(parts, service).await?;
-    let ground = visit.ground().await;
-    let write = |visit: &LocatorVisit, ground: &Ground| {
-        reply(write_whole(&visit.service.public_address, &pages(ground), MOST_ADDRESSES))
-    };
-    Ok(draw_apart(visit, ground, write).await)
+    let context = PageContext::from_request_parts(parts, service).await?;
+    let drawn =
+        draw_apart(context, |context| reply(write_whole(&context.service.public_address, &pages(context), MAX_URLS)));
+    Ok(drawn.await)
 }
 
-/// A part of a list that is too long for one file.
-pub(super) async fn show_part(visit: LocatorVisit, PathId(name): PathId) -> Result<Response, Problem> {
-    let ground = visit.ground().await;
-    let write = move |visit: &LocatorVisit, ground: &Ground| {
-        let part = write_part(&visit.service.public_address, &pages(ground), MOST_ADDRESSES, &name);
-        part.map_or_else(|| Problem::NotFound.into_response(), reply)
-    };
-    Ok(draw_apart(visit, ground, write).await)
+/// Returns one part of a list that is too long for one file.
+pub(super) async fn show_part(context: PageContext, PathParams(name): PathParams<String>) -> Response {
+    draw_apart(context, move |context| {
+        match write_part(&context.service.public_address, &pages(context), MAX_URLS, &name) {
+            Some(part) => reply(part),
+            None => Problem::NotFound.into_response(),
+        }
+    })
+    .await
 }
 
-/// All pages, or where the parts of the list are that have `most` each.
-fn write_whole(public_address: &str, pages: &[ListedPage], most: usize) -> String {
-    if pages.len() <= most {
+/// Returns the list of all pages, or the index of its parts with at most `max` pages each.
+fn write_whole(public_address: &str, pages: &[ListedPage], max: usize) -> String {
+    if pages.len() <= max {
         return urlset(public_address, pages);
     }
     let mut text = format!("{START}<sitemapindex xmlns=\"{NAMES}\">");
-    for part in 1..=pages.len().div_ceil(most) {
+    for part in 1..=pages.len().div_ceil(max) {
         let address = format!("{public_address}/sitemaps/{part}.xml");
         write!(text, "<sitemap><loc>{}</loc></sitemap>", html! { (address) }.into_string()).expect("a text");
     }
     text + "</sitemapindex>"
 }
 
-/// The part of the list that a file name stands for.
-fn write_part(public_address: &str, pages: &[ListedPage], most: usize, name: &str) -> Option<String> {
-    let mut parts = (1..).zip(pages.chunks(most));
+/// Returns the part of the list with this file name.
+fn write_part(public_address: &str, pages: &[ListedPage], max: usize, name: &str) -> Option<String> {
+    let mut parts = (1..).zip(pages.chunks(max));
     let (_, listed) = parts.find(|(part, _): &(usize, _)| name == format!("{part}.xml"))?;
     Some(urlset(public_address, listed))
 }
@@ -80,7 +78,7 @@ fn urlset(public_address: &str, pages: &[ListedPage]) -> String {
     let mut text = String::with_capacity(START.len() + 100 * (pages.len() + 1));
     write!(text, "{START}<urlset xmlns=\"{NAMES}\">").expect("a text");
     for (path, changed) in pages {
-        // Letters, digits, hyphens and what stands between them: nothing to escape.
+        // A path consists of letters, digits, hyphens, slashes and percent-encoding, so nothing must be escaped.
         write!(text, "<url><loc>{address}{path}</loc>").expect("a text");
         if let Some(day) = changed {
             write!(text, "<lastmod>{day}</lastmod>").expect("a text");
@@ -90,30 +88,29 @@ fn urlset(public_address: &str, pages: &[ListedPage]) -> String {
     text + "</urlset>"
 }
 
-/// The first page, countries, states, towns with more than one machine, and machines that are not gone.
-fn pages(ground: &Ground) -> Vec<ListedPage> {
-    let (entries, towns) = (ground.snapshot.entries(), ground.towns());
-    let of_towns = towns.all().map(|town| {
+/// Returns the first page, countries, states, towns with several ATMs, and the ATMs that are not gone.
+fn pages(context: &PageContext) -> Vec<ListedPage> {
+    let entries = context.snapshot.entries();
+    let mut newest = None;
+    let mut countries: BTreeMap<TownArea, Option<Date>> = BTreeMap::new();
+    let mut areas: BTreeMap<TownArea, Option<Date>> = BTreeMap::new();
+    let mut towns = Vec::new();
+    for town in context.towns().all() {
         let changed = town.machines().iter().filter_map(|at| entries[*at as usize].changed).max();
-        (town, changed)
-    });
-    let of_towns: Vec<_> = of_towns.collect();
-    let of_area =
-        |area| of_towns.iter().filter(|(town, _)| town.area == area).filter_map(|(_, changed)| *changed).max();
-    let present = entries.iter().filter(|entry| !ground.snapshot.is_gone(entry));
-    let newest = of_towns.iter().filter_map(|(_, changed)| *changed).max();
+        newest = newest.max(changed);
+        let country = countries.entry(TownArea { region: None, ..town.area }).or_default();
+        *country = changed.max(*country);
+        let area = areas.entry(town.area).or_default();
+        *area = changed.max(*area);
+        if town.len() >= MIN_LISTED {
+            towns.push((town_path(town), changed));
+        }
+    }
+    countries.retain(|country, _| !areas.contains_key(country));
     let mut pages = vec![("/".to_owned(), newest), ("/map".to_owned(), newest), ("/about/data".to_owned(), None)];
-    let areas: Vec<_> = towns.areas().into_iter().map(|(area, _)| area).collect();
-    let countries: BTreeSet<_> = areas.iter().map(|area| area.country).collect();
-    let countries = countries.into_iter().map(|country| TownArea { country, region: None });
-    let of_regions = countries.filter(|country| !areas.contains(country)).map(|country| {
-        let inside = of_towns.iter().filter(|(town, _)| town.area.country == country.country);
-        (area_path(country), inside.filter_map(|(_, changed)| *changed).max())
-    });
-    pages.extend(of_regions);
-    pages.extend(areas.iter().map(|area| (area_path(*area), of_area(*area))));
-    let listed = of_towns.iter().filter(|(town, _)| town.len() >= WORTH_LISTING);
-    pages.extend(listed.map(|(town, changed)| (town_path(town), *changed)));
+    pages.extend(countries.into_iter().chain(areas).map(|(area, changed)| (area_path(area), changed)));
+    pages.extend(towns);
+    let present = entries.iter().filter(|entry| !context.snapshot.is_gone(entry));
     pages.extend(present.map(|entry| (machine_path(entry.machine.id), entry.changed)));
     pages
 }

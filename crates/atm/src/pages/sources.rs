@@ -1,17 +1,17 @@
-//! Who says what of a machine, and where it can be corrected.
+//! The sources of an ATM, and where to correct it.
 
 use maud::{Markup, html};
 use signpost_locator::SourceClaim;
 use signpost_platform::pages::href::href;
 
-use super::visit::LocatorVisit;
-use crate::catalogue::Snapshot;
-use crate::report_form::ask;
+use super::context::PageContext;
+use super::report_form::ask;
+use super::words::utc_date;
 use crate::view::MachineView;
 
-/// The card of the sources.
-pub(super) fn sources(visit: &LocatorVisit, snapshot: &Snapshot, view: &MachineView<'_>) -> Markup {
-    let words = visit.words();
+/// Returns the card of the sources.
+pub(super) fn sources(context: &PageContext, view: &MachineView<'_>) -> Markup {
+    let words = context.words();
     html! {
         section.card {
             h2 { (words.where_from) }
@@ -22,16 +22,16 @@ pub(super) fn sources(visit: &LocatorVisit, snapshot: &Snapshot, view: &MachineV
                         th scope="col" { (words.says) }
                         th scope="col" { (words.taken_on) }
                     } }
-                    tbody { @for claim in &view.entry.machine.claims { (source_row(visit, snapshot, claim)) } }
+                    tbody { @for claim in &view.entry.machine.claims { (source_row(context, claim)) } }
                 }
             }
         }
     }
 }
 
-fn source_row(visit: &LocatorVisit, snapshot: &Snapshot, claim: &SourceClaim) -> Markup {
-    let words = visit.words();
-    let source = snapshot.source(&claim.source);
+fn source_row(context: &PageContext, claim: &SourceClaim) -> Markup {
+    let words = context.words();
+    let source = context.snapshot.source(&claim.source);
     let name = source.map_or(&*claim.source, |source| source.attribution.as_str());
     let parts: Vec<_> = claim.parts.names().map(words.part).collect();
     html! {
@@ -43,19 +43,19 @@ fn source_row(visit: &LocatorVisit, snapshot: &Snapshot, claim: &SourceClaim) ->
                 }
             }
             td { (parts.join(", ")) }
-            td { @if let Some(source) = source { ((words.date)(words.day_of(source.imported_at))) } }
+            td { @if let Some(source) = source { ((words.date)(utc_date(source.imported_at))) } }
         }
     }
 }
 
-/// Where somebody who knows better can say so: here, and at the machine's pages at its sources.
-pub(super) fn correct_it(visit: &LocatorVisit, view: &MachineView<'_>) -> Markup {
-    let words = visit.words();
+/// Returns the card for corrections: the report form, and links to the ATM at its sources.
+pub(super) fn correct_it(context: &PageContext, view: &MachineView<'_>) -> Markup {
+    let words = context.words();
     let links: Vec<_> = view.entry.machine.claims.iter().filter_map(|claim| href(claim.url.as_deref()?)).collect();
     html! {
         section #right .card.stack {
             h2 { (words.is_this_right) }
-            (ask(view.entry.machine.id, visit.language, &visit.service.origin))
+            (ask(view.entry.machine.id, context.language, &context.service.origin))
             @if !links.is_empty() {
                 div.stack-sm {
                     p { (words.correct_at_source) }

@@ -1,17 +1,17 @@
-//! The status of a machine as people read it: a word, a shape, and since when. Never by colour alone.
+//! The status of an ATM on a page: a word, a shape and a date, never a colour alone.
 
-use jiff::Timestamp;
 use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use signpost_locator::{AtmStatus, StatusReason};
 
-use super::visit::LocatorVisit;
-use super::words::LocatorWords;
+use super::context::PageContext;
+use super::words::{LocatorWords, utc_date};
 use crate::catalogue::{Moment, NextOpening};
 use crate::map::StatusShape;
 use crate::view::MachineView;
 
-/// The shape of a status, so many pixels wide.
+/// Returns the shape of a status as a square of this many pixels.
 pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
     html! {
         svg width=(pixels) height=(pixels) viewBox="0 0 12 12" fill="none" stroke="currentColor" stroke-width="1.6"
@@ -36,15 +36,15 @@ pub(super) fn status_shape(status: AtmStatus, pixels: u8) -> Markup {
     }
 }
 
-/// The status in words, beside its shape.
-pub(super) fn status_chip(visit: &LocatorVisit, moment: &Moment<'_>, view: &MachineView<'_>) -> Markup {
+/// Returns the status as a shape and a text.
+pub(super) fn status_chip(context: &PageContext, moment: &Moment<'_>, view: &MachineView<'_>) -> Markup {
     let status = view.status.status;
     html! {
-        span.chip.(StatusShape::of(status).class()) { (status_shape(status, 12)) (status_text(visit.words(), moment, view)) }
+        span.chip.(StatusShape::of(status).class()) { (status_shape(status, 12)) (status_text(context.words(), moment, view)) }
     }
 }
 
-/// `Open until 10 pm`, `Unknown: hours not known`.
+/// Returns the status as a text, such as `Open until 10 pm` or `Unknown: hours not known`.
 pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &MachineView<'_>) -> String {
     let next = moment.next_opening(view.entry, view.status.status);
     match (view.status.status, view.status.reason) {
@@ -61,38 +61,39 @@ pub(super) fn status_text(words: &LocatorWords, moment: &Moment<'_>, view: &Mach
         (AtmStatus::PermanentlyClosed, _) => words.closed_for_good.to_owned(),
         (AtmStatus::OutOfService, _) => words.out_of_service.to_owned(),
         (AtmStatus::Unknown, reason) => {
-            let year = view.record.known_at().map(|at| words.day_of(at).year());
+            let year = view.record.known_at().map(|at| utc_date(at).year());
             format!("{}: {}", words.unknown, (words.why_unknown)(reason, year))
         }
     }
 }
 
-/// A time on a clock there, with the day where it is not within a day: `10 pm`, `Monday, 7 am`.
+/// Returns a local time, with the weekday or the date if it is not soon: `10 pm`, `Monday, 7 am`.
 fn spoken_time(words: &LocatorWords, at: &str, now: Timestamp) -> String {
-    let moment: Option<Timestamp> = at.parse().ok();
-    let shown: Option<DateTime> = at.get(..19).and_then(|text| text.parse().ok());
-    let (Some(moment), Some(shown)) = (moment, shown) else { return at.to_owned() };
-    let time = (words.time)(shown.time());
-    if moment.duration_since(now) < jiff::SignedDuration::from_hours(20) {
+    let Ok(moment) = at.parse::<Timestamp>() else { return at.to_owned() };
+    let Some(Ok(local)) = at.get(..19).map(str::parse::<DateTime>) else { return at.to_owned() };
+    let time = (words.time)(local.time());
+    let left = moment.duration_since(now);
+    if left < SignedDuration::from_hours(20) {
         return time;
     }
-    if moment.duration_since(now) < jiff::SignedDuration::from_hours(6 * 24) {
-        return (words.on_day)((words.weekday)(shown.weekday()), &time);
+    if left < SignedDuration::from_hours(6 * 24) {
+        return (words.on_day)((words.weekday)(local.weekday()), &time);
     }
-    (words.long_date)(shown.date())
+    (words.long_date)(local.date())
 }
 
-/// Since when that is known: `checked 12 Nov 2026`. Of what is not known at all nobody could say when.
+/// Returns the date of the last check or report, such as `checked 12 Nov 2026`; `None` for an unknown status without a
+/// date.
 pub(super) fn since(words: &LocatorWords, view: &MachineView<'_>) -> Option<String> {
     let record = view.record;
     if let Some(seen) = view.seen_there_at() {
-        return Some((words.checked_on)(&(words.date)(words.day_of(seen))));
+        return Some((words.checked_on)(&(words.date)(utc_date(seen))));
     }
     match (record.verified_at, record.reported_at) {
         (Some(checked), reported) if reported.is_none_or(|reported| reported <= checked) => {
-            Some((words.checked_on)(&(words.date)(words.day_of(checked))))
+            Some((words.checked_on)(&(words.date)(utc_date(checked))))
         }
-        (_, Some(reported)) => Some((words.reported_on)(&(words.date)(words.day_of(reported)))),
+        (_, Some(reported)) => Some((words.reported_on)(&(words.date)(utc_date(reported)))),
         _ => (view.status.status != AtmStatus::Unknown).then(|| words.undated.to_owned()),
     }
 }

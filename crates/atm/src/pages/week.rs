@@ -1,4 +1,4 @@
-//! The opening hours of a machine, a day a line, with today marked.
+//! The opening hours of an ATM, one line for each day, with today marked.
 
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
@@ -6,45 +6,48 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use signpost_locator::{Hours, OpenDay, OpenSpan, Record, Schedule};
 
-use super::visit::LocatorVisit;
-use super::words::LocatorWords;
+use super::context::PageContext;
+use super::words::{LocatorWords, capitalized};
 use crate::view::MachineView;
 
-/// What is known of the coming days.
+/// The opening hours of the next seven days.
 #[derive(Debug)]
 pub(super) enum MachineWeek {
-    /// Its hours are not known.
+    /// The hours are not known.
     Unknown,
     /// It never closes.
     Always,
     /// The seven days from today on.
     Days(Vec<OpenDay>),
-    /// In the source's words.
+    /// The hours are written in words only.
     Words,
 }
 
 impl MachineWeek {
+    /// Evaluates the hours of an ATM from today on.
     pub(super) fn of(view: &MachineView<'_>, now: Timestamp) -> Self {
         let record = view.record;
         let Some(hours) = &record.hours else { return Self::Unknown };
         if *hours == Hours::Always {
             return Self::Always;
         }
-        let schedule = Schedule::new(hours, record.time_zone.as_deref(), record.address.country).ok();
-        schedule.and_then(|schedule| schedule.week(now)).map_or(Self::Words, Self::Days)
+        match Schedule::new(hours, record.time_zone.as_deref(), record.address.country) {
+            Ok(schedule) => schedule.week(now).map_or(Self::Words, Self::Days),
+            Err(_) => Self::Words,
+        }
     }
 }
 
-/// The day and the time that clocks show there.
+/// Returns the local weekday and time of an ATM.
 pub(super) fn local_time(record: &Record, now: Timestamp) -> Option<(Weekday, Time)> {
     let zone = TimeZone::get(record.time_zone.as_deref()?).ok()?;
     let there = zone.to_datetime(now);
     Some((there.weekday(), Time::constant(there.hour(), there.minute(), 0, 0)))
 }
 
-/// The card of its hours.
-pub(super) fn hours_card(visit: &LocatorVisit, view: &MachineView<'_>, week: &MachineWeek) -> Markup {
-    let words = visit.words();
+/// Returns the card of the opening hours.
+pub(super) fn hours_card(context: &PageContext, view: &MachineView<'_>, week: &MachineWeek) -> Markup {
+    let words = context.words();
     html! {
         section.card {
             h2 { (words.hours) }
@@ -52,16 +55,16 @@ pub(super) fn hours_card(visit: &LocatorVisit, view: &MachineView<'_>, week: &Ma
                 MachineWeek::Unknown => { p { (words.hours_unknown) } }
                 MachineWeek::Always => { p { (words.always) } }
                 MachineWeek::Words => { p { bdi { (view.record.hours.as_ref().map_or("", Hours::text)) } } p.xs.soft.gap-sm { (words.hours_in_words) } }
-                MachineWeek::Days(days) => (table(words, days)),
-            }
-            @if let (MachineWeek::Days(_), Some(zone)) = (week, &view.record.time_zone) {
-                p.xs.soft.gap { ((words.time_zone)(zone)) }
+                MachineWeek::Days(days) => {
+                    (table(words, days))
+                    @if let Some(zone) = &view.record.time_zone { p.xs.soft.gap { ((words.time_zone)(zone)) } }
+                }
             }
         }
     }
 }
 
-/// Monday first, whatever day it is.
+/// Returns the week as a table that starts on Monday.
 fn table(words: &LocatorWords, days: &[OpenDay]) -> Markup {
     let today = days.first().map(|day| day.date);
     let mut days: Vec<&OpenDay> = days.iter().collect();
@@ -74,7 +77,7 @@ fn table(words: &LocatorWords, days: &[OpenDay]) -> Markup {
                     @let is_today = today == Some(day.date);
                     tr.today[is_today] aria-current=[is_today.then_some("date")] {
                         th scope="row" {
-                            (capitalised((words.weekday)(day.date.weekday())))
+                            (capitalized((words.weekday)(day.date.weekday())))
                             @if is_today { ", " (words.today) }
                         }
                         td { (spans(words, day)) }
@@ -86,20 +89,14 @@ fn table(words: &LocatorWords, days: &[OpenDay]) -> Markup {
 }
 
 fn spans(words: &LocatorWords, day: &OpenDay) -> String {
-    let span = |span: &OpenSpan| {
+    if day.spans.is_empty() {
+        return if day.is_uncertain { words.uncertain.to_owned() } else { words.closed_that_day.to_owned() };
+    }
+    let spans = day.spans.iter().map(|span| {
         if *span == OpenSpan::WHOLE_DAY {
             return words.all_day.to_owned();
         }
         (words.from_to)(&(words.time)(span.opens), &(words.time)(span.closes))
-    };
-    match (day.spans.as_slice(), day.is_uncertain) {
-        ([], true) => words.uncertain.to_owned(),
-        ([], false) => words.closed_that_day.to_owned(),
-        (spans, _) => spans.iter().map(span).collect::<Vec<_>>().join(", "),
-    }
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    });
+    spans.collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,6 @@
-//! What the reports of a machine make of it. Pure: the same reports at the same time say the same.
+//! Evaluates the reports of an ATM. Pure: the result depends on the reports and the time only.
 //!
-//! People say, and only the operator or the moderator decides: from what people say no machine is ever more than doubted.
+//! Only the operator or the moderator decides. Reports of other people make the status of an ATM doubtful at most.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,42 +9,38 @@ use jiff::Timestamp;
 
 use super::{DecidedBy, HowSeen, MachineReport, REPORT_COUNTS, ReportId, ReportState, Seen, Weight};
 
-/// After this many days a report counts for half of what it did.
+/// Days after which the weight of a report is halved.
 const HALF_LIFE_DAYS: f64 = 90.0;
 
-/// How many people must say that a machine cannot be used before it is doubted.
+/// Minimum number of people who report that an ATM cannot be used before its status is doubted.
 const ENOUGH: usize = 2;
 
-/// What one person says of a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Testimony {
-    /// What they saw.
-    pub seen: Seen,
-    /// How they know.
-    pub how: Option<HowSeen>,
-    /// When they saw it.
-    pub at: Timestamp,
-    /// How much it counts for.
-    pub weight: Weight,
+/// One person's observation at an ATM.
+#[derive(Debug)]
+struct Observation {
+    seen: Seen,
+    how: Option<HowSeen>,
+    at: Timestamp,
+    weight: Weight,
 }
 
-/// What the operator or the moderator says of a machine.
+/// A decision of the operator or the moderator about an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportDecision {
-    /// What is so.
+    /// The state of the ATM.
     pub seen: Seen,
-    /// Who says so.
+    /// Who decided.
     pub by: DecidedBy,
-    /// Since when.
+    /// When it was decided.
     pub at: Timestamp,
 }
 
-/// What the reports of a machine make of its status.
+/// The effect of the reports on the status of an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportStanding {
-    /// Nothing.
+    /// No effect.
     Undoubted,
-    /// Enough people say that nobody can use it: whether it is open is not known.
+    /// Enough people report that it cannot be used: its status is unknown.
     Doubted,
     /// It is gone.
     Gone(DecidedBy),
@@ -52,38 +48,38 @@ pub enum ReportStanding {
     OutOfService(DecidedBy),
 }
 
-/// What the reports of a machine say together, at a moment.
+/// The result of the reports of an ATM at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportVerdict {
-    /// What they make of its status.
+    /// The effect on the status.
     pub standing: ReportStanding,
-    /// What the operator or the moderator says, where one of them does.
+    /// The decision of the operator or the moderator.
     pub decision: Option<ReportDecision>,
-    /// How many people say what.
+    /// The number of people for each observation.
     pub people: BTreeMap<Seen, usize>,
-    /// Whether people contradict each other, or what decided.
+    /// Whether people contradict each other or the decision.
     pub is_disputed: bool,
-    /// When the newest that counts was seen, or was decided.
+    /// The time of the newest observation that counts, or of the decision.
     pub newest_at: Option<Timestamp>,
-    /// When the machine was last found there by somebody who counts: one who is signed in, the operator or the moderator,
-    /// or two others.
+    /// When the ATM was last confirmed to be there: by a signed-in person, the operator or the moderator, or by two
+    /// others.
     pub verified_at: Option<Timestamp>,
-    /// When another verdict follows without another report.
+    /// When the result changes without another report.
     pub until: Timestamp,
 }
 
-/// Weighs the reports of a machine. `answered_at` is when the operator last said of it that it is in service, as far as
-/// that is dated: what people saw before, it answers.
+/// Weighs the reports of an ATM. `answered_at` is when the operator last declared the ATM to be in service, if that has
+/// a date: it answers earlier observations.
 #[must_use]
 pub fn weigh(reports: &[&MachineReport], answered_at: Option<Timestamp>, now: Timestamp) -> ReportVerdict {
     let decision = find_decision(reports, answered_at);
-    let said = testimonies(reports, now);
+    let observations = observations(reports, now);
     let answered = decision.map(|decision| decision.at).max(answered_at);
-    let open: Vec<&Testimony> =
-        said.iter().filter(|testimony| answered.is_none_or(|answered| testimony.at > answered)).collect();
+    let open: Vec<&Observation> =
+        observations.iter().filter(|observation| answered.is_none_or(|answered| observation.at > answered)).collect();
     let mut people = BTreeMap::new();
-    for testimony in &said {
-        *people.entry(testimony.seen).or_default() += 1;
+    for observation in &observations {
+        *people.entry(observation.seen).or_default() += 1;
     }
     let standing = match decision {
         Some(ReportDecision { seen: Seen::Gone, by, .. }) => ReportStanding::Gone(by),
@@ -91,103 +87,110 @@ pub fn weigh(reports: &[&MachineReport], answered_at: Option<Timestamp>, now: Ti
         _ if is_doubted(&open, now) => ReportStanding::Doubted,
         _ => ReportStanding::Undoubted,
     };
-    let has = |is: fn(Seen) -> bool| said.iter().any(|testimony| is(testimony.seen));
-    let (has_against, has_for) = (has(Seen::is_against), has(|seen| seen == Seen::There));
+    let has_against = observations.iter().any(|observation| observation.seen.is_against());
+    let has_for = observations.iter().any(|observation| observation.seen == Seen::There);
     let is_against_decision = decision.is_some_and(|decision| match decision.seen {
-        Seen::There => open.iter().any(|testimony| testimony.seen.is_against()),
-        seen => seen.is_against() && open.iter().any(|testimony| testimony.seen == Seen::There),
+        Seen::There => open.iter().any(|observation| observation.seen.is_against()),
+        seen => seen.is_against() && open.iter().any(|observation| observation.seen == Seen::There),
     });
-    let is_answered = answered_at.is_some() && open.len() < said.len() && has_against;
-    let dated = said.iter().map(|testimony| testimony.at).chain(decision.map(|decision| decision.at));
+    let is_answered = answered_at.is_some() && open.len() < observations.len() && has_against;
+    let dates = observations.iter().map(|observation| observation.at).chain(decision.map(|decision| decision.at));
+    let expiry = observations.iter().map(|observation| observation.at + REPORT_COUNTS).min();
     ReportVerdict {
         standing,
         decision,
         is_disputed: (has_against && has_for) || is_against_decision || is_answered,
-        newest_at: dated.max(),
-        verified_at: verified_at(&said, decision),
-        until: said.iter().map(|testimony| testimony.at + REPORT_COUNTS).min().unwrap_or(Timestamp::MAX),
+        newest_at: dates.max(),
+        verified_at: verified_at(&observations, decision),
+        until: expiry.unwrap_or(Timestamp::MAX),
         people,
     }
 }
 
-/// The newest word of whoever decides; but what the moderator found gone only the moderator brings back. The operator takes
-/// a report of its own back by saying later that the machine is in service.
+/// Returns the newest decision. Only the moderator revokes the moderator's decision that an ATM is gone. The operator
+/// revokes its own decision by declaring later that the ATM is in service.
 fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> Option<ReportDecision> {
-    let decided = reports.iter().filter(|report| report.state == ReportState::Accepted);
-    let decisions = decided.filter_map(|report| {
-        let (by, at) = (report.decided_by?, report.decided_at?);
-        let is_of_use = report.seen == Seen::There || report.seen.is_against();
-        is_of_use.then_some((&report.id, ReportDecision { seen: report.seen, by, at }))
-    });
-    let decisions: Vec<_> = decisions.collect();
-    let is_taken_back = |decision: &ReportDecision| {
-        decision.by == DecidedBy::Operator && answered_at.is_some_and(|answered| answered > decision.at)
+    let mut decisions = Vec::new();
+    for report in reports.iter().filter(|report| report.state == ReportState::Accepted) {
+        let Some(by) = report.decided_by else { continue };
+        let Some(at) = report.decided_at else { continue };
+        if report.seen == Seen::There || report.seen.is_against() {
+            decisions.push((&report.id, ReportDecision { seen: report.seen, by, at }));
+        }
+    }
+    decisions.sort_by_key(|(id, decision)| (decision.at, *id));
+    let (_, newest) = *decisions.last()?;
+    let by_moderator = decisions.iter().rev().find(|(_, decision)| decision.by == DecidedBy::Moderator);
+    let decision = match by_moderator {
+        Some((_, decision)) if decision.seen == Seen::Gone => *decision,
+        _ => newest,
     };
-    let newest = |by: &[DecidedBy]| {
-        let theirs = decisions.iter().filter(|(_, decision)| by.contains(&decision.by));
-        theirs.max_by_key(|(id, decision)| (decision.at, (*id).clone())).map(|(_, decision)| *decision)
-    };
-    let found_gone = newest(&[DecidedBy::Moderator]).filter(|decision| decision.seen == Seen::Gone);
-    let decision = found_gone.or_else(|| newest(&[DecidedBy::Moderator, DecidedBy::Operator]));
-    decision.filter(|decision| !is_taken_back(decision))
+    let is_revoked = decision.by == DecidedBy::Operator && answered_at.is_some_and(|answered| answered > decision.at);
+    if is_revoked { None } else { Some(decision) }
 }
 
-/// What counts of what people say: of each voice one, the weightiest, then the newest.
-fn testimonies(reports: &[&MachineReport], now: Timestamp) -> Vec<Testimony> {
-    let counts = |report: &&&MachineReport| report.state == ReportState::Shown && now < report.seen_at + REPORT_COUNTS;
+/// Returns the observations that count: one of each voice, with the highest weight, then the newest.
+fn observations(reports: &[&MachineReport], now: Timestamp) -> Vec<Observation> {
     let mut best: BTreeMap<&ReportId, &MachineReport> = BTreeMap::new();
-    for report in reports.iter().filter(counts) {
-        let rank = |report: &MachineReport| (report.weight, report.created_at, report.id.clone());
+    for &report in reports {
+        if report.state != ReportState::Shown || now >= report.seen_at + REPORT_COUNTS {
+            continue;
+        }
         let known = best.entry(&report.voice).or_insert(report);
         if rank(report) > rank(known) {
             *known = report;
         }
     }
-    let testimony = |report: &MachineReport| Testimony {
-        seen: report.seen,
-        how: report.how,
-        // Another server's clock may be ahead of this one.
-        at: report.seen_at.min(now),
-        weight: report.weight,
-    };
-    best.into_values().map(testimony).collect()
+    best.into_values()
+        .map(|report| Observation {
+            seen: report.seen,
+            how: report.how,
+            // Another server's clock may be ahead of this one.
+            at: report.seen_at.min(now),
+            weight: report.weight,
+        })
+        .collect()
 }
 
-/// Whether enough people say that nobody can use the machine, and those who say that it is there weigh less. Where any of
-/// them is signed in, the newest of these is believed.
-fn is_doubted(open: &[&Testimony], now: Timestamp) -> bool {
-    let against: Vec<_> = open.iter().filter(|testimony| testimony.seen.is_against()).collect();
-    let there: Vec<_> = open.iter().filter(|testimony| testimony.seen == Seen::There).collect();
-    let is_strong = |testimony: &&&Testimony| {
-        testimony.weight == Weight::Signed || testimony.how.is_some_and(HowSeen::is_first_hand)
-    };
-    if against.len() < ENOUGH || !against.iter().any(is_strong) {
+fn rank(report: &MachineReport) -> (Weight, Timestamp, &ReportId) {
+    (report.weight, report.created_at, &report.id)
+}
+
+/// Whether enough people report that the ATM cannot be used, and outweigh those who report that it is there. If any of
+/// them is signed in, the newest report of those decides.
+fn is_doubted(open: &[&Observation], now: Timestamp) -> bool {
+    let against: Vec<&Observation> = open.iter().copied().filter(|one| one.seen.is_against()).collect();
+    let there: Vec<&Observation> = open.iter().copied().filter(|one| one.seen == Seen::There).collect();
+    let is_strong =
+        against.iter().any(|one| one.weight == Weight::Signed || one.how.is_some_and(HowSeen::is_first_hand));
+    if against.len() < ENOUGH || !is_strong {
         return false;
     }
-    let both = || against.iter().chain(&there);
-    let newest_signed = both().filter(|testimony| testimony.weight == Weight::Signed).max_by_key(|one| one.at);
-    match newest_signed {
-        _ if there.is_empty() => true,
-        Some(signed) => signed.seen.is_against(),
-        None => {
-            let sum = |side: &[&&Testimony]| side.iter().map(|testimony| worth(testimony, now)).sum::<f64>();
-            sum(&against) > sum(&there)
-        }
+    if there.is_empty() {
+        return true;
+    }
+    let signed = against.iter().chain(&there).filter(|one| one.weight == Weight::Signed);
+    match signed.max_by_key(|one| one.at) {
+        Some(newest) => newest.seen.is_against(),
+        None => total_worth(&against, now) > total_worth(&there, now),
     }
 }
 
-/// What a report counts for at a moment.
-fn worth(testimony: &Testimony, now: Timestamp) -> f64 {
-    let days = now.duration_since(testimony.at).as_secs_f64() / (24.0 * 3600.0);
-    f64::from(u8::from(testimony.weight)) * 0.5_f64.powf(days / HALF_LIFE_DAYS)
+/// Returns the sum of the weights of these observations at a moment, each reduced by its age.
+fn total_worth(observations: &[&Observation], now: Timestamp) -> f64 {
+    let worths = observations.iter().map(|observation| {
+        let days = now.duration_since(observation.at).as_secs_f64() / (24.0 * 3600.0);
+        f64::from(u8::from(observation.weight)) * 0.5_f64.powf(days / HALF_LIFE_DAYS)
+    });
+    worths.sum()
 }
 
-fn verified_at(said: &[Testimony], decision: Option<ReportDecision>) -> Option<Timestamp> {
-    let mut there: Vec<_> = said.iter().filter(|testimony| testimony.seen == Seen::There).collect();
-    there.sort_by_key(|testimony| Reverse(testimony.at));
-    let signed = there.iter().find(|testimony| testimony.weight == Weight::Signed).map(|testimony| testimony.at);
-    // Two say it once the second of them has.
-    let by_two = (there.len() >= ENOUGH).then(|| there[0].at);
+fn verified_at(observations: &[Observation], decision: Option<ReportDecision>) -> Option<Timestamp> {
+    let mut there: Vec<_> = observations.iter().filter(|observation| observation.seen == Seen::There).collect();
+    there.sort_by_key(|observation| Reverse(observation.at));
+    let signed = there.iter().find(|one| one.weight == Weight::Signed).map(|one| one.at);
+    // The second observation confirms the first.
+    let by_two = if there.len() >= ENOUGH { Some(there[0].at) } else { None };
     let decided = decision.filter(|decision| decision.seen == Seen::There).map(|decision| decision.at);
     signed.max(by_two).max(decided)
 }

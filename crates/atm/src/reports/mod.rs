@@ -1,14 +1,14 @@
-//! Reports: what people say of a machine. They are evidence, not data: none of them changes or deletes a record, and what
-//! anybody may say without a name never makes a machine closed.
+//! Reports: observations of people at an ATM. They are evidence, not data: none of them changes or deletes a record,
+//! and anonymous reports never make an ATM closed.
 //!
-//! This file is what a report is; the others are the rules, and pure, but for [`sql`], which remembers.
+//! This file defines a report; the other files have the rules, and are pure, except for [`sql`].
 
 pub mod admission;
 pub mod evidence;
 pub mod proof;
 pub mod salt;
+pub mod slots;
 pub mod sql;
-pub mod turns;
 mod words;
 
 use anyhow::Context;
@@ -21,21 +21,21 @@ use crate::atm_number::AtmNumber;
 
 pub use words::describe;
 
-/// How long a report counts, from the day on which it was seen.
+/// How long a report counts, from the time of the observation.
 pub const REPORT_COUNTS: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// How long a report waits or is shown, from the day on which it was sent.
+/// How long a report waits or is shown, from the time at which it was sent.
 pub const REPORT_LASTS: SignedDuration = SignedDuration::from_hours(180 * 24);
 
-/// The longest text of a report, in characters.
+/// Maximum length of the text of a report, in characters.
 pub const MAX_TEXT: usize = 280;
 
 signpost_store::ids! {
-    /// Names a report.
+    /// The ID of a report.
     ReportId = "rep";
 }
 
-/// What somebody found at a machine.
+/// An observation at an ATM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seen {
@@ -47,39 +47,39 @@ pub enum Seen {
     Broken,
     /// It is somewhere else.
     WrongPlace,
-    /// Its hours are others.
+    /// Its hours differ.
     WrongHours,
-    /// Something else, which the text says.
+    /// Something else, described in the text.
     Other,
 }
 
-/// How somebody knows.
+/// The source of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HowSeen {
-    /// They used it.
+    /// The reporter used the ATM.
     Used,
-    /// They saw it, or its empty place.
+    /// The reporter saw the ATM, or its empty place.
     Saw,
-    /// They asked somebody there.
+    /// The reporter asked a person there.
     Asked,
-    /// They phoned.
+    /// The reporter phoned.
     Phoned,
 }
 
-/// How far a report came.
+/// The state of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportState {
-    /// It waits for the moderator, and counts for nothing until then.
+    /// It waits for the moderator, and does not count until then.
     New,
     /// It is shown, and counts.
     Shown,
-    /// The machine's operator or the moderator says so too: it decides.
+    /// The operator of the ATM or the moderator confirmed it: it decides.
     Accepted,
-    /// The moderator says that it is wrong.
+    /// The moderator rejected it.
     Rejected,
-    /// It says what another said, in the same words.
+    /// It repeats another report with the same text.
     Duplicate,
     /// It is too old.
     Expired,
@@ -89,29 +89,29 @@ pub enum ReportState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldReason {
-    /// More reports came within an hour than are shown unseen.
+    /// More reports came within an hour than are shown without moderation.
     Flood,
-    /// Many machines of one operator are said not to be usable within an hour.
+    /// Many ATMs of one operator were reported as unusable within an hour.
     Burst,
 }
 
-/// Who says that a report is right.
+/// Who confirmed a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
-    /// The operator of the machine, with its API key.
+    /// The operator of the ATM, with its API key.
     Operator,
-    /// Whoever runs this server.
+    /// The operator of this server.
     Moderator,
 }
 
-/// How much a report counts for.
+/// The weight of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(into = "u8")]
 pub enum Weight {
-    /// Nobody knows whose it is, or the key is new: 1.
+    /// An anonymous reporter, or a user of less than a week: 1.
     Light,
-    /// A person who logs in here, for longer than a week: 3.
+    /// A user of at least a week: 3.
     Signed,
 }
 
@@ -121,26 +121,26 @@ rows! {
     #[expect(missing_docs, reason = "the names say it")]
     pub struct MachineReport in "atm_reports" by [id] {
         pub id: ReportId,
-        /// The machine's number when it was sent.
+        /// The number of the ATM when the report was sent.
         pub atm_id: AtmId as AtmNumber,
-        /// Whose machine it is, folded: many of one operator at once are looked at by a person.
+        /// The operator of the ATM, folded: many reports about one operator at once need moderation.
         #[serde(skip)]
         pub operator: String,
         pub seen: Seen,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub how: Option<HowSeen>,
-        /// When that was seen.
+        /// When it was observed.
         pub seen_at: Timestamp,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub text: Option<String>,
         /// The hash of the folded text.
         #[serde(skip)]
         pub text_hash: Option<String>,
-        /// The user of the server's own domain, or the operator's API key.
+        /// The user of the system domain, or the operator's API key.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reporter: Option<String>,
         pub weight: Weight,
-        /// The first report of whoever this is, at this machine: two of one voice count once.
+        /// The first report of the same person about this ATM: reports of one voice count once.
         #[serde(skip)]
         pub voice: ReportId,
         #[serde(skip)]
@@ -156,16 +156,17 @@ rows! {
         /// The state before the moderator decided.
         #[serde(skip)]
         pub decided_from: Option<ReportState>,
-        /// Hashes of the client's address and its network, for a day.
+        /// The hash of the client's address, for a day.
         #[serde(skip)]
         pub address: Option<String>,
+        /// The hash of the network of the address, for a day.
         #[serde(skip)]
         pub network: Option<String>,
     }
 }
 
 rows! {
-    /// Whose reports are refused.
+    /// A person whose reports are rejected.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct BannedReporter in "atm_report_bans" by [reporter] {
@@ -175,10 +176,10 @@ rows! {
 }
 
 impl Seen {
-    /// All of them, in the order in which people are asked.
+    /// All observations, in the order of the form.
     pub const ALL: [Self; 6] = [Self::There, Self::Gone, Self::Broken, Self::WrongPlace, Self::WrongHours, Self::Other];
 
-    /// The word on the wire and in the database.
+    /// Returns the word in the API and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -191,13 +192,13 @@ impl Seen {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word in the API and in the database.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|seen| seen.as_str() == word)
     }
 
-    /// Whether it says that nobody can use the machine.
+    /// Whether the ATM cannot be used.
     #[must_use]
     pub fn is_against(self) -> bool {
         matches!(self, Self::Gone | Self::Broken)
@@ -205,10 +206,10 @@ impl Seen {
 }
 
 impl HowSeen {
-    /// All of them, in the order in which people are asked.
+    /// All sources, in the order of the form.
     pub const ALL: [Self; 4] = [Self::Used, Self::Saw, Self::Asked, Self::Phoned];
 
-    /// The word on the wire and in the database.
+    /// Returns the word in the API and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -219,13 +220,13 @@ impl HowSeen {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word in the API and in the database.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|how| how.as_str() == word)
     }
 
-    /// Whether somebody was there.
+    /// Whether the reporter was there.
     #[must_use]
     pub fn is_first_hand(self) -> bool {
         matches!(self, Self::Used | Self::Saw)
@@ -233,10 +234,10 @@ impl HowSeen {
 }
 
 impl ReportState {
-    /// All of them, from first to last.
+    /// All states, from first to last.
     pub const ALL: [Self; 6] = [Self::New, Self::Shown, Self::Accepted, Self::Rejected, Self::Duplicate, Self::Expired];
 
-    /// The word on the wire and in the database.
+    /// Returns the word in the API and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -249,7 +250,7 @@ impl ReportState {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word in the API and in the database.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)

@@ -1,9 +1,9 @@
-//! Proof of work: who spends a second of a processor on a report is no flood of them.
+//! Proof of work: a report that costs a second of a processor is not part of a flood.
 //!
-//! A proof is a text for which SHA-256 of `ATM|SEEN|DAY|PROOF` begins with [`PROOF_BITS`] zero bits: the machine's number,
-//! what was seen in the word of the API, the day in UTC (`2026-11-23`). The reports of a flood each need another one. A
-//! proof makes nothing truer, so that a report with one weighs as much as without; it only passes the limit of all
-//! reports of a server, behind which the others wait for the moderator.
+//! A proof is a text for which SHA-256 of `ATM|SEEN|DAY|PROOF` begins with [`PROOF_BITS`] zero bits: the machine's
+//! number, the observation as in the API, the day in UTC (`2026-11-23`). Each report needs a proof of its own. A proof
+//! does not change the weight of a report; with it a report is shown even if the server's limit of unmoderated reports
+//! is exceeded.
 
 use data_encoding::HEXLOWER;
 use jiff::tz::TimeZone;
@@ -13,19 +13,21 @@ use signpost_locator::AtmId;
 
 use super::Seen;
 
-/// How many zero bits the hash begins with: about a million tries.
+/// Number of zero bits at the beginning of the hash: about a million attempts.
 pub const PROOF_BITS: u32 = 20;
 
-/// The longest proof, in bytes.
+/// Maximum length of a proof, in bytes.
 pub const MAX_PROOF: usize = 64;
 
-/// The hash of a proof that is good today or was yesterday; it is stored, so that a proof is used once.
+/// Returns the hash of a proof that is valid for today or yesterday. The hash is stored, so that a proof is used once.
 #[must_use]
 pub fn check_proof(atm: AtmId, seen: Seen, proof: &str, now: Timestamp) -> Option<String> {
-    let days = [now, now - SignedDuration::from_hours(24)];
-    let is_short = (1..=MAX_PROOF).contains(&proof.len());
-    let hashes = days.into_iter().map(|day| hash(atm, seen, day, proof));
-    hashes.filter(|hash| is_short && zero_bits(hash) >= PROOF_BITS).map(|hash| HEXLOWER.encode(&hash)).next()
+    if !(1..=MAX_PROOF).contains(&proof.len()) {
+        return None;
+    }
+    let hashes = [now, now - SignedDuration::from_hours(24)].map(|day| hash(atm, seen, day, proof));
+    let valid = hashes.iter().find(|hash| zero_bits(hash) >= PROOF_BITS)?;
+    Some(HEXLOWER.encode(valid))
 }
 
 fn hash(atm: AtmId, seen: Seen, day: Timestamp, proof: &str) -> [u8; 32] {

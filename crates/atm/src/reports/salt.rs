@@ -1,5 +1,5 @@
-//! Whether two reports came from one place, without keeping where that is: what is stored of an address is a hash under a
-//! salt of the day, for a day. Then the hash goes, and a little later the salt.
+//! Recognizes reports from one address without storing the address: a hash with a salt of the day is stored for a day.
+//! Then the hash is deleted, and a little later the salt.
 
 use std::net::IpAddr;
 
@@ -10,13 +10,13 @@ use sha2::Sha256;
 use signpost_platform::limits::network_of;
 use signpost_store::rows;
 
-/// How long the hash of an address is stored. With the pause between two sweeps it is less than a day.
+/// How long the hash of an address is stored: less than a day, with the interval between two sweeps.
 pub const ADDRESS_KEPT: SignedDuration = SignedDuration::from_hours(23);
 
 const SECONDS_A_DAY: i64 = 24 * 3600;
 
 rows! {
-    /// What addresses are hashed with for a day.
+    /// The salt of one day for the hashes of addresses.
     #[derive(Clone)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct ReportSalt in "atm_report_salts" by [day] {
@@ -26,20 +26,20 @@ rows! {
     }
 }
 
-/// The day of a moment, as salts count them.
+/// Returns the number of the day since 1970 in UTC.
 #[must_use]
 pub fn day_of(now: Timestamp) -> i64 {
     now.as_second().div_euclid(SECONDS_A_DAY)
 }
 
 impl ReportSalt {
-    /// A new one, of 32 random bytes.
+    /// Creates a salt from 32 random bytes.
     #[must_use]
     pub fn new(day: i64, random: [u8; 32]) -> Self {
         Self { day, salt: HEXLOWER.encode(&random) }
     }
 
-    /// What is stored of an address: itself, and its network of 24 or 64 bits.
+    /// Returns the hashes of an address and of its network of 24 or 64 bits.
     #[must_use]
     pub fn hash(&self, address: IpAddr) -> HashedAddress {
         HashedAddress { address: self.of("address", address), network: self.of("network", network_of(address)) }

@@ -1,5 +1,5 @@
-//! Reports in the database. What was decided by reading other reports is written only if none changed since: so each limit
-//! is exact, however many come at once and at however many servers.
+//! Reports in the database. A decision that depends on other reports is written only if they did not change since they
+//! were read, so that limits are exact with concurrent reports and several servers.
 
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
@@ -12,9 +12,9 @@ use super::admission::{OtherReports, PassedReports, is_long};
 use super::salt::{ADDRESS_KEPT, HashedAddress, ReportSalt, day_of};
 use super::{BannedReporter, MachineReport, REPORT_LASTS, ReportId, ReportState, Weight};
 
-/// How many reports of a machine are stored beside those that were accepted: the oldest go.
+/// Maximum stored reports about one ATM besides accepted ones. The oldest are deleted.
 const MAX_OF_MACHINE: i64 = 100;
-/// How long after it no longer counted a report is stored; a duplicate never did.
+/// How long a report is stored after it no longer counts. A duplicate never counts.
 const STORED_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 const VERSION: &str = "SELECT version FROM atm_report_state";
@@ -59,7 +59,7 @@ const TRIM: &str = "
     DELETE FROM atm_reports WHERE atm_id = $1 AND state <> 'accepted' AND id NOT IN (
         SELECT id FROM atm_reports WHERE atm_id = $1 AND state <> 'accepted' ORDER BY id DESC LIMIT $2
     )";
-/// Of what the operator decided the newest counts.
+/// Only the newest decision of the operator counts.
 const TRIM_DECIDED: &str = "DELETE FROM atm_reports WHERE atm_id = $1 AND decided_by = 'operator'";
 
 const FIND: &str = sql!(MachineReport::SELECT, " WHERE id = $1");
@@ -74,8 +74,8 @@ const DECIDE: &str = "
     WHERE id = $1 AND (state IN ('new', 'shown', 'duplicate')
         OR ($2 = 'rejected' AND state = 'accepted' AND decided_by = 'operator'))";
 const RELEASE: &str = "UPDATE atm_reports SET state = 'shown', held = NULL WHERE id = $1 AND state = 'new'";
-/// Nobody but the operator's key has decided before the moderator. Of decisions by a program that did not note what was before,
-/// a guess is made.
+/// Before the moderator, only the operator's key can have decided. If an older version did not store the state before
+/// the decision, it is inferred.
 const UNDO: &str = "
     UPDATE atm_reports SET decided_from = NULL,
         decided_by = CASE WHEN decided_from = 'accepted' THEN 'operator' END,
@@ -101,27 +101,27 @@ const PURGE: &str = "
     DELETE FROM atm_reports
     WHERE (state IN ('rejected', 'expired') AND created_at <= $1) OR (state = 'duplicate' AND created_at <= $2)";
 
-/// Who sends a report, as far as that is compared.
+/// The sender of a report, for the comparison with other reports.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ReportOrigin {
-    /// The user who is signed in.
+    /// The signed-in user.
     pub person: Option<String>,
     pub weight: Weight,
-    /// By the salt of today, and by that of yesterday.
+    /// The hashes with the salts of today and of yesterday.
     pub address: [HashedAddress; 2],
-    /// Of the machine, folded.
+    /// The operator of the ATM, folded.
     pub operator: String,
-    /// Since when reports of the address count against its limit.
+    /// The beginning of the window of the address limit.
     pub address_since: Timestamp,
 }
 
-/// How the write of a report ended.
+/// The result of writing a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportWrite {
     /// It is stored.
     Stored,
-    /// Others changed since they were read.
+    /// Other reports changed since they were read.
     Changed,
     /// Its proof of work was used before.
     ProofUsed,
@@ -130,35 +130,34 @@ pub enum ReportWrite {
 /// A decision of the moderator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moderation {
-    /// It is so.
+    /// The report is right.
     Accept,
-    /// It is shown like any other; it waited.
+    /// The report waited, and is shown from now on.
     Release,
-    /// It is not so.
+    /// The report is wrong.
     Reject,
-    /// What was decided is not.
+    /// The decision is revoked.
     Undo,
 }
 
-/// Which change of the reports is the last.
+/// Returns the version of the reports.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn read_version(store: &Store) -> Result<i64> {
     store.read_one(VERSION, params![]).await?.context("atm_report_state is one row")?.int(0)
 }
 
-/// What a report that comes now is compared with.
+/// Reads the other reports that a new one is compared with.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn read_others(
     store: &Store,
     report: &MachineReport,
     origin: &ReportOrigin,
     now: Timestamp,
 ) -> Result<OtherReports> {
-    let (hour, day) = (now - SignedDuration::from_hours(1), now - SignedDuration::from_hours(24));
     let [today, before] = &origin.address;
     let params = params![
         i64::try_from(report.atm_id.get())?,
@@ -168,8 +167,8 @@ pub async fn read_others(
         before.network.as_str(),
         origin.person.as_deref().unwrap_or_default(),
         origin.address_since,
-        hour,
-        day,
+        now - SignedDuration::from_hours(1),
+        now - SignedDuration::from_hours(24),
         origin.operator.as_str(),
         report.text_hash.as_deref().unwrap_or_default(),
         if is_long(report.text.as_deref()) { "long" } else { "short" },
@@ -177,31 +176,41 @@ pub async fn read_others(
         report.seen,
     ];
     let row = store.read_one(OTHERS, params).await?.context("one row")?;
-    let count = |at: usize| anyhow::Ok(u32::try_from(row.int(at)?)?);
-    let passed = |at: usize| anyhow::Ok(PassedReports { count: count(at)?, oldest: row.opt_time(at + 1)? });
-    let id = |at: usize| anyhow::Ok(row.opt_text(at)?.and_then(ReportId::parse));
     Ok(OtherReports {
         version: row.int(0)?,
-        is_banned: count(1)? > 0,
-        of_address: passed(2)?,
-        of_machine: passed(4)?,
-        of_person: passed(6)?,
-        of_hour: count(8)?,
-        waiting: count(9)?,
-        stored: count(10)?,
-        machines_of_operator: count(11)?,
-        twin: id(12)?,
-        voice: id(13)?,
-        echo: id(14)?,
-        of_network: passed(15)?,
-        duplicates: count(17)?,
+        is_banned: count(&row, 1)? > 0,
+        of_address: passed(&row, 2)?,
+        of_machine: passed(&row, 4)?,
+        of_person: passed(&row, 6)?,
+        of_hour: count(&row, 8)?,
+        waiting: count(&row, 9)?,
+        stored: count(&row, 10)?,
+        machines_of_operator: count(&row, 11)?,
+        twin: report_id(&row, 12)?,
+        voice: report_id(&row, 13)?,
+        echo: report_id(&row, 14)?,
+        of_network: passed(&row, 15)?,
+        duplicates: count(&row, 17)?,
     })
 }
 
-/// Stores a report, if nothing of the others changed since `version`.
+fn count(row: &Row, at: usize) -> Result<u32> {
+    Ok(u32::try_from(row.int(at)?)?)
+}
+
+/// Returns the number of reports in a column, and the time of the oldest in the next column.
+fn passed(row: &Row, at: usize) -> Result<PassedReports> {
+    Ok(PassedReports { count: count(row, at)?, oldest: row.opt_time(at + 1)? })
+}
+
+fn report_id(row: &Row, at: usize) -> Result<Option<ReportId>> {
+    Ok(row.opt_text(at)?.and_then(ReportId::parse))
+}
+
+/// Stores a report if no other report changed since `version`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database cannot be written.
 pub async fn insert(store: &Store, report: MachineReport, version: i64) -> Result<ReportWrite> {
     let atm = i64::try_from(report.atm_id.get())?;
     let mut steps = vec![must(ADVANCE_FROM, params![version])];
@@ -218,44 +227,43 @@ pub async fn insert(store: &Store, report: MachineReport, version: i64) -> Resul
     })
 }
 
-/// A report.
+/// Returns the report with this ID.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find(store: &Store, id: &ReportId) -> Result<Option<MachineReport>> {
     store.read_one(FIND, params![id]).await?.map(MachineReport::from_row).transpose()
 }
 
-/// All that are shown or decide.
+/// Returns all reports that are shown or decide.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list_counting(store: &Store) -> Result<Vec<MachineReport>> {
     read_all(store.read(COUNTING, params![]).await?)
 }
 
-/// The newest of a state and of a machine, newest first; without them, of all.
+/// Returns the newest reports of a state and of an ATM, newest first; without these, of all.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list(
     store: &Store,
     state: Option<ReportState>,
     atm: Option<AtmId>,
-    most: u32,
+    max: u32,
 ) -> Result<Vec<MachineReport>> {
     let state = state.map_or("", ReportState::as_str);
     let atm = atm.map_or(Ok(0), |atm| i64::try_from(atm.get()))?;
-    read_all(store.read(LIST, params![state, atm, most]).await?)
+    read_all(store.read(LIST, params![state, atm, max]).await?)
 }
 
-/// How many wait for the moderator.
+/// Returns the number of reports that wait for the moderator.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn count_new(store: &Store) -> Result<u32> {
-    let row = store.read_one(COUNT_NEW, params![]).await?.context("COUNT is one row")?;
-    Ok(u32::try_from(row.int(0)?)?)
+    count(&store.read_one(COUNT_NEW, params![]).await?.context("COUNT is one row")?, 0)
 }
 
 /// Moderates a report.
@@ -275,8 +283,8 @@ pub async fn moderate(
         Moderation::Release => (must(RELEASE, params![&report.id]), Action::ReportReleased),
         Moderation::Undo => (must(UNDO, params![&report.id]), Action::ReportUndone),
     };
-    let told = serde_json::json!({ "atm_id": report.atm_id, "seen": report.seen });
-    let entry = insert_entry(by, None, action, report.id.as_str(), &told, now);
+    let details = serde_json::json!({ "atm_id": report.atm_id, "seen": report.seen });
+    let entry = insert_entry(by, None, action, report.id.as_str(), &details, now);
     store.commit([must(ADVANCE, params![]), change, entry]).await
 }
 
@@ -309,26 +317,27 @@ fn ban_entry(action: Action, reporter: &str, now: Timestamp) -> Step {
     insert_entry(&Actor::Operator, None, action, reporter, &serde_json::json!({}), now)
 }
 
-/// Whether reports of this reporter are refused.
+/// Whether this reporter is banned.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn is_banned(store: &Store, reporter: &str) -> Result<bool> {
     Ok(store.read_by_index(IS_BANNED, params![reporter]).await?.is_some())
 }
 
-/// Who is banned, the newest first.
+/// Returns the banned reporters, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list_bans(store: &Store) -> Result<Vec<BannedReporter>> {
     store.read(BANS, params![]).await?.into_iter().map(BannedReporter::from_row).collect()
 }
 
-/// What addresses are hashed with today, and what they were hashed with yesterday, where any came then.
+/// Returns the salt of today, which is created if it is missing, and the salt of yesterday, or today's again if there
+/// is none.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database cannot be written.
 pub async fn read_salts(store: &Store, now: Timestamp) -> Result<[ReportSalt; 2]> {
     let today = day_of(now);
     let mut salts = find_salts(store, today).await?;
@@ -346,10 +355,10 @@ async fn find_salts(store: &Store, today: i64) -> Result<Vec<ReportSalt>> {
     store.read(SALTS, params![today, today - 1]).await?.into_iter().map(ReportSalt::from_row).collect()
 }
 
-/// Forgets addresses of a day ago, and reports that are too old.
+/// Deletes old address hashes, salts and reports.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database cannot be written.
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<()> {
     let old = now - REPORT_LASTS;
     let steps = [

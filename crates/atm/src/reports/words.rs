@@ -1,4 +1,4 @@
-//! What reports say, in the words of tools: English, and nothing that a stranger wrote.
+//! The summary of reports for tools: in English, without texts of reporters.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use super::evidence::ReportVerdict;
 use super::{DecidedBy, Seen};
 
-/// What somebody says who saw this.
+/// Returns an observation as a clause.
 fn claim(seen: Seen) -> &'static str {
     match seen {
         Seen::There => "it is there",
@@ -18,12 +18,12 @@ fn claim(seen: Seen) -> &'static str {
     }
 }
 
-/// `1 person`, `2 people`.
+/// Returns a number of people, such as `1 person` or `2 people`.
 fn count_people(count: usize) -> String {
     if count == 1 { "1 person".to_owned() } else { format!("{count} people") }
 }
 
-/// What the reports of a machine say together, as one clause. `None` where they say nothing.
+/// Returns the result of the reports of an ATM as one clause; `None` if there is none.
 #[must_use]
 pub fn describe(verdict: &ReportVerdict) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -41,7 +41,10 @@ pub fn describe(verdict: &ReportVerdict) -> Option<String> {
             parts.push(format!("{} {says} that {}", count_people(*count), claim(seen)));
         }
     }
-    let newest = verdict.newest_at.map(date).filter(|_| !parts.is_empty())?;
+    if parts.is_empty() {
+        return None;
+    }
+    let newest = date(verdict.newest_at?);
     let disputed = if verdict.is_disputed { " (disputed)" } else { "" };
     Some(format!("{}{disputed}; newest of {newest}", parts.join(", ")))
 }

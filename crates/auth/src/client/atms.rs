@@ -9,11 +9,11 @@ use super::searches::{AtmSearch, CitySearch, StatusSearch};
 use super::transport::ApiCall;
 use super::{Signpost, SignpostError};
 
-/// Calls of the locator's tools; [`Signpost::atms`] has them. They go to `/mcp` at the origin of the base URL.
+/// Calls of the locator's tools, sent to `/mcp` at the origin of the base URL; see [`Signpost::atms`].
 #[derive(Clone, Copy, Debug)]
 pub struct Atms<'a>(pub(super) &'a Signpost);
 
-/// A reply of JSON-RPC.
+/// A JSON-RPC response.
 #[derive(Deserialize)]
 struct ToolReply {
     result: Option<ToolOutcome>,
@@ -43,23 +43,23 @@ struct ToolFault {
 }
 
 impl Atms<'_> {
-    /// `find_nearest_bitcoin_atm`: the machines nearest to a place or coordinates.
+    /// `find_nearest_bitcoin_atm`: returns the machines nearest to a place or coordinates.
     ///
     /// # Errors
-    /// `mcp_error` for arguments that the locator does not take, `tool_error` for a place that it does not find.
+    /// `mcp_error` for invalid arguments, `tool_error` for an unknown place.
     pub async fn nearest(&self, search: &AtmSearch) -> Result<AtmList, SignpostError> {
         self.use_tool("find_nearest_bitcoin_atm", search).await
     }
 
-    /// `get_atm_details`: a whole record.
+    /// `get_atm_details`: returns all details of a machine.
     ///
     /// # Errors
-    /// `tool_error` where there is none.
+    /// `tool_error` for an unknown id.
     pub async fn get(&self, atm_id: u64) -> Result<AtmDetails, SignpostError> {
         self.use_tool("get_atm_details", &json!({ "atmId": atm_id })).await
     }
 
-    /// `check_atm_status`: how many machines of an area have each status, and the nearest.
+    /// `check_atm_status`: returns the number of machines per status in an area, and the nearest machines.
     ///
     /// # Errors
     /// As [`Atms::nearest`].
@@ -67,7 +67,7 @@ impl Atms<'_> {
         self.use_tool("check_atm_status", search).await
     }
 
-    /// `list_atms_by_city`: the machines of a city, in pages.
+    /// `list_atms_by_city`: returns a page of the machines of a city.
     ///
     /// # Errors
     /// As [`Atms::nearest`].
@@ -75,7 +75,7 @@ impl Atms<'_> {
         self.use_tool("list_atms_by_city", search).await
     }
 
-    /// The address to give to an assistant.
+    /// Returns the URL of the MCP endpoint, for assistants.
     #[must_use]
     pub fn mcp_url(&self) -> Url {
         let mut url = self.0.base.clone();
@@ -89,16 +89,18 @@ impl Atms<'_> {
         let reply = self.0.send(ApiCall::new(Method::POST, self.mcp_url()).open().json(&message)?).await?;
         let ToolReply { result, error } = reply.parse()?;
         if let Some(ToolFault { code, message }) = error {
-            let mut error = reply.told("mcp_error", &message);
+            let mut error = reply.error("mcp_error", &message);
             error.details.insert("code".to_owned(), code.into());
             return Err(error);
         }
-        let outcome = result.ok_or_else(|| reply.not_as_promised("it has neither a result nor an error"))?;
+        let Some(outcome) = result else {
+            return Err(reply.unexpected("it has neither a result nor an error"));
+        };
         if outcome.is_error {
             let texts: Vec<_> = outcome.content.into_iter().map(|content| content.text).collect();
-            return Err(reply.told("tool_error", &texts.join("\n")));
+            return Err(reply.error("tool_error", &texts.join("\n")));
         }
         let content = outcome.structured_content.unwrap_or_default();
-        serde_json::from_value(content).map_err(|error| reply.not_as_promised(error))
+        serde_json::from_value(content).map_err(|error| reply.unexpected(error))
     }
 }

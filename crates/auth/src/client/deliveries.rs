@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Signpost, SignpostError};
 use crate::event::Event;
 
-/// Calls about events sent to your endpoints; [`Signpost::deliveries`] has them.
+/// Calls about events sent to your endpoints; see [`Signpost::deliveries`].
 #[derive(Clone, Copy, Debug)]
 pub struct Deliveries<'a>(pub(super) &'a Signpost);
 
@@ -15,49 +15,49 @@ pub struct Deliveries<'a>(pub(super) &'a Signpost);
 pub struct Delivery {
     /// `evt_…`
     pub id: String,
-    /// Of which domain.
+    /// The ID of the domain.
     pub domain_id: String,
-    /// Where it goes.
+    /// The URL of the endpoint.
     pub url: String,
-    /// Where it stands.
+    /// The status.
     pub state: DeliveryState,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When it happened.
+    /// Time of the event.
     pub created_at: String,
-    /// When it is tried next.
+    /// Time of the next attempt.
     pub next_attempt_at: String,
-    /// When it was delivered or failed.
+    /// Time of delivery or failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
     /// The status of the last response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_status: Option<u16>,
-    /// What was wrong with it.
+    /// The error of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Its beginning, at most 2048 bytes.
+    /// The start of the last response, at most 2048 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_answer: Option<String>,
-    /// Since when the endpoint gets one attempt an hour.
+    /// Time since which the endpoint gets one attempt per hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_disabled_at: Option<String>,
-    /// What every attempt sends; only in the reply for a single delivery.
+    /// The body of every attempt; only in the reply for a single delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Event>,
 }
 
-/// Where a delivery stands.
+/// The status of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryState {
-    /// It is tried again.
+    /// Not delivered yet.
     Pending,
-    /// It arrived.
+    /// Delivered.
     Delivered,
-    /// It is tried no more.
+    /// Failed, without further attempts.
     Failed,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
@@ -65,33 +65,33 @@ pub enum DeliveryState {
 /// A page of deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryList {
-    /// The newest first.
+    /// The entries, newest first.
     pub deliveries: Vec<Delivery>,
-    /// Where the next page begins; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Which deliveries are listed. The default is all, from the newest on.
+/// A filter for deliveries. The default selects all, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// Those that stand so.
+    /// The status.
     pub state: Option<DeliveryState>,
     /// The maximum number, 1 to 100.
     pub limit: Option<u8>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// How many deliveries are tried again.
+/// The number of deliveries that are attempted again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retried {
-    /// Their number.
+    /// The number of deliveries.
     pub retried: u64,
 }
 
 impl Deliveries<'_> {
-    /// `GET /deliveries`, newest first; `next_cursor` leads on.
+    /// `GET /deliveries`, newest first; `next_cursor` returns the next page.
     ///
     /// # Errors
     /// As every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
@@ -109,7 +109,7 @@ impl Deliveries<'_> {
         self.0.fetch(self.0.call(Method::GET, &["deliveries", id])?).await
     }
 
-    /// `POST /deliveries/{id}/retry`: the delivery, due now.
+    /// `POST /deliveries/{id}/retry`: schedules the delivery for now and returns it.
     ///
     /// # Errors
     /// `not_found`.
@@ -117,7 +117,7 @@ impl Deliveries<'_> {
         self.0.fetch(self.0.call(Method::POST, &["deliveries", id, "retry"])?.once()).await
     }
 
-    /// `POST /deliveries/retry`: all that failed.
+    /// `POST /deliveries/retry`: schedules all failed deliveries.
     ///
     /// # Errors
     /// As every call.
@@ -127,7 +127,7 @@ impl Deliveries<'_> {
 }
 
 impl fmt::Display for DeliveryState {
-    /// The word as the API writes it.
+    /// Writes the name used by the API.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pending => "pending",

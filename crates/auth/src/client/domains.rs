@@ -8,64 +8,64 @@ use super::deliveries::Delivery;
 use super::shapes::{Change, LoginMethod, Paging};
 use super::{Signpost, SignpostError};
 
-/// Calls about the host names that people log in to; [`Signpost::domains`] has them.
+/// Calls about domains; see [`Signpost::domains`].
 #[derive(Clone, Copy, Debug)]
 pub struct Domains<'a>(pub(super) &'a Signpost);
 
-/// A domain to be registered.
+/// A new domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewDomain {
     /// The host name.
     pub domain: String,
-    /// Where wallets post.
+    /// The URL for answers of wallets.
     pub webhook_url: String,
 }
 
-/// What is to change about a domain. The default changes nothing.
+/// Changes of a domain. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainChange {
-    /// Where wallets post.
+    /// The URL for answers of wallets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
-    /// Where events go; without it they go to the webhook URL.
+    /// The URL for events; by default the webhook URL.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub event_url: Change<String>,
-    /// Who answers wallets.
+    /// The server that handles answers of wallets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler: Option<HandlerKind>,
-    /// How people may log in.
+    /// The allowed login methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub methods: Option<Vec<LoginMethod>>,
-    /// Whether people may create an account by themselves.
+    /// Whether users may register themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
-    /// What is shown beside the domain, at most 60 characters.
+    /// The name shown together with the domain, at most 60 characters.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub display_name: Change<String>,
 }
 
-/// Who answers wallets.
+/// The server that handles answers of wallets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandlerKind {
-    /// The site.
+    /// The website.
     Direct,
     /// The service.
     Hosted,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
 
-/// Whether people may create an account without `mode: register` of the site.
+/// Whether users may register without a session of `mode: register`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Registration {
-    /// They may.
+    /// Allowed.
     Open,
-    /// They may not.
+    /// Not allowed.
     Closed,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
@@ -77,20 +77,20 @@ pub struct ListedDomain {
     pub id: String,
     /// The host name.
     pub domain: String,
-    /// Whether there is proof that the account owns it.
+    /// Whether the ownership of the domain is verified.
     pub verified: bool,
-    /// Where wallets post.
+    /// The URL for answers of wallets.
     pub webhook_url: String,
-    /// When it was registered.
+    /// Time of registration.
     pub created_at: String,
 }
 
 /// A page of domains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainList {
-    /// The oldest first.
+    /// The entries, oldest first.
     pub domains: Vec<ListedDomain>,
-    /// Where the next page begins; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -102,88 +102,88 @@ pub struct Domain {
     pub id: String,
     /// The host name.
     pub domain: String,
-    /// Whether there is proof that the account owns it.
+    /// Whether the ownership of the domain is verified.
     pub verified: bool,
-    /// Where wallets post.
+    /// The URL for answers of wallets.
     pub webhook_url: String,
-    /// When it was registered.
+    /// Time of registration.
     pub created_at: String,
-    /// What the proof says: `svc-verify=…`.
+    /// The value of the ownership proof: `svc-verify=…`.
     pub verification_token: String,
-    /// Who answers wallets.
+    /// The server that handles answers of wallets.
     pub handler: HandlerKind,
-    /// How people may log in.
+    /// The allowed login methods.
     pub methods: Vec<LoginMethod>,
-    /// Whether people may create an account by themselves.
+    /// Whether users may register themselves.
     pub registration: Registration,
-    /// What is shown beside the domain.
+    /// The name shown together with the domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// Where events go, if not to the webhook URL.
+    /// The URL for events, if it is not the webhook URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_url: Option<String>,
-    /// Since when there is proof.
+    /// Time of verification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
-    /// When the proof was last looked up.
+    /// Time of the last check of the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_checked_at: Option<String>,
-    /// Since when it is missing.
+    /// Time since which the proof is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
 }
 
-/// A domain that was registered.
+/// A registered domain with its webhook secret.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RegisteredDomain {
     /// `dom_…`
     pub id: String,
     /// The host name.
     pub domain: String,
-    /// Whether there is proof that the account owns it.
+    /// Whether the ownership of the domain is verified.
     pub verified: bool,
-    /// Where wallets post.
+    /// The URL for answers of wallets.
     pub webhook_url: String,
-    /// When it was registered.
+    /// Time of registration.
     pub created_at: String,
-    /// What the proof says: `svc-verify=…`.
+    /// The value of the ownership proof: `svc-verify=…`.
     pub verification_token: String,
-    /// Who answers wallets.
+    /// The server that handles answers of wallets.
     pub handler: HandlerKind,
-    /// How people may log in.
+    /// The allowed login methods.
     pub methods: Vec<LoginMethod>,
-    /// Whether people may create an account by themselves.
+    /// Whether users may register themselves.
     pub registration: Registration,
-    /// What is shown beside the domain.
+    /// The name shown together with the domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// Where events go, if not to the webhook URL.
+    /// The URL for events, if it is not the webhook URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_url: Option<String>,
-    /// Since when there is proof.
+    /// Time of verification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
-    /// When the proof was last looked up.
+    /// Time of the last check of the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_checked_at: Option<String>,
-    /// Since when it is missing.
+    /// Time since which the proof is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
-    /// What events are signed with, `whsec_…`: this reply alone shows it. Left out when printed.
+    /// The secret that signs events, `whsec_…`, which is only in this reply. Left out when serialized.
     #[serde(skip_serializing, deserialize_with = "secret")]
     pub webhook_secret: SecretString,
 }
 
-/// A domain of which the service found the proof.
+/// A verified domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvedDomain {
     /// `dom_…`
     pub id: String,
     /// The host name.
     pub domain: String,
-    /// True.
+    /// Always true.
     pub verified: bool,
-    /// Since when.
+    /// Time of verification.
     pub verified_at: String,
 }
 
@@ -220,10 +220,10 @@ impl Domains<'_> {
         self.0.fetch(self.0.call(Method::PATCH, &["domains", id])?.json(change)?).await
     }
 
-    /// `POST /domains/{id}/verify`: has the service look for the proof. Takes up to 10 s.
+    /// `POST /domains/{id}/verify`: checks the ownership proof. Takes up to 10 s.
     ///
     /// # Errors
-    /// `domain_verification_failed`, with what was looked up and found in `details.checks`.
+    /// `domain_verification_failed`, with the results of the checks in `details.checks`.
     pub async fn verify(&self, id: &str) -> Result<ProvedDomain, SignpostError> {
         self.0.fetch(self.0.call(Method::POST, &["domains", id, "verify"])?).await
     }
@@ -236,7 +236,7 @@ impl Domains<'_> {
         self.0.send(self.0.call(Method::DELETE, &["domains", id])?.once()).await?.nothing()
     }
 
-    /// `POST /domains/{id}/test-event`: the event that was queued.
+    /// `POST /domains/{id}/test-event`: queues a test event and returns its delivery.
     ///
     /// # Errors
     /// `domain_not_found`.
@@ -246,7 +246,7 @@ impl Domains<'_> {
 }
 
 impl fmt::Display for Registration {
-    /// The word as the API writes it.
+    /// Writes the name used by the API.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Open => "open",

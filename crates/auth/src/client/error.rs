@@ -4,26 +4,26 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A call that failed: refused by the service, or lost on the way there or back.
+/// Error of a call: rejected by the service, or not completed.
 ///
-/// The API key is in none of its texts.
+/// It never contains the API key.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SignpostError {
-    /// The error code of the service, such as `session_expired`, which `docs/api.md` lists. Ours are `connection_failed` (no
-    /// reply, or half of one), `timeout`, `invalid_response` (not what was promised: no JSON, too long, a redirect),
-    /// `tool_error` (the locator could not do it), `mcp_error` (it did not understand the call, `details.code`) and
-    /// `invalid_argument` (noticed here, nothing was sent).
+    /// The error code of the service, such as `session_expired` (see `docs/api.md`), or one of the client:
+    /// `connection_failed` (no complete reply), `timeout`, `invalid_response` (undocumented reply: no JSON, too long, a
+    /// redirect), `tool_error` (a tool of the locator failed), `mcp_error` (the locator rejected the call,
+    /// `details.code`) and `invalid_argument` (nothing was sent).
     pub code: String,
-    /// The HTTP status; none if there was no reply.
+    /// The HTTP status, if a reply was received.
     pub status: Option<u16>,
-    /// What happened, for people.
+    /// Description for people.
     pub message: String,
-    /// What a program needs to act on it; its members depend on the code.
+    /// Further values for programs; the members depend on the code.
     pub details: Map<String, Value>,
-    /// What the service calls the request, `req_…`: the server's log has it too.
+    /// The request id, `req_…`, which is also in the server's log.
     pub request_id: Option<String>,
-    /// How many seconds the service asks to wait.
+    /// Requested waiting time in seconds.
     pub retry_after: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ impl SignpostError {
         Self { status: Some(status.as_u16()), ..Self::new("invalid_response", message) }
     }
 
-    /// No reply, or half of one. The texts of the causes name the host and never a header.
+    /// Creates the error for a missing or incomplete reply. The message contains the host but no header.
     pub(super) fn lost(error: reqwest::Error) -> Self {
         let code = if error.is_timeout() { "timeout" } else { "connection_failed" };
         let host = error.url().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
@@ -75,7 +75,7 @@ impl SignpostError {
         Self::new(code, message)
     }
 
-    /// The error that a reply tells of.
+    /// Creates the error of an error reply.
     pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Self {
         match serde_json::from_slice(body) {
             Ok(ErrorEnvelope { error: ErrorMembers { code, message, details } }) => {
@@ -85,7 +85,7 @@ impl SignpostError {
         }
     }
 
-    /// Whether no reply came, or half of one: the service may have done what it was asked.
+    /// Checks whether the reply is missing or incomplete: the service may have executed the call.
     pub(super) fn is_lost(&self) -> bool {
         matches!(&*self.code, "connection_failed" | "timeout")
     }

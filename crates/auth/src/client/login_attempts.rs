@@ -1,4 +1,4 @@
-//! Sessions as they are asked for and shown.
+//! Types of login sessions.
 
 use std::fmt;
 
@@ -9,56 +9,56 @@ use super::shapes::{Confirm, LoginMethod, Metadata};
 use crate::answer::{Answer, DeviceInfo};
 use crate::challenge::Mode;
 
-/// A session to be created.
+/// A new session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NewSession {
-    /// The registered domain that people log in to.
+    /// The registered domain.
     pub domain: String,
-    /// What it is for; a login by default.
+    /// The purpose; a login by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// With [`Mode::Link`], whose account another key joins: `usr_…`, who logged in within 5 minutes.
+    /// With [`Mode::Link`], the user who gets another key: `usr_…`, logged in within the last 5 minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Where wallets post, if not where the domain says.
+    /// The URL for answers of wallets, if it is not the domain's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
-    /// What comes back with the session.
+    /// Metadata that are returned with the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
     /// Number matching.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<Confirm>,
-    /// Where the code is shown; on another device by default.
+    /// The device with the code; another one than the wallet's by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// The browser that asked, for wallets to show.
+    /// The requesting browser, shown by wallets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requester: Option<Requester>,
-    /// With [`Flow::Page`], the SHA-256 in base64url of a secret that the browser keeps in a cookie.
+    /// With [`Flow::Page`], the SHA-256 in base64url of a secret in a cookie of the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_hash: Option<String>,
 }
 
-/// Where the code of a session is shown.
+/// The place where the code of a session is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
-    /// On one device, and the wallet is on another.
+    /// On another device than the wallet.
     CrossDevice,
-    /// On the wallet's own device.
+    /// On the same device as the wallet.
     SameDevice,
     /// On a page of the service.
     Page,
 }
 
-/// The browser that asked.
+/// The requesting browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requester {
-    /// Its address.
+    /// Its IP address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip: Option<String>,
-    /// The country of the address, ISO 3166-1 alpha-2.
+    /// The country of the IP address, ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
     /// Its `User-Agent`, at most 256 characters.
@@ -66,7 +66,7 @@ pub struct Requester {
     pub user_agent: Option<String>,
 }
 
-/// A session that was created.
+/// A created session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CreatedSession {
     /// `sess_…`
@@ -75,27 +75,27 @@ pub struct CreatedSession {
     pub challenge: String,
     /// The text of the QR code.
     pub qr_data: String,
-    /// When the code ends.
+    /// Time of expiry of the code.
     pub expires_at: String,
-    /// Pending.
+    /// The status: pending.
     pub status: SessionStatus,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: String,
-    /// What lets a page wait for this session, and for nothing else. Left out when printed.
+    /// The secret with which a page can wait for this session only. Left out when serialized.
     #[serde(default, skip_serializing, deserialize_with = "secret")]
     pub client_secret: Option<SecretString>,
     /// The number for the page to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm_code: Option<String>,
-    /// With [`Flow::Page`], where you send the browser.
+    /// With [`Flow::Page`], the URL for the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_url: Option<String>,
-    /// As it was given.
+    /// The metadata of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
-/// Another code for a session.
+/// A session with a new code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefreshedSession {
     /// `sess_…`
@@ -104,49 +104,49 @@ pub struct RefreshedSession {
     pub challenge: String,
     /// The text of the QR code.
     pub qr_data: String,
-    /// When the code ends.
+    /// Time of expiry of the code.
     pub expires_at: String,
 }
 
-/// A session as it stands.
+/// A session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// `sess_…`
     pub id: String,
-    /// Where it stands.
+    /// The status.
     pub status: SessionStatus,
-    /// With [`Flow::Page`], where the person may change it.
+    /// With [`Flow::Page`], the purpose, which can change on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// When the code ends.
+    /// Time of expiry of the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// When somebody logged in.
+    /// Time of the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authenticated_at: Option<String>,
-    /// Who logged in.
+    /// The user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<SessionUser>,
-    /// Of a hosted domain, how.
+    /// The login method; hosted domains only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<LoginMethod>,
-    /// As it was given.
+    /// The metadata of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Where the wallet sends the person, in the same-device flow.
+    /// The URL to which the wallet sends the user, in the same-device flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<String>,
 }
 
-/// Who logged in.
+/// The user of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionUser {
-    /// Of a hosted domain: `usr_…`.
+    /// The ID, `usr_…`; hosted domains only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The key, as the wallet spelled it.
+    /// The public key, as sent by the wallet.
     pub public_key: String,
-    /// What the wallet said it runs on.
+    /// Description of the wallet's device.
     pub device_info: DeviceInfo,
 }
 
@@ -155,131 +155,131 @@ pub struct SessionUser {
 pub struct ListedSession {
     /// `sess_…`
     pub id: String,
-    /// Where it stands.
+    /// The status.
     pub status: SessionStatus,
-    /// What it is for.
+    /// The purpose.
     pub mode: Mode,
-    /// When the code ends.
+    /// Time of expiry of the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// When somebody logged in.
+    /// Time of the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authenticated_at: Option<String>,
-    /// Who logged in.
+    /// The user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<SessionUser>,
-    /// Of a hosted domain, how.
+    /// The login method; hosted domains only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<LoginMethod>,
-    /// As it was given.
+    /// The metadata of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Where the wallet sends the person, in the same-device flow.
+    /// The URL to which the wallet sends the user, in the same-device flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<String>,
-    /// What people log in to.
+    /// The domain.
     pub domain: String,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: String,
 }
 
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionList {
-    /// The newest first.
+    /// The entries, newest first.
     pub sessions: Vec<ListedSession>,
-    /// Where the next page begins; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Which sessions are listed. The default is all, from the newest on.
+/// A filter for sessions. The default selects all, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFilter {
-    /// Those that stand so.
+    /// The status.
     pub status: Option<SessionStatus>,
-    /// Those of this domain.
+    /// The domain.
     pub domain: Option<String>,
     /// The maximum number, 1 to 100.
     pub limit: Option<u8>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Where a session stands.
+/// The status of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionStatus {
-    /// It waits for an answer.
+    /// Waiting for an answer.
     Pending,
-    /// Somebody logged in.
+    /// Completed by a login.
     Authenticated,
-    /// Nobody did in time.
+    /// Expired without a login.
     Expired,
-    /// It was ended.
+    /// Cancelled.
     Cancelled,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
 
-/// What completes a login whose browser came back.
+/// The values that complete a login when the browser returns.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// `code` of the return URL.
+    /// The parameter `code` of the return URL.
     pub code: String,
-    /// The secret whose hash the session has as `browser_hash`.
+    /// The secret of the session's `browser_hash`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_secret: Option<String>,
 }
 
-/// The wallet that `simulate` plays.
+/// The wallet simulated by `simulate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simulated {
-    /// Which of the sandbox's wallets, 1 to 100; the first by default.
+    /// The number of the sandbox wallet, 1 to 100; the first by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet: Option<u8>,
-    /// What is wrong with its answer.
+    /// The fault of its answer, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<SimulatedFault>,
 }
 
-/// What is wrong with a simulated answer.
+/// The fault of a simulated answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SimulatedFault {
-    /// It is of another text.
+    /// A signature of another text.
     Signature,
-    /// It is too old.
+    /// A time that is too old.
     Timestamp,
-    /// It was never issued.
+    /// An unknown challenge.
     Challenge,
-    /// It is another number.
+    /// A wrong number.
     ConfirmCode,
 }
 
-/// What the simulated wallet did, and what came back.
+/// The request of the simulated wallet, and the response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simulation {
     /// The wallet's key.
     pub public_key: String,
-    /// Where the answer went.
+    /// The URL of the request.
     pub posted_to: String,
     /// The answer.
     pub payload: Answer,
-    /// The status of the response.
+    /// The status of the response, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The beginning of the response.
+    /// The start of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Why there was none.
+    /// The error, if there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl NewSession {
-    /// A login to this domain, answered where the domain says.
+    /// Creates a login to this domain with default options.
     pub fn on(domain: impl Into<String>) -> Self {
         Self { domain: domain.into(), ..Self::default() }
     }
@@ -302,7 +302,7 @@ impl Session {
 }
 
 impl fmt::Display for SessionStatus {
-    /// The word as the API writes it.
+    /// Writes the name used by the API.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pending => "pending",
@@ -315,7 +315,7 @@ impl fmt::Display for SessionStatus {
 }
 
 impl fmt::Debug for Completion {
-    /// Without what completes the login.
+    /// Leaves out the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Completion").finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! ATMs as the locator describes them; members that nobody knows are left out there, and none here.
+//! ATMs of the locator. Unknown members are missing in replies and `None` here.
 
 use std::collections::BTreeMap;
 
@@ -9,52 +9,52 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtmList {
-    /// The nearest first.
+    /// The machines, nearest first.
     pub atms: Vec<ListedAtm>,
-    /// How many there are, listed or not.
+    /// The total number, including machines that are not listed.
     pub total: u64,
-    /// Whether some are not listed.
+    /// Whether the list is incomplete.
     pub truncated: bool,
     /// The time of the newest report or check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<String>,
-    /// How the place was understood.
+    /// The place that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_location: Option<ResolvedLocation>,
-    /// What to tell people first.
+    /// A notice to show first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The law and fraud there: tell people.
+    /// Advisories about law and fraud, to be shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<Advisory>,
     /// The credit lines of the sources.
     pub attribution: Vec<String>,
 }
 
-/// The machines of an area by their status.
+/// The machines of an area by status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AreaStatus {
-    /// How many machines have each status.
+    /// The number of machines per status.
     pub counts: BTreeMap<String, u64>,
-    /// When they were counted.
+    /// Time of counting.
     pub as_of: String,
-    /// The nearest first.
+    /// The machines, nearest first.
     pub atms: Vec<ListedAtm>,
-    /// How many there are, listed or not.
+    /// The total number, including machines that are not listed.
     pub total: u64,
-    /// Whether some are not listed.
+    /// Whether the list is incomplete.
     pub truncated: bool,
     /// The time of the newest report or check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<String>,
-    /// How the place was understood.
+    /// The place that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_location: Option<ResolvedLocation>,
-    /// What to tell people first.
+    /// A notice to show first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The law and fraud there: tell people.
+    /// Advisories about law and fraud, to be shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<Advisory>,
     /// The credit lines of the sources.
@@ -65,143 +65,143 @@ pub struct AreaStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CityAtms {
-    /// By id; distances are from the city's centre.
+    /// The machines by ID, with distances from the city's centre.
     pub atms: Vec<ListedAtm>,
-    /// How many there are, listed or not.
+    /// The total number, including machines that are not listed.
     pub total: u64,
-    /// Whether some are not listed.
+    /// Whether the list is incomplete.
     pub truncated: bool,
-    /// Where the next page begins; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The time of the newest report or check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<String>,
-    /// What to tell people first.
+    /// A notice to show first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The law and fraud there: tell people.
+    /// Advisories about law and fraud, to be shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<Advisory>,
     /// The credit lines of the sources.
     pub attribution: Vec<String>,
 }
 
-/// A machine in a list. Name, operator, address and hours are a source's words.
+/// A machine in a list. Name, operator, address and hours are texts of a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedAtm {
-    /// What [`super::Atms::get`] takes.
+    /// The ID for [`super::Atms::get`].
     pub id: u64,
     /// Its name.
     pub name: String,
-    /// Who runs it.
+    /// Its operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// In words, such as "1.2 miles".
+    /// The distance as a text, such as "1.2 miles".
     pub distance: String,
-    /// In whole metres.
+    /// The distance in whole metres.
     pub distance_meters: u64,
-    /// Whether it can be used.
+    /// The status.
     pub status: AtmStatus,
-    /// Why it has this status.
+    /// The reason for the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_reason: Option<String>,
-    /// Since when.
+    /// Time since which the status is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_as_of: Option<String>,
-    /// Where it stands.
+    /// The address.
     pub address: String,
     /// Latitude in degrees.
     pub lat: f64,
     /// Longitude in degrees.
     pub lon: f64,
-    /// In OSM syntax.
+    /// The opening hours in OSM syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<String>,
-    /// When it opens, local time with its offset.
+    /// Next opening time, local time with its offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens_at: Option<String>,
-    /// When it closes, local time with its offset.
+    /// Next closing time, local time with its offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes_at: Option<String>,
-    /// What people report of it, in a sentence.
+    /// A summary of the reports in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reports: Option<String>,
 }
 
-/// A whole record. What people call things are a source's words.
+/// All details of a machine. Names are texts of a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtmDetails {
-    /// The number.
+    /// The ID.
     pub id: u64,
     /// Its name.
     pub name: String,
-    /// Whether it can be used.
+    /// The status.
     pub status: AtmStatus,
-    /// Why it has this status.
+    /// The reason for the status.
     pub status_reason: String,
-    /// Since when.
+    /// Time since which the status is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_as_of: Option<String>,
     /// `live`, `recent`, `aging`, `stale` or `never`.
     pub freshness: String,
-    /// When somebody last checked it.
+    /// Time of the last verification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<String>,
-    /// By what, where not by a source: `report`.
+    /// Origin of the verification, if it is not a source: `report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_by: Option<String>,
-    /// Where it stands.
+    /// The address.
     pub address: String,
-    /// The same in parts.
+    /// The parts of the address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub address_parts: BTreeMap<String, String>,
     /// Latitude in degrees.
     pub lat: f64,
     /// Longitude in degrees.
     pub lon: f64,
-    /// In OSM syntax.
+    /// The opening hours in OSM syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<String>,
-    /// Where its clock is, such as `America/Chicago`.
+    /// The time zone, such as `America/Chicago`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// When it opens, local time with its offset.
+    /// Next opening time, local time with its offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens_at: Option<String>,
-    /// When it closes, local time with its offset.
+    /// Next closing time, local time with its offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes_at: Option<String>,
-    /// Who runs it.
+    /// Its operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// What the operator says of it.
+    /// A notice of the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator_notice: Option<String>,
     /// Its brand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brand: Option<String>,
-    /// Which that is at Wikidata.
+    /// The Wikidata ID of the brand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brand_wikidata: Option<String>,
-    /// Which network it belongs to.
+    /// Its network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
-    /// Whether it sells coins to people: `yes` or `no`.
+    /// Whether users can buy coins: `yes` or `no`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buy: Option<String>,
-    /// Whether it buys coins from people: `yes` or `no`.
+    /// Whether users can sell coins: `yes` or `no`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sell: Option<String>,
-    /// Which coins it deals in: `yes` or `no`.
+    /// The supported coins: `yes` or `no`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coins: BTreeMap<String, String>,
-    /// The same by what it does with them.
+    /// The supported coins by kind of trade.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trades: BTreeMap<String, Value>,
-    /// Which currencies it deals in.
+    /// The supported currencies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fiat: Vec<String>,
     /// `buyPercent`, `buyFixed`, `sellPercent`, `sellFixed`, `currency`.
@@ -210,77 +210,77 @@ pub struct AtmDetails {
     /// `min`, `max`, `maxDay`, `kycAbove`, `currency`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, String>,
-    /// What it asks of people: `none`, `phone` or `id`.
+    /// The required identification: `none`, `phone` or `id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kyc: Option<String>,
-    /// In which shop.
+    /// The shop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub located_in: Option<String>,
-    /// Where in it.
+    /// The place in the shop.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub placement: BTreeMap<String, String>,
-    /// Whether a wheelchair gets there: `yes` or `no`.
+    /// Whether it is accessible by wheelchair: `yes` or `no`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheelchair: Option<String>,
     /// Its maker and model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine: BTreeMap<String, String>,
-    /// Pictures of it.
+    /// Its images.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
-    /// The telephone number of who helps.
+    /// The telephone number of the support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
-    /// Their address.
+    /// The email address of the support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Their page.
+    /// The website of the support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website: Option<String>,
-    /// When they help.
+    /// The hours of the support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub support_hours: Option<String>,
-    /// What visitors say: `summary`, `people` by what they say, `disputed`, `newest`, `foundThere`.
+    /// Reports of visitors: `summary`, `people` per report, `disputed`, `newest`, `foundThere`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reports: BTreeMap<String, Value>,
-    /// What to tell people first.
+    /// A notice to show first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The law and fraud there: tell people.
+    /// Advisories about law and fraud, to be shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<Advisory>,
-    /// Who says so.
+    /// The sources.
     pub sources: Vec<AtmSource>,
     /// The credit lines of the sources.
     pub attribution: Vec<String>,
 }
 
-/// Whether a machine can be used.
+/// The status of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtmStatus {
-    /// It can.
+    /// Open.
     Open,
-    /// Not at this hour.
+    /// Closed at this hour.
     Closed,
-    /// Not for some time.
+    /// Closed for some time.
     TemporarilyClosed,
-    /// No more.
+    /// Closed permanently.
     PermanentlyClosed,
-    /// It is broken.
+    /// Out of service.
     OutOfService,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
 
-/// How a place was understood.
+/// The place that was found for a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedLocation {
-    /// What it is called.
+    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its county.
@@ -298,21 +298,21 @@ pub struct ResolvedLocation {
     /// Longitude in degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lon: Option<f64>,
-    /// Who knows it.
+    /// The name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// From 0 to 1.
+    /// Confidence from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What else it may be.
+    /// Other places with this name.
     #[serde(default)]
     pub alternatives: Vec<AlternativePlace>,
 }
 
-/// What else the name of a place may mean.
+/// Another place with the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlternativePlace {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its county.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -329,36 +329,36 @@ pub struct AlternativePlace {
     pub lon: f64,
 }
 
-/// What the law or fraud means at a place.
+/// An advisory about law or fraud at a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Advisory {
-    /// Its name.
+    /// The ID.
     pub id: String,
-    /// What it is about, such as `ban`.
+    /// The kind, such as `ban`.
     pub kind: String,
-    /// For people.
+    /// The text for people.
     pub text: String,
-    /// Since when it holds, a date.
+    /// Date since which it applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective: Option<String>,
-    /// When the source was last read, a date.
+    /// Date of the last check of the source.
     pub checked: String,
-    /// Where it stands.
+    /// The URL of the source.
     pub source_url: String,
 }
 
-/// Who says what of a machine.
+/// A source of a machine's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtmSource {
-    /// The source.
+    /// The name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The number of its own row.
+    /// The ID of its own record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atm_id: Option<u64>,
-    /// What comes from it.
+    /// The parts from this source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
 }

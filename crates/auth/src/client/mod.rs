@@ -13,9 +13,9 @@
 //! # }
 //! ```
 //!
-//! Calls are tried again, twice at most and after a pause, where the service says "later" (429, 503), and where the reply was
-//! lost and doing it twice does no harm. Types have the members of `openapi.yaml` by their names; times are RFC 3339 in UTC.
-//! Words and members that a later version of the service adds do no harm.
+//! A call is retried at most twice and after a pause if the service replies with 429 or 503, or if the reply was lost
+//! and the call is idempotent. Types have the same member names as `openapi.yaml`; times are RFC 3339 in UTC. Unknown
+//! values and members of later versions of the service are accepted.
 
 mod atms;
 mod deliveries;
@@ -62,12 +62,12 @@ pub use surroundings::{Surroundings, SystemSurroundings};
 use transport::{ApiCall, ApiReply, Transport, address, http_client};
 pub use users::{Credential, CredentialKind, HostedUser, UserChange, UserList, Users};
 
-/// The service on one's own machine, with its sandbox.
+/// The sandbox of a service on the same machine.
 const DEFAULT_BASE_URL: &str = "http://localhost:8080/sandbox/v1";
 const TIMEOUT: Duration = Duration::from_secs(30);
 const RETRIES: u32 = 2;
 
-/// The service, as the holder of an API key calls it. Cheap to clone, and to be kept: it has the connections.
+/// The client of the service for the holder of an API key. Cheap to clone; keep it, because it pools connections.
 #[derive(Clone)]
 pub struct Signpost {
     transport: Transport,
@@ -76,89 +76,87 @@ pub struct Signpost {
 }
 
 impl Signpost {
-    /// A client of the sandbox on this machine; [`Signpost::with_base_url`] names another. The key is not looked at.
+    /// Creates a client of the sandbox on this machine; see [`Signpost::with_base_url`] for other servers. The key is
+    /// not checked.
     ///
-    /// Where the program has no default provider of cryptography for `rustls`, it gets `ring`.
+    /// If the program has no default cryptography provider for `rustls`, `ring` is installed.
     ///
     /// # Errors
-    /// `connection_failed` where the system has no certificates to trust.
+    /// `connection_failed` if the system has no trusted certificates.
     pub fn new(api_key: impl Into<SecretString>) -> Result<Self, SignpostError> {
-        let (http, key) = (http_client()?, api_key.into());
-        let transport = Transport { http, key, timeout: TIMEOUT, retries: RETRIES };
+        let transport = Transport { http: http_client()?, key: api_key.into(), timeout: TIMEOUT, retries: RETRIES };
         Ok(Self { transport, base: parse_base(DEFAULT_BASE_URL)?, surroundings: Arc::new(SystemSurroundings) })
     }
 
-    /// The same with another address: that of the server with `/v1` or `/sandbox/v1`.
+    /// Sets the base URL: the address of the server with `/v1` or `/sandbox/v1`.
     ///
     /// # Errors
-    /// `invalid_argument` for what is not http or https, or has a query, a fragment or a user name.
+    /// `invalid_argument` if it is not http or https, or has a query, a fragment or a user name.
     pub fn with_base_url(self, base_url: &str) -> Result<Self, SignpostError> {
         Ok(Self { base: parse_base(base_url)?, ..self })
     }
 
-    /// The same with another time for each attempt; 30 s by default. What a call that waits for a session
-    /// waits comes on top.
+    /// Sets the timeout of each attempt; 30 s by default. The waiting time of calls that wait for a session is added.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.transport.timeout = timeout;
         self
     }
 
-    /// The same with so many tries after the first; 2 by default.
+    /// Sets the number of retries; 2 by default.
     #[must_use]
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.transport.retries = retries;
         self
     }
 
-    /// The same with a client of one's own, which should follow no redirects: the API key would go along.
+    /// Sets the HTTP client. It should not follow redirects, because the API key would be sent along.
     #[must_use]
     pub fn with_http_client(mut self, http: reqwest::Client) -> Self {
         self.transport.http = http;
         self
     }
 
-    /// The same with a clock, randomness and a timer of one's own, for tests.
+    /// Sets clock, randomness and timer, for tests.
     #[must_use]
     pub fn with_surroundings(self, surroundings: impl Surroundings + 'static) -> Self {
         Self { surroundings: Arc::new(surroundings), ..self }
     }
 
-    /// Login attempts.
+    /// Returns the calls about login sessions.
     #[must_use]
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions(self)
     }
 
-    /// The host names that people log in to.
+    /// Returns the calls about domains.
     #[must_use]
     pub fn domains(&self) -> Domains<'_> {
         Domains(self)
     }
 
-    /// People of hosted domains.
+    /// Returns the calls about users of hosted domains.
     #[must_use]
     pub fn users(&self) -> Users<'_> {
         Users(self)
     }
 
-    /// Events sent to your endpoints.
+    /// Returns the calls about events sent to your endpoints.
     #[must_use]
     pub fn deliveries(&self) -> Deliveries<'_> {
         Deliveries(self)
     }
 
-    /// Bitcoin ATMs, without the API key.
+    /// Returns the calls about Bitcoin ATMs, which are sent without the API key.
     #[must_use]
     pub fn atms(&self) -> Atms<'_> {
         Atms(self)
     }
 
-    /// `POST /verify`: checks a signature, without a session. Where the program can, it checks faster itself:
-    /// [`crate::verify`].
+    /// `POST /verify`: verifies a signature without a session. [`crate::verify`] does the same locally.
     ///
     /// # Errors
-    /// `invalid_public_key` and `invalid_signature` for what is not well-formed; a wrong signature is `valid: false`.
+    /// `invalid_public_key` and `invalid_signature` for malformed values; a wrong signature is `valid: false`.
     pub async fn verify(&self, signed: &Signed) -> Result<Verification, SignpostError> {
         self.fetch(self.call(Method::POST, &["verify"])?.json(signed)?).await
     }
@@ -181,17 +179,26 @@ impl Signpost {
 }
 
 impl fmt::Debug for Signpost {
-    /// Without the API key.
+    /// Leaves out the API key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signpost").field("base_url", &self.base.as_str()).finish_non_exhaustive()
     }
 }
 
 fn parse_base(text: &str) -> Result<Url, SignpostError> {
-    let told = "the base URL is https://<host>/v1, /sandbox/v1 behind it for the sandbox, without query or user name";
-    let url = Url::parse(text).ok().filter(|url| {
-        let is_bare = url.query().is_none() && url.fragment().is_none() && url.password().is_none();
-        matches!(url.scheme(), "http" | "https") && is_bare && url.username().is_empty()
-    });
-    url.ok_or_else(|| SignpostError::invalid_argument(told))
+    match Url::parse(text) {
+        Ok(url) if is_base(&url) => Ok(url),
+        _ => Err(SignpostError::invalid_argument(
+            "the base URL is https://<host>/v1, /sandbox/v1 behind it for the sandbox, without query or user name",
+        )),
+    }
+}
+
+/// Checks whether a URL is http or https without query, fragment, user name and password.
+fn is_base(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+        && url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none()
 }

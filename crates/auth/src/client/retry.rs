@@ -1,16 +1,16 @@
-//! When a call is tried again, and after how long.
+//! Decides when a call is retried.
 
 use std::time::{Duration, SystemTime};
 
 use super::error::SignpostError;
 
-/// A longer wait than this is the caller's to decide on.
+/// Longest requested wait that is followed by a retry.
 const LONGEST_WAIT_SECS: u64 = 30;
-/// What the jitter of the first pause stays below; that of each further one may be twice as long.
+/// Upper limit of the first pause's jitter; it doubles with each retry.
 const FIRST_JITTER: Duration = Duration::from_millis(500);
 
-/// The seconds that `Retry-After` asks for, from a number or a date of HTTP (RFC 9110, section 10.2.3); none where it says
-/// neither.
+/// Parses `Retry-After` (RFC 9110, section 10.2.3), a number of seconds or an HTTP date; returns `None` for other
+/// values.
 pub(super) fn retry_after(header: &str, now: SystemTime) -> Option<u64> {
     let header = header.trim();
     if let Ok(seconds) = header.parse() {
@@ -21,10 +21,10 @@ pub(super) fn retry_after(header: &str, now: SystemTime) -> Option<u64> {
     Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
 }
 
-/// The pause before the next try; none where there is none.
+/// Returns the pause before the next attempt; `None` if the call is not retried.
 ///
-/// `is_repeatable` says whether the call does no harm if the service did what it was asked and the reply was lost. `tries`
-/// counts those before, from 0. `random` makes the jitter.
+/// `is_repeatable`: the call may be repeated after a lost reply. `tries`: number of retries so far. `random`: source of
+/// the jitter.
 pub(super) fn pause(error: &SignpostError, is_repeatable: bool, tries: u32, random: &[u8; 32]) -> Option<Duration> {
     let is_refused = matches!(error.status, Some(429 | 503));
     if !(is_refused || error.is_lost() && is_repeatable) {
@@ -34,7 +34,7 @@ pub(super) fn pause(error: &SignpostError, is_repeatable: bool, tries: u32, rand
     (wait <= LONGEST_WAIT_SECS).then(|| Duration::from_secs(wait) + jitter(tries, random))
 }
 
-/// At random from 0 to half a second, which doubles with each try.
+/// Returns a random pause between 0 and half a second, doubled with each retry.
 fn jitter(tries: u32, random: &[u8; 32]) -> Duration {
     let most = FIRST_JITTER * 2_u32.saturating_pow(tries.min(10));
     let part = u16::from_le_bytes([random[0], random[1]]);

@@ -9,19 +9,19 @@ use super::login_attempts::{
 use super::{Signpost, SignpostError};
 use crate::answer::Answer;
 
-/// How long one request waits for a session, in seconds; the service allows no more.
+/// Maximum time of one request that waits for a session, in seconds.
 const LONGEST_WAIT_SECS: u64 = 25;
-/// How much time passes at least from one such request to the next.
+/// Minimum time between the starts of two such requests.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-/// How long [`Sessions::wait`] waits.
+/// Waiting time of [`Sessions::wait`].
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Calls about login attempts; [`Signpost::sessions`] has them.
+/// Calls about login sessions; see [`Signpost::sessions`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sessions<'a>(pub(super) &'a Signpost);
 
 impl Sessions<'_> {
-    /// `POST /sessions`, under an `Idempotency-Key` drawn for it: however often it is tried, it happens once.
+    /// `POST /sessions` with a random `Idempotency-Key`, so that retries create one session.
     ///
     /// # Errors
     /// `domain_not_registered`, `domain_not_verified` and others of `docs/api.md`.
@@ -29,17 +29,17 @@ impl Sessions<'_> {
         self.create_under(&uuid(self.0.surroundings().random()), new).await
     }
 
-    /// The same under a key of the caller's, 1 to 255 printable characters: who calls again within 24 hours gets the same
-    /// session.
+    /// `POST /sessions` with the caller's `Idempotency-Key`, 1 to 255 printable characters: another call within 24
+    /// hours returns the same session.
     ///
     /// # Errors
-    /// As [`Sessions::create`], and `idempotency_key_reused` for another request under this key.
+    /// As [`Sessions::create`], and `idempotency_key_reused` for another request with this key.
     pub async fn create_under(&self, idempotency_key: &str, new: &NewSession) -> Result<CreatedSession, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions"])?.json(new)?;
         self.0.fetch(call.under(idempotency_key.to_owned())).await
     }
 
-    /// `GET /sessions`, newest first; `next_cursor` leads on.
+    /// `GET /sessions`, newest first; `next_cursor` returns the next page.
     ///
     /// # Errors
     /// As every call: `invalid_api_key`, `rate_limited`, `connection_failed`, …
@@ -53,13 +53,13 @@ impl Sessions<'_> {
     /// `GET /sessions/{id}`.
     ///
     /// # Errors
-    /// `session_not_found`; `session_expired` and `session_cancelled` for one that ended without a login.
+    /// `session_not_found`; `session_expired` and `session_cancelled` if it ended without a login.
     pub async fn get(&self, id: &str) -> Result<Session, SignpostError> {
         self.0.fetch(self.0.call(Method::GET, &["sessions", id])?).await
     }
 
-    /// The same, but where the session is pending the reply comes as soon as it no longer is, or after so many seconds, 25
-    /// at most.
+    /// `GET /sessions/{id}`; while the session is pending, the service delays the reply by at most this many seconds
+    /// (up to 25).
     ///
     /// # Errors
     /// As [`Sessions::get`].
@@ -71,56 +71,56 @@ impl Sessions<'_> {
     /// Waits up to 5 minutes until the session is no longer pending.
     ///
     /// # Errors
-    /// As [`Sessions::get`], but one that expired or was cancelled is a session with this status.
+    /// As [`Sessions::get`], but an expired or cancelled session is returned with its status.
     pub async fn wait(&self, id: &str) -> Result<Session, SignpostError> {
         self.wait_for(id, PATIENCE).await
     }
 
-    /// The same for another time. When it is over, the session comes as it was last seen.
+    /// Waits at most `patience` until the session is no longer pending; returns its last state.
     ///
     /// # Errors
     /// As [`Sessions::wait`].
     pub async fn wait_for(&self, id: &str, patience: Duration) -> Result<Session, SignpostError> {
-        let since = |then: SystemTime| self.0.surroundings().now().duration_since(then).unwrap_or_default();
-        let began = self.0.surroundings().now();
+        let started = self.0.surroundings().now();
         loop {
-            let asked = self.0.surroundings().now();
-            // Rounded up: else the last second would be asked away.
-            let left = patience.saturating_sub(since(began)).saturating_add(Duration::from_nanos(999_999_999));
+            let requested = self.0.surroundings().now();
+            // Rounded up: otherwise the last second is spent on requests without waiting.
+            let left = patience.saturating_sub(self.elapsed(started)).saturating_add(Duration::from_nanos(999_999_999));
             let session = match self.get_after(id, left.as_secs().min(LONGEST_WAIT_SECS)).await {
                 Ok(session) => session,
                 Err(error) => return ended(id, error),
             };
-            if session.status != SessionStatus::Pending || since(began) >= patience {
+            if session.status != SessionStatus::Pending || self.elapsed(started) >= patience {
                 return Ok(session);
             }
-            // A server that does not wait must not be asked all the time.
-            if let Some(rest) = SHORTEST_WAIT.checked_sub(since(asked)).filter(|rest| !rest.is_zero()) {
-                self.0.surroundings().pause(rest).await;
+            // Limits the rate of requests to a server that does not wait.
+            let pause = SHORTEST_WAIT.saturating_sub(self.elapsed(requested));
+            if !pause.is_zero() {
+                self.0.surroundings().pause(pause).await;
             }
         }
     }
 
-    /// `POST /sessions/{id}/refresh`: another code for the same session. The old one no longer works.
+    /// `POST /sessions/{id}/refresh`: creates a new code for the session. The old one becomes invalid.
     ///
     /// # Errors
-    /// `session_expired` once it is too late for that; `session_already_authenticated`.
+    /// `session_expired` when the session can no longer be refreshed; `session_already_authenticated`.
     pub async fn refresh(&self, id: &str) -> Result<RefreshedSession, SignpostError> {
         self.0.fetch(self.0.call(Method::POST, &["sessions", id, "refresh"])?).await
     }
 
-    /// `POST /sessions/{id}/complete`: completes a same-device login, or one on a page, with what came back to the return
-    /// URL.
+    /// `POST /sessions/{id}/complete`: completes a same-device login, or a login on a page, with the parameters of the
+    /// return URL.
     ///
     /// # Errors
-    /// `invalid_signature` (406) for a wrong code; with `details.reason` `browser` for another browser's.
+    /// `invalid_signature` (406) for a wrong code, with `details.reason` `browser` for another browser.
     pub async fn complete(&self, id: &str, completion: &Completion) -> Result<Session, SignpostError> {
         let call = self.0.call(Method::POST, &["sessions", id, "complete"])?.json(completion)?;
         self.0.fetch(call.once()).await
     }
 
-    /// `POST /sessions/{id}/authenticate`: passes on a wallet's answer, which the service checks again. Of racing answers
-    /// one wins.
+    /// `POST /sessions/{id}/authenticate`: forwards the answer of a wallet, which the service checks again. Only the
+    /// first of concurrent answers succeeds.
     ///
     /// # Errors
     /// `challenge_not_found`, `invalid_signature`, `timestamp_out_of_range`, `session_already_authenticated`,
@@ -138,7 +138,7 @@ impl Sessions<'_> {
         self.0.send(self.0.call(Method::DELETE, &["sessions", id])?.once()).await?.nothing()
     }
 
-    /// `POST /sessions/{id}/simulate`: plays a wallet, in the sandbox.
+    /// `POST /sessions/{id}/simulate`: simulates a wallet in the sandbox.
     ///
     /// # Errors
     /// `not_found` in live.
@@ -147,16 +147,21 @@ impl Sessions<'_> {
         self.0.fetch(call.once()).await
     }
 
-    /// `GET /sessions/{id}/qr.svg`: the code of a pending session as an image.
+    /// `GET /sessions/{id}/qr.svg`: returns the code of a pending session as an image.
     ///
     /// # Errors
     /// As [`Sessions::refresh`].
     pub async fn qr_svg(&self, id: &str) -> Result<String, SignpostError> {
         self.0.send(self.0.call(Method::GET, &["sessions", id, "qr.svg"])?).await?.svg()
     }
+
+    /// Returns the time since `start`.
+    fn elapsed(self, start: SystemTime) -> Duration {
+        self.0.surroundings().now().duration_since(start).unwrap_or_default()
+    }
 }
 
-/// A session that ended while somebody waited for it is what they waited for.
+/// Converts the error of an ended session into the session with its status.
 fn ended(id: &str, error: SignpostError) -> Result<Session, SignpostError> {
     let status = match &*error.code {
         "session_expired" => SessionStatus::Expired,

@@ -1,38 +1,38 @@
-//! What several calls have in common.
+//! Types used by several calls.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Which part of a list. The default is its beginning.
+/// A part of a list. The default is the first page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paging {
     /// The maximum number of entries, 1 to 100.
     pub limit: Option<u8>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What becomes of a member that can be removed.
+/// A change of an optional member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Change<T> {
-    /// It stays as it is.
+    /// No change.
     #[default]
     Keep,
-    /// It becomes this.
+    /// A new value.
     Set(T),
-    /// It is removed.
+    /// Removal.
     Remove,
 }
 
-/// What the service returns unchanged with a session.
+/// Metadata of a session, returned unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Where the person goes after the login: a path, or an https URL on the domain or below it.
+    /// The destination after the login: a path, or an https URL on the domain or a subdomain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,
-    /// Anything of at most 4096 characters.
+    /// Any text of at most 4096 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_data: Option<String>,
     /// Further members.
@@ -44,51 +44,51 @@ pub struct Metadata {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
-    /// The wallet must send back the number that the page shows.
+    /// The wallet must send the number on the page.
     Code,
 }
 
-/// How a user of a hosted domain proves to have the key.
+/// The login method of a user of a hosted domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoginMethod {
-    /// A wallet scanned the code.
+    /// A wallet that scanned the code.
     Scan,
-    /// The wallet in the browser answered it.
+    /// The wallet in the browser.
     Browser,
-    /// A Lightning wallet did.
+    /// A Lightning wallet.
     Lightning,
     /// A passkey.
     Passkey,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
 
-/// What `POST /verify` checks.
+/// The request of `POST /verify`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signed {
-    /// secp256k1, 33 or 65 bytes in hex.
+    /// The public key on secp256k1, 33 or 65 bytes in hex.
     pub public_key: String,
-    /// DER, in hex.
+    /// The signature, DER in hex.
     pub signature: String,
-    /// The text that was signed.
+    /// The signed text.
     pub message: String,
 }
 
-/// What `POST /verify` found.
+/// The result of `POST /verify`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
-    /// Whether the signature is one of this key over this message.
+    /// Whether the signature is valid.
     pub valid: bool,
-    /// As it was given.
+    /// The public key of the request.
     pub public_key: String,
-    /// `sha256:` and 64 lower-case hex digits.
+    /// The signed hash: `sha256:` and 64 lower-case hex digits.
     pub message_hash: String,
 }
 
 impl<T> Change<T> {
-    /// Whether nothing changes.
+    /// Checks whether nothing changes.
     #[must_use]
     pub fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
@@ -104,7 +104,7 @@ impl<T: Serialize> Serialize for Change<T> {
     }
 }
 
-/// For members that are there; `#[serde(default)]` makes a missing one [`Change::Keep`].
+/// Deserializes a present member; `#[serde(default)]` makes a missing one [`Change::Keep`].
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(deserializer)?.map_or(Self::Remove, Self::Set))
@@ -112,14 +112,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
 }
 
 impl Metadata {
-    /// With this `return_url` and nothing else.
+    /// Creates metadata with this `return_url` only.
     pub fn returning_to(url: impl Into<String>) -> Self {
         Self { return_url: Some(url.into()), ..Self::default() }
     }
 }
 
 impl LoginMethod {
-    /// The word as the API writes it.
+    /// Returns the name used by the API.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {

@@ -4,15 +4,15 @@ use std::time::{Duration, SystemTime};
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// What a client has of the world beside the network. A test brings its own; [`SystemSurroundings`] is the machine's.
+/// Clock, randomness and timer of a client; replaceable in tests. See [`SystemSurroundings`].
 pub trait Surroundings: fmt::Debug + Send + Sync {
-    /// The time.
+    /// Returns the current time.
     fn now(&self) -> SystemTime;
 
-    /// Bytes that nobody can guess.
+    /// Returns unpredictable bytes.
     fn random(&self) -> [u8; 32];
 
-    /// Comes back after `duration`.
+    /// Returns after `duration`.
     fn pause(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
@@ -21,7 +21,7 @@ pub trait Surroundings: fmt::Debug + Send + Sync {
 pub struct SystemSurroundings;
 
 impl Surroundings for SystemSurroundings {
-    #[expect(clippy::disallowed_methods, reason = "this is the edge: the client takes the time from here")]
+    #[expect(clippy::disallowed_methods, reason = "the only place where the client reads the clock")]
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }

@@ -14,10 +14,10 @@ use super::retry;
 use super::shapes::Paging;
 use super::surroundings::Surroundings;
 
-/// The longest reply that is read, in bytes.
+/// Maximum length of a reply in bytes.
 const MAX_REPLY_LEN: usize = 4 * 1024 * 1024;
 const AGENT: &str = concat!("signpost-sdk-rust/", env!("CARGO_PKG_VERSION"));
-/// Everything but the unreserved characters of RFC 3986 (section 2.3).
+/// All characters except the unreserved ones of RFC 3986 (section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A call to the service, before it is sent.
@@ -28,13 +28,13 @@ pub(super) struct ApiCall {
     body: Option<Vec<u8>>,
     idempotency_key: Option<String>,
     is_repeatable: bool,
-    /// Whether it goes to the locator, which wants no API key.
+    /// Whether it is sent without the API key, to the locator.
     is_open: bool,
-    /// How long the service itself may wait, beside the time-out.
+    /// Waiting time of the service, added to the timeout.
     patience: Duration,
 }
 
-/// What came back, if it was a success.
+/// A successful reply.
 #[derive(Debug)]
 pub(super) struct ApiReply {
     status: StatusCode,
@@ -42,7 +42,7 @@ pub(super) struct ApiReply {
     request_id: Option<String>,
 }
 
-/// How calls are sent; cheap to clone.
+/// Sends calls; cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     pub(super) http: Client,
@@ -51,10 +51,10 @@ pub(super) struct Transport {
     pub(super) retries: u32,
 }
 
-/// A path of ids and words below the base URL.
+/// Appends path segments to the base URL.
 ///
 /// # Errors
-/// `invalid_argument` for an id that would lead to another address.
+/// `invalid_argument` for an id that would change the path.
 pub(super) fn address(base: &Url, segments: &[&str]) -> Result<Url, SignpostError> {
     let mut path = base.path().trim_end_matches('/').to_owned();
     for segment in segments {
@@ -70,7 +70,7 @@ pub(super) fn address(base: &Url, segments: &[&str]) -> Result<Url, SignpostErro
 }
 
 impl ApiCall {
-    /// A call that does no harm if it comes twice.
+    /// Creates an idempotent call.
     pub(super) fn new(method: Method, url: Url) -> Self {
         Self {
             method,
@@ -83,7 +83,7 @@ impl ApiCall {
         }
     }
 
-    /// A call that the service may have carried out although its reply was lost.
+    /// Marks the call as not idempotent: it is not retried after a lost reply.
     pub(super) fn once(self) -> Self {
         Self { is_repeatable: false, ..self }
     }
@@ -119,63 +119,72 @@ impl ApiCall {
 
 impl ApiReply {
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, SignpostError> {
-        // A struct of serde's is read from a list too; the service sends objects.
-        let value: Value = serde_json::from_slice(&self.body).map_err(|_| self.not_as_promised("it is no JSON"))?;
+        // serde also deserializes structs from arrays; the service sends objects.
+        let value: Value = serde_json::from_slice(&self.body).map_err(|_| self.unexpected("it is no JSON"))?;
         if !value.is_object() {
-            return Err(self.not_as_promised("it is no object"));
+            return Err(self.unexpected("it is no object"));
         }
-        serde_json::from_value(value).map_err(|error| self.not_as_promised(error))
+        serde_json::from_value(value).map_err(|error| self.unexpected(error))
     }
 
-    /// What a deletion gives. A page that stands before the service is no deletion.
+    /// Checks for the empty reply of a deletion. Any other success may come from a proxy.
     pub(super) fn nothing(self) -> Result<(), SignpostError> {
-        if self.status == StatusCode::NO_CONTENT { Ok(()) } else { Err(self.not_as_promised("it is not 204")) }
+        if self.status == StatusCode::NO_CONTENT { Ok(()) } else { Err(self.unexpected("it is not 204")) }
     }
 
     pub(super) fn svg(self) -> Result<String, SignpostError> {
-        let text = String::from_utf8(self.body.clone()).ok().filter(|text| text.contains("<svg"));
-        text.ok_or_else(|| self.not_as_promised("it is no SVG"))
+        match str::from_utf8(&self.body) {
+            Ok(text) if text.contains("<svg") => Ok(text.to_owned()),
+            _ => Err(self.unexpected("it is no SVG")),
+        }
     }
 
-    pub(super) fn not_as_promised(&self, what: impl std::fmt::Display) -> SignpostError {
-        SignpostError { request_id: self.request_id.clone(), ..SignpostError::invalid_response(self.status, what) }
+    /// Creates the error for a reply that does not have the documented form.
+    pub(super) fn unexpected(&self, message: impl std::fmt::Display) -> SignpostError {
+        SignpostError { request_id: self.request_id.clone(), ..SignpostError::invalid_response(self.status, message) }
     }
 
-    /// The error that a successful reply of the locator tells of.
-    pub(super) fn told(&self, code: &str, message: &str) -> SignpostError {
-        let (status, request_id) = (Some(self.status.as_u16()), self.request_id.clone());
-        SignpostError { status, request_id, ..SignpostError::new(code, message) }
+    /// Creates the error for a successful reply of the locator with an error in its body.
+    pub(super) fn error(&self, code: &str, message: &str) -> SignpostError {
+        SignpostError {
+            status: Some(self.status.as_u16()),
+            request_id: self.request_id.clone(),
+            ..SignpostError::new(code, message)
+        }
     }
 }
 
 impl Transport {
-    /// Tries until there is a reply that is none of "later", as often as `retries` says and once more.
-    pub(super) async fn send(&self, call: &ApiCall, world: &dyn Surroundings) -> Result<ApiReply, SignpostError> {
+    /// Sends a call and retries it up to `retries` times.
+    pub(super) async fn send(
+        &self,
+        call: &ApiCall,
+        surroundings: &dyn Surroundings,
+    ) -> Result<ApiReply, SignpostError> {
         for tries in 0..self.retries {
-            let error = match self.attempt(call, world).await {
+            let error = match self.attempt(call, surroundings).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            match retry::pause(&error, call.is_repeatable, tries, &world.random()) {
-                Some(pause) => world.pause(pause).await,
+            match retry::pause(&error, call.is_repeatable, tries, &surroundings.random()) {
+                Some(pause) => surroundings.pause(pause).await,
                 None => return Err(error),
             }
         }
-        self.attempt(call, world).await
+        self.attempt(call, surroundings).await
     }
 
-    async fn attempt(&self, call: &ApiCall, world: &dyn Surroundings) -> Result<ApiReply, SignpostError> {
+    async fn attempt(&self, call: &ApiCall, surroundings: &dyn Surroundings) -> Result<ApiReply, SignpostError> {
         let response = self.request(call)?.send().await.map_err(SignpostError::lost)?;
         let status = response.status();
-        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
-        let request_id = header("x-request-id").map(str::to_owned);
-        let retry_after = header(RETRY_AFTER.as_str()).and_then(|text| retry::retry_after(text, world.now()));
-        let body = read_body(response).await;
-        let body = body.map_err(|error| SignpostError { request_id: request_id.clone(), ..error })?;
-        if status.is_success() {
-            return Ok(ApiReply { status, body, request_id });
+        let request_id = header_text(&response, "x-request-id").map(str::to_owned);
+        let retry_after =
+            header_text(&response, RETRY_AFTER.as_str()).and_then(|text| retry::retry_after(text, surroundings.now()));
+        match read_body(response).await {
+            Ok(body) if status.is_success() => Ok(ApiReply { status, body, request_id }),
+            Ok(body) => Err(SignpostError { request_id, retry_after, ..SignpostError::of_reply(status, &body) }),
+            Err(error) => Err(SignpostError { request_id, ..error }),
         }
-        Err(SignpostError { request_id, retry_after, ..SignpostError::of_reply(status, &body) })
     }
 
     fn request(&self, call: &ApiCall) -> Result<RequestBuilder, SignpostError> {
@@ -188,9 +197,15 @@ impl Transport {
             request = request.header(AUTHORIZATION, self.authorization()?);
         }
         if let Some(key) = &call.idempotency_key {
-            let value = HeaderValue::from_str(key).ok().filter(|value| !value.is_empty());
-            let told = "an idempotency key is 1 to 255 printable characters of ASCII without spaces";
-            request = request.header("idempotency-key", value.ok_or_else(|| SignpostError::invalid_argument(told))?);
+            let value = match HeaderValue::from_str(key) {
+                Ok(value) if !value.is_empty() => value,
+                _ => {
+                    return Err(SignpostError::invalid_argument(
+                        "an idempotency key is 1 to 255 printable characters of ASCII without spaces",
+                    ));
+                }
+            };
+            request = request.header("idempotency-key", value);
         }
         Ok(match &call.body {
             Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.clone()),
@@ -199,16 +214,24 @@ impl Transport {
     }
 
     fn authorization(&self) -> Result<HeaderValue, SignpostError> {
-        let told = "the API key cannot be sent: it has a line end or another control character in it";
-        let value = HeaderValue::from_str(&format!("Bearer {}", self.key.expose_secret()));
-        let mut value = value.map_err(|_| SignpostError::invalid_argument(told))?;
+        let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", self.key.expose_secret())) else {
+            return Err(SignpostError::invalid_argument(
+                "the API key cannot be sent: it has a line end or another control character in it",
+            ));
+        };
         value.set_sensitive(true);
         Ok(value)
     }
 }
 
+/// Returns the value of a header if it is ASCII text.
+fn header_text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+    response.headers().get(name)?.to_str().ok()
+}
+
 async fn read_body(mut response: Response) -> Result<Vec<u8>, SignpostError> {
-    let (status, mut body) = (response.status(), Vec::new());
+    let status = response.status();
+    let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(SignpostError::lost)? {
         if body.len() + chunk.len() > MAX_REPLY_LEN {
             return Err(SignpostError::invalid_response(status, "it is longer than 4 MiB"));
@@ -218,10 +241,10 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, SignpostError> {
     Ok(body)
 }
 
-/// A client of HTTP that follows no redirect: the API key would go along.
+/// Creates an HTTP client that does not follow redirects, because the API key would be sent along.
 #[expect(clippy::disallowed_methods, reason = "the guarded client is the server's, and this is another program")]
 pub(super) fn http_client() -> Result<Client, SignpostError> {
-    // Fails where the program has chosen one already, which is as good.
+    // Fails if the program has already installed a provider, which is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(redirect::Policy::none()).build();
     client.map_err(|error| SignpostError::new("connection_failed", format!("no client of HTTP: {error:?}")))

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::shapes::{Change, Paging};
 use super::{Signpost, SignpostError};
 
-/// Calls about people of hosted domains; [`Signpost::users`] has them. A user is named by id or by one of the public keys.
+/// Calls about users of hosted domains; see [`Signpost::users`]. A user is identified by ID or by one of the public
+/// keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Users<'a>(pub(super) &'a Signpost);
 
@@ -13,45 +14,45 @@ pub struct Users<'a>(pub(super) &'a Signpost);
 pub struct HostedUser {
     /// `usr_…`
     pub id: String,
-    /// An adjective, an animal, a number; unique in the domain, and never given again.
+    /// An adjective, an animal and a number; unique in the domain and never reused.
     pub petname: String,
-    /// What the site calls them.
+    /// The name given by the website.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The groups that the site put them in.
+    /// The groups given by the website.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<String>>,
-    /// When they registered.
+    /// Time of registration.
     pub created_at: String,
-    /// When they last logged in.
+    /// Time of the last login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_login_at: Option<String>,
-    /// The key of the newest wallet.
+    /// The public key of the newest wallet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The keys that log them in, at most 10.
+    /// The credentials, at most 10.
     pub credentials: Vec<Credential>,
 }
 
-/// A key that logs a user in.
+/// A credential of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
     /// `cred_…`
     pub id: String,
-    /// What has the key.
+    /// The holder of the key.
     pub kind: CredentialKind,
-    /// In hex; of a passkey its SPKI.
+    /// The public key in hex; the SPKI of a passkey.
     pub public_key: String,
-    /// What the user calls it.
+    /// The name given by the user.
     pub name: String,
-    /// Since when it is there.
+    /// Time of adding.
     pub added_at: String,
-    /// When it last logged the user in.
+    /// Time of the last login with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<String>,
 }
 
-/// What has a key.
+/// The holder of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialKind {
@@ -61,7 +62,7 @@ pub enum CredentialKind {
     Lightning,
     /// A passkey.
     Passkey,
-    /// A word of a later version.
+    /// A value of a later version.
     #[serde(untagged)]
     Other(String),
 }
@@ -69,26 +70,26 @@ pub enum CredentialKind {
 /// A page of users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserList {
-    /// The oldest first.
+    /// The entries, oldest first.
     pub users: Vec<HostedUser>,
-    /// Where the next page begins; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// What is to change about a user. The default changes nothing.
+/// Changes of a user. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserChange {
-    /// At most 60 characters.
+    /// The name, at most 60 characters.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub name: Change<String>,
-    /// 1 to 50 names without commas.
+    /// The groups, 1 to 50 names without commas.
     #[serde(default, skip_serializing_if = "Change::is_keep")]
     pub groups: Change<Vec<String>>,
 }
 
 impl Users<'_> {
-    /// `GET /domains/{id}/users`, oldest first; `next_cursor` leads on.
+    /// `GET /domains/{id}/users`, oldest first; `next_cursor` returns the next page.
     ///
     /// # Errors
     /// `domain_not_found`.
@@ -128,10 +129,10 @@ impl Users<'_> {
         self.remove(&["domains", domain_id, "users"]).await
     }
 
-    /// `DELETE /domains/{id}/users/{user}/credentials/{credential}`, which is named by id or public key.
+    /// `DELETE /domains/{id}/users/{user}/credentials/{credential}`, with the ID or the public key of the credential.
     ///
     /// # Errors
-    /// `last_credential` where the user has no other.
+    /// `last_credential` if the user has no other.
     pub async fn delete_credential(&self, domain_id: &str, user: &str, credential: &str) -> Result<(), SignpostError> {
         self.remove(&["domains", domain_id, "users", user, "credentials", credential]).await
     }

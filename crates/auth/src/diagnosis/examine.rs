@@ -5,22 +5,22 @@ use crate::event::Event;
 use crate::receiver::{EventHeaders, EventRules, HandlerRefusal, read_event};
 use crate::webhook::WebhookSecret;
 
-/// What is known of an event that came.
+/// The diagnosis of a received event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Examination {
-    /// It is signed as it should be.
+    /// The signature is valid.
     Signed,
-    /// It would be, but for this, one mistake or two.
+    /// The signature is explained by one mistake or two.
     Mistaken(Vec<Mistake>),
-    /// It is not, and no known mistake explains it; the text says what does not fit.
+    /// The signature is invalid, and no known mistake explains it. The text has the reason.
     Unexplained(&'static str),
 }
 
-/// A value, and the mistake that made another of it.
+/// A value, with the mistake that explains the difference from the given one.
 type Mended<T> = (Option<Mistake>, T);
 
-/// Checks an event's signature with a secret as it is configured, and names the mistake where it does not fit. What
-/// `webhook-timestamp` says is not compared with any clock.
+/// Checks an event's signature with a secret as configured, and finds the mistake if it is invalid. The value of
+/// `webhook-timestamp` is not compared with the time.
 #[must_use]
 pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[KnownSecret]) -> Examination {
     let secrets = mended_secrets(secret, others);
@@ -30,7 +30,7 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         let rules = EventRules { secrets: vec![secret], allowed_sources: Vec::new() };
         match read_event(headers, body, &rules, sent_at) {
             Err(HandlerRefusal::NotAuthentic(why)) => reason = why,
-            // What is signed need not be an event.
+            // A signed body need not be an event.
             _ => return Examination::Signed,
         }
     }
@@ -40,7 +40,7 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         for (changed, body) in &bodies {
             for (made, x_svc, standard) in computed(secret, body, headers, sent_at) {
                 let mistakes: Vec<_> = [slip, changed, &made].into_iter().flatten().cloned().collect();
-                // Of as many mistakes, one in what is configured or kept is likelier than one of who signed.
+                // If the number of mistakes is equal, one of the configuration is more likely than one of the signer.
                 let rank = (mistakes.len(), made.is_some());
                 let is_better = found.as_ref().is_none_or(|(best, _)| rank < *best);
                 if is_better && mistakes.len() <= 2 && is_signed(headers, &x_svc, &standard) {
@@ -49,26 +49,28 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
             }
         }
     }
-    match found.map(|(_, mistakes)| mistakes) {
-        // One signature fits and the other does not.
-        Some(mistakes) if mistakes.is_empty() => Examination::Unexplained(reason),
-        Some(mistakes) => Examination::Mistaken(mistakes),
-        None => Examination::Unexplained(reason),
+    match found {
+        // Without a mistake, one signature is valid and the other is not.
+        Some((_, mistakes)) if !mistakes.is_empty() => Examination::Mistaken(mistakes),
+        _ => Examination::Unexplained(reason),
     }
 }
 
-/// Whether the header fields have one of these signatures.
+/// Returns whether the header fields have one of these signatures.
 fn is_signed(headers: &EventHeaders<'_>, x_svc: &str, standard: &str) -> bool {
-    let is = |header: &str, made: &str| bool::from(header.as_bytes().ct_eq(made.as_bytes()));
-    let x_svcs = [headers.x_svc_signature, headers.x_svc_signature_next];
-    let mut standards = headers.webhook_signature.unwrap_or_default().split(' ');
-    match headers.x_svc_signature {
-        Some(_) => x_svcs.into_iter().flatten().any(|header| is(header, x_svc)),
-        None => standards.any(|header| is(header, standard)),
+    if headers.x_svc_signature.is_none() {
+        return headers.webhook_signature.unwrap_or_default().split(' ').any(|entry| is_equal(entry, standard));
     }
+    let sent = [headers.x_svc_signature, headers.x_svc_signature_next];
+    sent.into_iter().flatten().any(|header| is_equal(header, x_svc))
 }
 
-/// The secrets that may be meant: as it is, without what stands around it, and those of others.
+/// Compares two signatures in constant time.
+fn is_equal(sent: &str, computed: &str) -> bool {
+    sent.as_bytes().ct_eq(computed.as_bytes()).into()
+}
+
+/// Returns the possible secrets: as given, without surrounding characters, and those of others.
 fn mended_secrets(text: &str, others: &[KnownSecret]) -> Vec<Mended<WebhookSecret>> {
     let bare = text.trim().trim_matches(['"', '\'']).trim();
     let slip = match (text, bare) {
@@ -85,48 +87,51 @@ fn mended_secrets(text: &str, others: &[KnownSecret]) -> Vec<Mended<WebhookSecre
     } else if let Ok(secret) = WebhookSecret::parse(&format!("{SECRET_PREFIX}{bare}")) {
         secrets.push((Some(Mistake::Secret(SecretSlip::NoPrefix)), secret));
     }
-    let examples: Vec<_> = examples().collect();
-    let other = |known: &KnownSecret| (Some(Mistake::OtherSecret(known.whose.clone())), known.secret.clone());
-    secrets.extend(others.iter().chain(&examples).map(other));
+    for known in others.iter().cloned().chain(examples()) {
+        secrets.push((Some(Mistake::OtherSecret(known.whose)), known.secret));
+    }
     secrets
 }
 
-/// The bodies that may have been signed: as it is, without the line end that an editor added, and as the service writes
-/// an event.
+/// Returns the bodies that may have been signed: as received, without the line end that an editor added, and as the
+/// service writes an event.
 fn mended_bodies(body: &[u8]) -> Vec<Mended<Vec<u8>>> {
-    let mut bodies: Vec<Mended<Vec<u8>>> = vec![(None, body.to_vec())];
-    let mut add = |mistake: Mistake, body: Vec<u8>| {
-        if bodies.iter().all(|(_, known)| *known != body) {
-            bodies.push((Some(mistake), body));
-        }
-    };
-    let without_end = body.strip_suffix(b"\n").map(|body| body.strip_suffix(b"\r").unwrap_or(body));
-    if let Some(body) = without_end {
-        add(Mistake::BodyEnd, body.to_vec());
+    let mut bodies = vec![(None, body.to_vec())];
+    if let Some(line) = body.strip_suffix(b"\n") {
+        bodies.push((Some(Mistake::BodyEnd), line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
     }
-    add(Mistake::BodyEnd, [body, b"\n"].concat());
+    bodies.push((Some(Mistake::BodyEnd), [body, b"\n"].concat()));
     let spelling = spelling_of(body).unwrap_or(BodySpelling::Sorted);
-    let event = serde_json::from_slice::<Event>(body).ok();
-    let written = event.and_then(|event| serde_json::to_vec(&event).ok());
-    if let Some(body) = written {
-        add(Mistake::ParsedBody(spelling), body);
+    let mut written = Vec::new();
+    if let Ok(event) = serde_json::from_slice::<Event>(body)
+        && let Ok(event) = serde_json::to_vec(&event)
+    {
+        written.push(event);
     }
-    for compact in BodySpelling::Compact.spell(body) {
-        add(Mistake::ParsedBody(spelling), compact.into_bytes());
+    written.extend(BodySpelling::Compact.spell(body).into_iter().map(String::into_bytes));
+    for written in written {
+        if bodies.iter().all(|(_, known)| *known != written) {
+            bodies.push((Some(Mistake::ParsedBody(spelling)), written));
+        }
     }
     bodies
 }
 
-/// Which spelling a body has that was not written by the service.
+/// Returns the spelling of a body that was not written by the service.
 fn spelling_of(body: &[u8]) -> Option<BodySpelling> {
     let body = body.trim_ascii();
-    let is_it = |spelling: &BodySpelling| spelling.spell(body).iter().any(|spelled| spelled.as_bytes() == body);
-    let written = [BodySpelling::Sorted, BodySpelling::SortedSpaced];
-    let order = [BodySpelling::Spaced, BodySpelling::IndentedByTwo, BodySpelling::IndentedByFour];
-    written.into_iter().chain(order).find(is_it)
+    let spellings = [
+        BodySpelling::Sorted,
+        BodySpelling::SortedSpaced,
+        BodySpelling::Spaced,
+        BodySpelling::IndentedByTwo,
+        BodySpelling::IndentedByFour,
+    ];
+    spellings.into_iter().find(|spelling| spelling.spell(body).iter().any(|spelled| spelled.as_bytes() == body))
 }
 
-/// The signatures that a program makes of this secret and body: as it should, and by each mistake.
+/// Returns the signatures of this secret and body, the correct ones and those by each mistake: `X-Svc-Signature`, and
+/// an entry of `webhook-signature`.
 fn computed(
     secret: &WebhookSecret,
     body: &[u8],
@@ -135,19 +140,21 @@ fn computed(
 ) -> Vec<(Option<Mistake>, String, String)> {
     let id = headers.webhook_id.unwrap_or_default();
     let keys = SigningKeys::of(secret);
-    let made = |mistake, keys: &SigningKeys, body: &[u8], form| {
-        (mistake, keys.x_svc_signature(body, form), keys.standard_signature(id, sent_at, body))
-    };
-    let mut all = vec![made(None, &keys, body, None)];
+    let standard = keys.standard_signature(id, sent_at, body);
+    let mut all = vec![(None, keys.x_svc_signature(body, None), standard.clone())];
     for slip in SecretSlip::ALL {
-        all.push(made(Some(Mistake::Secret(slip)), &slip.keys(secret), body, None));
+        let keys = slip.keys(secret);
+        let standard = keys.standard_signature(id, sent_at, body);
+        all.push((Some(Mistake::Secret(slip)), keys.x_svc_signature(body, None), standard));
     }
     for form in SignatureForm::ALL {
-        all.push(made(Some(Mistake::Form(form)), &keys, body, Some(form)));
+        all.push((Some(Mistake::Form(form)), keys.x_svc_signature(body, Some(form)), standard.clone()));
     }
     for spelling in BodySpelling::ALL {
         for spelled in spelling.spell(body).into_iter().filter(|spelled| spelled.as_bytes() != body) {
-            all.push(made(Some(Mistake::ParsedBody(spelling)), &keys, spelled.as_bytes(), None));
+            let spelled = spelled.as_bytes();
+            let standard = keys.standard_signature(id, sent_at, spelled);
+            all.push((Some(Mistake::ParsedBody(spelling)), keys.x_svc_signature(spelled, None), standard));
         }
     }
     all

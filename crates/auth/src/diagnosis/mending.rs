@@ -1,6 +1,6 @@
 use super::{BodySpelling, Mistake, SecretSlip, SignatureForm};
 
-/// What a receiver is written with, as far as its answer shows.
+/// The web framework of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Framework {
@@ -18,7 +18,7 @@ pub enum Framework {
     Spring,
 }
 
-/// How each of them gives the bytes that came.
+/// How to read the raw body in each framework.
 const RAW_BODY: [(Framework, &str, &str); 12] = [
     (
         Framework::Express,
@@ -44,7 +44,7 @@ const RAW_BODY: [(Framework, &str, &str); 12] = [
 ];
 
 impl Framework {
-    /// Recognises it by its answer's header fields `Server` and `X-Powered-By`.
+    /// Recognises the framework by the header fields `Server` and `X-Powered-By` of a response.
     #[must_use]
     pub fn recognise(server: Option<&str>, powered_by: Option<&str>) -> Option<Self> {
         let signs = [
@@ -64,16 +64,15 @@ impl Framework {
     }
 }
 
-/// How to mend a mistake: a sentence for the framework, or one for each that may have made it.
+/// Returns how to repair a mistake: a sentence for the framework, or one for each framework that is likely.
 #[must_use]
 pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
     match mistake {
         Mistake::ParsedBody(_) | Mistake::NoBytes => {
             let spelling = if let Mistake::ParsedBody(spelling) = mistake { *spelling } else { BodySpelling::Empty };
-            let likely = likely_frameworks(spelling);
-            let is_meant = |of: Framework| framework.map_or_else(|| likely.contains(&of), |known| known == of);
-            let line = |(_, name, line): &(Framework, &str, &str)| format!("{name}: {line}");
-            RAW_BODY.iter().filter(|(of, ..)| is_meant(*of)).map(line).collect()
+            let frameworks = framework.as_ref().map_or(likely_frameworks(spelling), std::slice::from_ref);
+            let lines = RAW_BODY.iter().filter(|(of, ..)| frameworks.contains(of));
+            lines.map(|(_, name, line)| format!("{name}: {line}")).collect()
         }
         Mistake::BodyEnd => vec!["Verify the bytes that came; an editor adds a line end to a file".to_owned()],
         Mistake::Secret(slip) => vec![mend_secret(*slip).to_owned()],
@@ -84,7 +83,7 @@ pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
     }
 }
 
-/// Who writes a parsed body like this.
+/// Returns the frameworks that write a parsed body like this.
 fn likely_frameworks(spelling: BodySpelling) -> &'static [Framework] {
     use Framework::{AspNet, Axum, Django, Express, FastApi, Fastify, Flask, Go, Next, Php, Rails, Spring};
     match spelling {

@@ -1,13 +1,14 @@
-//! Why a receiver refuses an event, or accepts what it should not: the mistakes that receivers are known for, each with
-//! the signature that a receiver with this mistake computes, and with how to mend it. All of it is pure.
+//! Diagnoses receivers that refuse events, or accept invalid ones: the known mistakes of receivers, each with the
+//! signature that a receiver with this mistake computes, and with the repair. All functions are pure.
 //!
-//! Who can post to the receiver signs test events as [`suspect`] says: the one that is accepted names the mistake. Who
-//! has an event that came, and the secret, asks [`examine()`].
+//! To test a receiver, post events signed by each suspicion of [`suspect`]: the one that is accepted names the mistake.
+//! To diagnose a received event with the secret, call [`examine()`].
 
 mod examine;
 mod mending;
 mod spelling;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use data_encoding::{BASE64, HEXLOWER, HEXUPPER};
@@ -18,32 +19,32 @@ pub use examine::{Examination, examine};
 pub use mending::{Framework, mend};
 pub use spelling::BodySpelling;
 
-use crate::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, keyed};
+use crate::webhook::{SECRET_PREFIX, WebhookSecret, signature_fields, standard_entry, x_svc_mac};
 
-/// Secrets that stand in documents and tools, and in receivers whose author copied one.
+/// Secrets in documents and tools, which some receivers contain by mistake.
 const EXAMPLES: [(&str, &str); 2] = [
     ("the example of signpost conformance", "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ=="),
     ("the example of vectors/webhook.json", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
 ];
 
-/// A mistake that receivers make.
+/// A mistake of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mistake {
     /// It signs the body after parsing it.
     ParsedBody(BodySpelling),
-    /// It gives a parsed body to the HMAC, and fails.
+    /// It passes a parsed body to the HMAC, which fails.
     NoBytes,
-    /// The body has a line end more, or less, than what was signed.
+    /// The body has a line end more or less than the signed one.
     BodyEnd,
-    /// It has the secret with something before or behind it, or makes another key of it.
+    /// It has the secret with additional characters, or derives the wrong key from it.
     Secret(SecretSlip),
-    /// It has another secret; the text says whose.
+    /// It has another secret. The text describes which one.
     OtherSecret(String),
-    /// It compares another form of the signature.
+    /// It expects another encoding of the signature.
     Form(SignatureForm),
 }
 
-/// What became of a secret before it was used as a key.
+/// A mistake in a secret, or in the key that is derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretSlip {
     /// A line feed behind it, as `echo` and editors write one.
@@ -58,13 +59,13 @@ pub enum SecretSlip {
     SingleQuotes,
     /// `whsec_` cut off.
     NoPrefix,
-    /// The bytes behind `whsec_` where the text is the key.
+    /// The bytes after `whsec_` are used although the text is the key.
     Decoded,
-    /// The text where the bytes behind `whsec_` are the key.
+    /// The text is used although the bytes after `whsec_` are the key.
     WholeText,
 }
 
-/// How a receiver writes the signature that it compares with `X-Svc-Signature`.
+/// The encoding of the signature that a receiver compares with `X-Svc-Signature`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureForm {
     /// In base64.
@@ -78,13 +79,13 @@ pub enum SignatureForm {
 /// A secret that a receiver may have by mistake.
 #[derive(Clone, Debug)]
 pub struct KnownSecret {
-    /// Whose it is, to be read behind "it has".
+    /// The owner of the secret, as a continuation of "it has".
     pub whose: String,
-    /// It.
+    /// The secret.
     pub secret: WebhookSecret,
 }
 
-/// A mistake, and how a receiver that makes it computes signatures.
+/// A possible mistake of a receiver, with the keys that such a receiver uses.
 #[derive(Clone, Debug)]
 pub struct Suspicion {
     /// The mistake.
@@ -99,22 +100,26 @@ struct SigningKeys {
     standard: SecretSlice<u8>,
 }
 
-/// The mistakes that a receiver may make that should have the secret `right`, the likeliest first.
+/// Returns the possible mistakes of a receiver that should have the secret `right`, the most likely first.
 #[must_use]
 pub fn suspect(right: &WebhookSecret, others: &[KnownSecret]) -> Vec<Suspicion> {
-    let keys = SigningKeys::of(right);
-    let is_other = |known: &&KnownSecret| known.secret.reveal() != right.reveal();
-    let other = |known: &KnownSecret| Suspicion {
-        mistake: Mistake::OtherSecret(known.whose.clone()),
-        keys: SigningKeys::of(&known.secret),
-    };
+    let mut suspicions = Vec::new();
+    for slip in SecretSlip::ALL {
+        suspicions.push(Suspicion { mistake: Mistake::Secret(slip), keys: slip.keys(right) });
+    }
     let examples: Vec<_> = examples().collect();
-    let slips = SecretSlip::ALL.map(|slip| Suspicion { mistake: Mistake::Secret(slip), keys: slip.keys(right) });
-    let forms = SignatureForm::ALL.map(Mistake::Form);
+    for known in others.iter().chain(&examples) {
+        if known.secret.reveal() != right.reveal() {
+            let mistake = Mistake::OtherSecret(known.whose.clone());
+            suspicions.push(Suspicion { mistake, keys: SigningKeys::of(&known.secret) });
+        }
+    }
     let bodies = BodySpelling::ALL.map(Mistake::ParsedBody);
-    let by_right = bodies.into_iter().chain(forms).map(|mistake| Suspicion { mistake, keys: keys.clone() });
-    let others = others.iter().chain(&examples).filter(is_other).map(other);
-    slips.into_iter().chain(others).chain(by_right).collect()
+    let forms = SignatureForm::ALL.map(Mistake::Form);
+    for mistake in bodies.into_iter().chain(forms) {
+        suspicions.push(Suspicion { mistake, keys: SigningKeys::of(right) });
+    }
+    suspicions
 }
 
 fn examples() -> impl Iterator<Item = KnownSecret> {
@@ -124,34 +129,34 @@ fn examples() -> impl Iterator<Item = KnownSecret> {
 }
 
 impl Suspicion {
-    /// The header fields that a receiver with this mistake accepts with this body; none where the mistake changes
-    /// nothing about it, so that it shows nothing.
+    /// Returns the header fields that a receiver with this mistake accepts for this body. `None` if the mistake makes
+    /// no difference for it.
     #[must_use]
     pub fn sign(&self, id: &str, sent_at: i64, body: &[u8]) -> Option<Vec<(&'static str, String)>> {
-        let spelled = match &self.mistake {
+        let mut signed = Cow::Borrowed(body);
+        let mut form = None;
+        match self.mistake {
             Mistake::ParsedBody(spelling) => {
-                Some(spelling.spell(body).into_iter().next().filter(|spelled| spelled.as_bytes() != body)?)
+                signed = Cow::Owned(spelling.spell(body).into_iter().next()?.into_bytes());
+                if *signed == *body {
+                    return None;
+                }
             }
-            _ => None,
-        };
-        let body = spelled.as_deref().map_or(body, str::as_bytes);
-        let form = if let Mistake::Form(form) = self.mistake { Some(form) } else { None };
-        Some(vec![
-            (X_SVC_SIGNATURE, self.keys.x_svc_signature(body, form)),
-            (WEBHOOK_ID, id.to_owned()),
-            (WEBHOOK_TIMESTAMP, sent_at.to_string()),
-            (WEBHOOK_SIGNATURE, self.keys.standard_signature(id, sent_at, body)),
-        ])
+            Mistake::Form(wrong) => form = Some(wrong),
+            _ => {}
+        }
+        let x_svc = self.keys.x_svc_signature(&signed, form);
+        Some(signature_fields(id, sent_at, x_svc, self.keys.standard_signature(id, sent_at, &signed)))
     }
 }
 
 impl SigningKeys {
     fn of(secret: &WebhookSecret) -> Self {
-        Self { x_svc: secret.reveal().as_bytes().to_vec().into(), standard: decoded(secret).into() }
+        Self { x_svc: secret.reveal().as_bytes().to_vec().into(), standard: secret.decoded().into() }
     }
 
     fn x_svc_signature(&self, body: &[u8], form: Option<SignatureForm>) -> String {
-        let tag = keyed(self.x_svc.expose_secret()).chain_update(body).finalize().into_bytes();
+        let tag = x_svc_mac(self.x_svc.expose_secret(), body).finalize().into_bytes();
         match form {
             None => HEXLOWER.encode(&tag),
             Some(SignatureForm::Base64) => BASE64.encode(&tag),
@@ -161,20 +166,12 @@ impl SigningKeys {
     }
 
     fn standard_signature(&self, id: &str, sent_at: i64, body: &[u8]) -> String {
-        let signed = keyed(self.standard.expose_secret()).chain_update(format!("{id}.{sent_at}.")).chain_update(body);
-        format!("v1,{}", BASE64.encode(&signed.finalize().into_bytes()))
+        standard_entry(self.standard.expose_secret(), id, sent_at, body)
     }
 }
 
-fn decoded(secret: &WebhookSecret) -> Vec<u8> {
-    let base64 = secret.reveal().trim_start_matches(SECRET_PREFIX);
-    BASE64.decode(base64.as_bytes()).expect("checked when the secret was made")
-}
-
-const SECRET_PREFIX: &str = "whsec_";
-
 impl SecretSlip {
-    /// All of them, the likeliest first.
+    /// All values, the most likely first.
     pub const ALL: [Self; 8] = [
         Self::LineFeed,
         Self::LineEnd,
@@ -186,10 +183,11 @@ impl SecretSlip {
         Self::WholeText,
     ];
 
-    /// The keys that it makes of a secret. Libraries for Standard Webhooks ignore what stands around base64, so there the
-    /// key stays what it is.
+    /// Returns the keys that a receiver with this mistake derives from a secret. Libraries for Standard Webhooks ignore
+    /// characters around the base64, so that their key stays correct.
     fn keys(self, secret: &WebhookSecret) -> SigningKeys {
-        let (text, right) = (secret.reveal(), SigningKeys::of(secret));
+        let text = secret.reveal();
+        let right = SigningKeys::of(secret);
         let x_svc = match self {
             Self::LineFeed => format!("{text}\n").into_bytes(),
             Self::LineEnd => format!("{text}\r\n").into_bytes(),
@@ -197,7 +195,7 @@ impl SecretSlip {
             Self::DoubleQuotes => format!("\"{text}\"").into_bytes(),
             Self::SingleQuotes => format!("'{text}'").into_bytes(),
             Self::NoPrefix => text.trim_start_matches(SECRET_PREFIX).as_bytes().to_vec(),
-            Self::Decoded => decoded(secret),
+            Self::Decoded => secret.decoded(),
             Self::WholeText => return SigningKeys { standard: right.x_svc.clone(), ..right },
         };
         SigningKeys { x_svc: x_svc.into(), ..right }
@@ -205,11 +203,11 @@ impl SecretSlip {
 }
 
 impl SignatureForm {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Base64, Self::Prefixed, Self::UpperCase];
 }
 
-/// What an HMAC says in JavaScript and in Python that gets something else than bytes.
+/// The error texts of an HMAC in JavaScript and in Python for an argument that is not bytes.
 const NO_BYTES: [&str; 4] = [
     "must be of type string or an instance of Buffer",
     "object supporting the buffer API required",
@@ -218,13 +216,13 @@ const NO_BYTES: [&str; 4] = [
 ];
 
 impl Mistake {
-    /// The mistake that a receiver's own error text speaks of.
+    /// Recognises a mistake by the error text of a receiver.
     #[must_use]
     pub fn recognise(text: &str) -> Option<Self> {
         NO_BYTES.iter().any(|known| text.contains(known)).then_some(Self::NoBytes)
     }
 
-    /// A word for programs.
+    /// Returns the code for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -241,7 +239,7 @@ impl Mistake {
 }
 
 impl fmt::Display for Mistake {
-    /// A sentence about the receiver, without a full stop.
+    /// Describes the mistake, in a sentence without a full stop.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ParsedBody(spelling) => {
@@ -279,7 +277,7 @@ mod tests {
 
     /// What a receiver computes that takes its secret and the body as they are.
     fn hex(key: &[u8], body: &[u8]) -> String {
-        HEXLOWER.encode(&keyed(key).chain_update(body).finalize().into_bytes())
+        HEXLOWER.encode(&x_svc_mac(key, body).finalize().into_bytes())
     }
 
     fn of(mistake: &Mistake) -> Option<String> {

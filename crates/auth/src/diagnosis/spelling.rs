@@ -3,10 +3,10 @@ use std::fmt::Write;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// What a receiver makes of a body when it signs something else than the bytes that came.
+/// A text that a receiver signs instead of the received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodySpelling {
-    /// Nothing: the body was read before.
+    /// An empty text, because the body was read before.
     Empty,
     /// `[object Object]`, the text of a parsed body in JavaScript.
     ObjectName,
@@ -26,7 +26,7 @@ pub enum BodySpelling {
     SortedSpaced,
 }
 
-/// How the members of an object are kept apart.
+/// The white space between the members of an object.
 #[derive(Clone, Copy)]
 enum Spacing {
     Compact,
@@ -34,17 +34,17 @@ enum Spacing {
     Indented(usize),
 }
 
-/// How a text and the three words of JSON are written.
+/// The syntax of strings and literals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tongue {
     Json,
-    /// JSON whose every character is ASCII.
+    /// JSON in ASCII.
     Ascii,
     Python,
 }
 
 impl BodySpelling {
-    /// All of them, the likeliest first.
+    /// All values, the most likely first.
     pub const ALL: [Self; 9] = [
         Self::Compact,
         Self::Spaced,
@@ -57,34 +57,31 @@ impl BodySpelling {
         Self::IndentedByFour,
     ];
 
-    /// The body in this spelling, in one form or in two: with characters beyond ASCII as they are, and escaped. None
-    /// where the body is no JSON.
+    /// Returns the body in this spelling, in one form or in two: with non-ASCII characters as they are, and escaped.
+    /// Returns none if the body is not JSON.
     #[must_use]
     pub fn spell(self, body: &[u8]) -> Vec<String> {
-        let Some(text) = std::str::from_utf8(body).ok().filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
-        else {
-            return if self == Self::Empty { vec![String::new()] } else { Vec::new() };
-        };
-        let sorted = || serde_json::from_str::<Value>(text).map(|value| value.to_string()).unwrap_or_default();
-        let both = |text: &str, spacing| {
-            let mut both = vec![rewrite(text, spacing, Tongue::Json), rewrite(text, spacing, Tongue::Ascii)];
-            both.dedup();
-            both
-        };
+        if self == Self::Empty {
+            return vec![String::new()];
+        }
+        let Ok(text) = std::str::from_utf8(body) else { return Vec::new() };
+        if serde_json::from_str::<IgnoredAny>(text).is_err() {
+            return Vec::new();
+        }
         match self {
             Self::Empty => vec![String::new()],
             Self::ObjectName => vec!["[object Object]".to_owned()],
             Self::PythonText => vec![rewrite(text, Spacing::Spaced, Tongue::Python)],
-            Self::Compact => both(text, Spacing::Compact),
-            Self::Spaced => both(text, Spacing::Spaced),
-            Self::IndentedByTwo => both(text, Spacing::Indented(2)),
-            Self::IndentedByFour => both(text, Spacing::Indented(4)),
-            Self::Sorted => both(&sorted(), Spacing::Compact),
-            Self::SortedSpaced => both(&sorted(), Spacing::Spaced),
+            Self::Compact => rewrite_twice(text, Spacing::Compact),
+            Self::Spaced => rewrite_twice(text, Spacing::Spaced),
+            Self::IndentedByTwo => rewrite_twice(text, Spacing::Indented(2)),
+            Self::IndentedByFour => rewrite_twice(text, Spacing::Indented(4)),
+            Self::Sorted => rewrite_twice(&sort(text), Spacing::Compact),
+            Self::SortedSpaced => rewrite_twice(&sort(text), Spacing::Spaced),
         }
     }
 
-    /// What the receiver signed, to be read behind "it signed".
+    /// Describes the signed text, as a continuation of "it signed".
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -101,33 +98,41 @@ impl BodySpelling {
     }
 }
 
-/// A JSON text with its values as they are and all else as `spacing` and `tongue` write it. The text is valid JSON.
+/// Sorts the keys of a JSON text.
+fn sort(json: &str) -> String {
+    serde_json::from_str::<Value>(json).map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// Rewrites a JSON text, with non-ASCII characters as they are and, if there are any, escaped.
+fn rewrite_twice(json: &str, spacing: Spacing) -> Vec<String> {
+    let mut both = vec![rewrite(json, spacing, Tongue::Json), rewrite(json, spacing, Tongue::Ascii)];
+    both.dedup();
+    both
+}
+
+/// Rewrites a valid JSON text with the same values.
 fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
-    let (mut out, mut depth, mut rest) = (String::with_capacity(json.len() * 2), 0_usize, json);
-    let break_line = |out: &mut String, depth: usize| {
-        if let Spacing::Indented(by) = spacing {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', by * depth));
-        }
-    };
+    let mut out = String::with_capacity(json.len() * 2);
+    let mut depth = 0_usize;
+    let mut rest = json;
     while let Some(first) = rest.chars().next() {
         let (token, behind) = rest.split_at(token_len(rest, first));
         rest = behind;
         match first {
             '{' | '[' => {
                 out.push(first);
-                // An empty one stays in one piece.
+                // An empty object or array has no line break.
                 if let Some(closed) = rest.trim_start().strip_prefix(['}', ']']) {
                     out.push(if first == '{' { '}' } else { ']' });
                     rest = closed;
                 } else {
                     depth += 1;
-                    break_line(&mut out, depth);
+                    spacing.break_line(&mut out, depth);
                 }
             }
             '}' | ']' => {
                 depth = depth.saturating_sub(1);
-                break_line(&mut out, depth);
+                spacing.break_line(&mut out, depth);
                 out.push(first);
             }
             ',' => {
@@ -135,7 +140,7 @@ fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
                 if let Spacing::Spaced = spacing {
                     out.push(' ');
                 }
-                break_line(&mut out, depth);
+                spacing.break_line(&mut out, depth);
             }
             ':' => out.push_str(if let Spacing::Compact = spacing { ":" } else { ": " }),
             '"' => write_text(&mut out, token, tongue),
@@ -151,7 +156,17 @@ fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
     out
 }
 
-/// How many bytes the token at the beginning of `text` has.
+impl Spacing {
+    /// Writes a line break and the indentation, if there is one.
+    fn break_line(self, out: &mut String, depth: usize) {
+        if let Self::Indented(by) = self {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', by * depth));
+        }
+    }
+}
+
+/// Returns the length in bytes of the first token of `text`.
 fn token_len(text: &str, first: char) -> usize {
     match first {
         '"' => {
@@ -165,14 +180,13 @@ fn token_len(text: &str, first: char) -> usize {
         }
         '{' | '}' | '[' | ']' | ',' | ':' => 1,
         _ if first.is_whitespace() => first.len_utf8(),
-        _ => {
-            let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '{' | '}' | '[' | ']' | ',' | ':');
-            text.find(is_end).unwrap_or(text.len())
-        }
+        _ => text
+            .find(|letter: char| letter.is_whitespace() || matches!(letter, '{' | '}' | '[' | ']' | ',' | ':'))
+            .unwrap_or(text.len()),
     }
 }
 
-/// A text, whose escapes are those of its new spelling.
+/// Writes a string with the escapes of the new syntax.
 fn write_text(out: &mut String, token: &str, tongue: Tongue) {
     let Ok(text) = serde_json::from_str::<String>(token) else { return out.push_str(token) };
     if tongue == Tongue::Python {

@@ -9,7 +9,7 @@ use crate::challenge::Mode;
 use crate::through::authority;
 use crate::wallet::Wallet;
 
-/// The URL of a login by Lightning wallet (LUD-04): where the signature goes, and what is signed.
+/// The URL of a login by Lightning wallet (LUD-04), with the challenge to sign.
 ///
 /// ```
 /// use signpost_auth::{AuthUrl, Lnurl};
@@ -27,73 +27,78 @@ pub struct AuthUrl {
     action: LnurlAction,
 }
 
-/// What a service says that the login is for.
+/// The purpose of a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LnurlAction {
-    /// A known key comes back; also where nothing is said.
+    /// Login with a known key; the default.
     Login,
-    /// A new key introduces itself.
+    /// Registration of a new key.
     Register,
-    /// Another key for somebody who is logged in.
+    /// Another key for a logged-in user.
     Link,
-    /// Something else that the service wants a proof for.
+    /// Another action of the service.
     Auth,
 }
 
-/// The text leads to no login by Lightning wallet.
+/// Error of parsing the URL of a login by Lightning wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAuthUrl {
-    /// Bech32 with a mistake in it.
+    /// Invalid bech32.
     #[error(transparent)]
     Bech32(#[from] InvalidLnurl),
-    /// Neither bech32 nor one of the URLs that wallets read.
+    /// Neither bech32 nor a supported URL.
     #[error("not an LNURL: it begins with lnurl1, lightning:, keyauth:// or https://")]
     NotAnLnurl,
-    /// What is inside is no URL with a host.
+    /// The content is not a URL with a host.
     #[error("the LNURL leads nowhere: it contains an https URL with a host and without a user name")]
     NotAUrl,
-    /// Anybody on the way could read and change the exchange.
+    /// Not encrypted.
     #[error("the LNURL leads to a host without encryption: it must be https, plain http is for localhost alone")]
     Insecure,
     /// An LNURL for something else, such as a payment.
     #[error("this LNURL is not for a login: its URL must have tag=login")]
     NotALogin,
-    /// Two wallets would read two different values.
+    /// A duplicate parameter, which wallets interpret differently.
     #[error("the LNURL's URL names a parameter twice: each may stand there once")]
     Twice,
-    /// Nothing to sign.
+    /// No valid `k1`.
     #[error("the LNURL's URL has nothing to sign: it must have k1 with 64 hex digits")]
     K1,
-    /// A purpose that LUD-04 does not have.
+    /// An action that LUD-04 does not define.
     #[error("the LNURL's action is unknown: it is login, register, link or auth")]
     Action,
 }
 
 impl AuthUrl {
-    /// Reads what a person pastes or scans: bech32 of either case, with `lightning:` or without, `keyauth://` (LUD-17),
-    /// an `https` URL that carries bech32 as `lightning=`, or the login's own URL. White space around it is dropped.
+    /// Parses pasted or scanned text: bech32 of either case, with or without `lightning:`, `keyauth://` (LUD-17), an
+    /// `https` URL with bech32 in the parameter `lightning`, or the plain URL. Surrounding white space is removed.
     ///
     /// # Errors
-    /// [`InvalidAuthUrl`] says what is wrong.
+    /// [`InvalidAuthUrl`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, InvalidAuthUrl> {
         let text = text.trim();
         if text.is_empty() || text.len() > MAX_CHARS {
             return Err(InvalidLnurl::Length(text.chars().count()).into());
         }
-        let bare = without(text, "lightning:").map_or(text, |rest| rest.trim_start_matches("//"));
-        if bare != text || without(bare, "lnurl1").is_some() {
-            return Self::from_url(&Lnurl::decode(bare)?);
+        if let Some(rest) = strip_prefix_ignore_case(text, "lightning:") {
+            return Self::from_url(&Lnurl::decode(rest.trim_start_matches("//"))?);
         }
-        if let Some(rest) = without(text, "keyauth://") {
+        if strip_prefix_ignore_case(text, "lnurl1").is_some() {
+            return Self::from_url(&Lnurl::decode(text)?);
+        }
+        if let Some(rest) = strip_prefix_ignore_case(text, "keyauth://") {
             let url = Url::parse(&format!("https://{rest}")).map_err(|_| InvalidAuthUrl::NotAUrl)?;
             return Self::from_url(&if is_this_machine(&url) { format!("http://{rest}") } else { url.into() });
         }
-        if without(text, "https://").or_else(|| without(text, "http://")).is_none() {
+        let is_https = strip_prefix_ignore_case(text, "https://").is_some();
+        if !is_https && strip_prefix_ignore_case(text, "http://").is_none() {
             return Err(InvalidAuthUrl::NotAnLnurl);
         }
         let url = Url::parse(text).map_err(|_| InvalidAuthUrl::NotAUrl)?;
-        let carried = url.query_pairs().find(|(name, _)| name == "lightning").map(|(_, lnurl)| Lnurl::decode(&lnurl));
-        carried.transpose()?.map_or_else(|| Self::from_url(text), |inside| Self::from_url(&inside))
+        match url.query_pairs().find(|(name, _)| name == "lightning") {
+            Some((_, lnurl)) => Self::from_url(&Lnurl::decode(&lnurl)?),
+            None => Self::from_url(text),
+        }
     }
 
     fn from_url(text: &str) -> Result<Self, InvalidAuthUrl> {
@@ -104,9 +109,12 @@ impl AuthUrl {
         if url.scheme() == "http" && !is_this_machine(&url) {
             return Err(InvalidAuthUrl::Insecure);
         }
-        // It is never sent.
+        // A fragment is never sent.
         url.set_fragment(None);
-        let (mut names, mut is_login, mut k1, mut action) = (HashSet::new(), false, None, LnurlAction::Login);
+        let mut names = HashSet::new();
+        let mut is_login = false;
+        let mut k1 = None;
+        let mut action = LnurlAction::Login;
         for (name, value) in url.query_pairs() {
             match &*name {
                 "tag" => is_login = value == "login",
@@ -125,7 +133,7 @@ impl AuthUrl {
         Ok(Self { url, k1, action })
     }
 
-    /// The URL.
+    /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
@@ -143,14 +151,14 @@ impl AuthUrl {
         self.k1
     }
 
-    /// What the service says that the login is for.
+    /// Returns the purpose of the login.
     #[must_use]
     pub fn action(&self) -> LnurlAction {
         self.action
     }
 
-    /// The wallet's answer: the URL as it is, with `sig` and `key` behind it. `key` is the wallet's key for this host,
-    /// as [`Wallet::linking_key`] derives it.
+    /// Returns the wallet's answer: the URL with `sig` and `key` appended. `key` is the wallet's key for this host,
+    /// derived by [`Wallet::linking_key`].
     #[must_use]
     pub fn signed_by(&self, key: &Wallet) -> Url {
         let mut url = self.url.clone();
@@ -162,7 +170,7 @@ impl AuthUrl {
 }
 
 impl LnurlAction {
-    /// The word as it stands in the URL.
+    /// Returns the value of the parameter.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -193,7 +201,7 @@ impl From<Mode> for LnurlAction {
     }
 }
 
-/// Whether a URL leads to the machine that asks: `localhost`, a name below it, or a loopback address.
+/// Checks whether the host of a URL is the local machine: `localhost`, a subdomain of it, or a loopback address.
 ///
 /// ```
 /// assert!(signpost_auth::is_this_machine(&"http://[::1]:8080/".parse()?));
@@ -210,8 +218,8 @@ pub fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// What stands behind a beginning that is written in any case.
-fn without<'a>(text: &'a str, beginning: &str) -> Option<&'a str> {
-    let (head, rest) = text.split_at_checked(beginning.len())?;
-    head.eq_ignore_ascii_case(beginning).then_some(rest)
+/// Removes a prefix of any case.
+fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
 }

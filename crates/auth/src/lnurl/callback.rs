@@ -6,10 +6,10 @@ use super::k1::{K1, NotAK1};
 use crate::challenge::Challenge;
 use crate::keys::{PublicKey, Signature, verify};
 
-/// The longest query that is read. A wallet's has some 330 bytes.
+/// Maximum length of the query; wallets send about 330 bytes.
 const MAX_QUERY_LEN: usize = 2048;
 
-/// What a Lightning wallet sends (LUD-04): the query of its request.
+/// The query of a Lightning wallet's request (LUD-04).
 ///
 /// ```
 /// use signpost_auth::{AuthCallback, AuthUrl, Challenge, K1, Wallet};
@@ -29,43 +29,46 @@ pub struct AuthCallback {
     signature_hex: String,
 }
 
-/// The query is not that of a Lightning wallet. Each text has at most 90 characters, which is what wallets show.
+/// Error of parsing the query. Each text has at most 90 characters, the length shown by wallets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAuthCallback {
-    /// More than any wallet sends.
+    /// Longer than the query of any wallet.
     #[error("the request is too long: send tag, k1, action, sig and key alone")]
     TooLong,
-    /// A parameter that stands there twice.
+    /// A duplicate parameter.
     #[error("a parameter stands there twice: send each once")]
     Twice,
-    /// Neither signature nor key: somebody opened the link.
+    /// Neither signature nor key: the link was opened in a browser.
     #[error("open this with a Lightning wallet: the wallet signs k1 and adds sig and key")]
     Unsigned,
-    /// One of the two.
+    /// One of the two is missing.
     #[error("{0} is missing: send the signature as sig and the public key as key")]
     Missing(&'static str),
-    /// Not the `k1` of any code.
+    /// Malformed `k1`.
     #[error("k1 must have 64 hex digits: send it as it stands in the code")]
     K1,
-    /// Not a public key.
+    /// Malformed public key.
     #[error("key must be a public key on secp256k1: 33 bytes, 66 hex digits")]
     Key,
-    /// Not a signature.
+    /// Malformed signature.
     #[error("sig must be an ECDSA signature: DER in hex digits, 140 to 144 of them")]
     Signature,
 }
 
 impl AuthCallback {
-    /// Reads the query, the part of the URL behind `?`. The order of the parameters makes no difference, unknown ones are
-    /// ignored, hex is of any case. `k1` may be missing: some wallets drop what stood in the URL.
+    /// Parses the query, the part of the URL after `?`. Parameters may have any order, unknown ones are ignored, hex
+    /// may have any case. `k1` may be missing, because some wallets drop the parameters of the URL.
     ///
     /// # Errors
-    /// [`InvalidAuthCallback`] says what is wrong.
+    /// [`InvalidAuthCallback`] with the violated rule.
     pub fn parse(query: &str) -> Result<Self, InvalidAuthCallback> {
         if query.len() > MAX_QUERY_LEN {
             return Err(InvalidAuthCallback::TooLong);
         }
-        let (mut names, mut k1, mut key, mut sig) = (HashSet::new(), None, None, None);
+        let mut names = HashSet::new();
+        let mut k1 = None;
+        let mut key = None;
+        let mut sig = None;
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
                 "k1" => k1 = Some(value),
@@ -91,30 +94,30 @@ impl AuthCallback {
         })
     }
 
-    /// What the wallet says that it signed, if it says so.
+    /// Returns `k1`, if the wallet sent it.
     #[must_use]
     pub fn k1(&self) -> Option<K1> {
         self.k1
     }
 
-    /// Whose signature it says to be.
+    /// Returns the public key.
     #[must_use]
     pub fn key(&self) -> &PublicKey {
         &self.key
     }
 
-    /// The signature as it was sent, DER in hex.
+    /// Returns the signature as received, DER in hex.
     #[must_use]
     pub fn signature_hex(&self) -> &str {
         &self.signature_hex
     }
 
-    /// Whether the wallet means this challenge and signed it: `k1`, where it stands there, is the challenge's, and the
-    /// signature is one over the challenge's `svc:` text.
+    /// Checks that `k1`, if present, belongs to this challenge and that the signature over the challenge's `svc:` text
+    /// is valid.
     #[must_use]
     pub fn signs(&self, challenge: &Challenge) -> bool {
-        let is_meant = self.k1.is_none_or(|k1| k1 == K1::of(challenge));
-        is_meant && verify(&self.key, &self.signature, challenge.to_string().as_bytes())
+        let is_same = self.k1.is_none_or(|k1| k1 == K1::of(challenge));
+        is_same && verify(&self.key, &self.signature, challenge.to_string().as_bytes())
     }
 }
 

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::challenge::Challenge;
 
-/// The 32 bytes that a Lightning wallet signs as they are, without hashing them again.
+/// The 32 bytes that a Lightning wallet signs without hashing them again.
 ///
 /// ```
 /// use signpost_auth::{Challenge, K1, PublicKey, Signature, Wallet, verify};
@@ -20,19 +20,19 @@ use crate::challenge::Challenge;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct K1(pub(crate) [u8; 32]);
 
-/// The text is not a `k1`.
+/// Error of parsing a `k1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("k1 is 64 hex digits, as they stand in the code")]
 pub struct NotAK1;
 
 impl K1 {
-    /// The SHA-256 of the challenge's `svc:` text. The challenge's nonce makes it as good as random.
+    /// Computes the SHA-256 of the challenge's `svc:` text. It is unpredictable because of the nonce.
     #[must_use]
     pub fn of(challenge: &Challenge) -> Self {
         Self(Sha256::digest(challenge.to_string().as_bytes()).into())
     }
 
-    /// The 32 bytes, which are the challenge of a passkey too.
+    /// Returns the 32 bytes, which are also the challenge of a passkey.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -49,7 +49,7 @@ impl FromStr for K1 {
 }
 
 impl fmt::Display for K1 {
-    /// 64 lower-case hex digits.
+    /// Writes 64 lower-case hex digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&HEXLOWER.encode(&self.0))
     }

@@ -6,19 +6,19 @@ use sha2::{Sha256, Sha512};
 use super::k1::K1;
 use crate::wallet::{InvalidSecretKey, Wallet};
 
-/// From this index on a child is made of the secret key, not of the public one.
+/// First index whose child is derived from the secret key, not from the public key.
 const HARDENED: u32 = 1 << 31;
 /// The branch of LNURL-auth (LUD-05).
 const BRANCH: u32 = HARDENED + 138;
 
-/// A private key of a tree of keys (BIP-32).
+/// An extended private key (BIP-32).
 struct ExtendedKey {
     secret: SecretKey,
     chain_code: [u8; 32],
 }
 
 impl ExtendedKey {
-    /// The root of the tree that grows from a seed.
+    /// Derives the root key from a seed.
     fn master(seed: &[u8]) -> Result<Self, InvalidSecretKey> {
         Self::from_halves(hmac_sha512(b"Bitcoin seed", &[seed]), |bytes| SecretKey::from_secret_bytes(bytes).ok())
     }
@@ -37,13 +37,13 @@ impl ExtendedKey {
         halves: [u8; 64],
         secret: impl FnOnce([u8; 32]) -> Option<SecretKey>,
     ) -> Result<Self, InvalidSecretKey> {
-        let (left, right) = halves.split_at(32);
-        let half = |bytes: &[u8]| bytes.try_into().expect("half of 64 bytes is 32");
-        // One tree of 2¹²⁷ has no key here.
-        Ok(Self { secret: secret(half(left)).ok_or(InvalidSecretKey)?, chain_code: half(right) })
+        let left = std::array::from_fn(|at| halves[at]);
+        let right = std::array::from_fn(|at| halves[32 + at]);
+        // Fails for one of 2¹²⁷ trees.
+        Ok(Self { secret: secret(left).ok_or(InvalidSecretKey)?, chain_code: right })
     }
 
-    /// The key for a host, where this one is the branch of LNURL-auth.
+    /// Derives the key for a host from the branch of LNURL-auth.
     fn linking_key(&self, host: &str) -> Result<Wallet, InvalidSecretKey> {
         let mut key = Self { secret: self.secret, chain_code: self.chain_code };
         for index in path(&self.child(0)?.secret.to_secret_bytes(), host) {
@@ -54,25 +54,25 @@ impl ExtendedKey {
 }
 
 impl Wallet {
-    /// Signs the 32 bytes of a login by Lightning wallet as they are: DER in lower-case hex, `s` in the lower half.
+    /// Signs the 32 bytes of a login by Lightning wallet without hashing: DER in lower-case hex, low `s`.
     #[must_use]
     pub fn sign_k1(&self, k1: K1) -> String {
         HEXLOWER.encode(&self.key().sign_ecdsa(Message::from_digest(k1.0)).serialize_der())
     }
 
-    /// The key that this wallet has for logins by Lightning wallet at a host (LUD-05), its own secret key being the seed
-    /// of its tree of keys. `host` is a name without a port; case and a full stop at the end make no difference. Nobody
-    /// can tell that the keys for two hosts belong to one wallet.
+    /// Derives this wallet's key for logins by Lightning wallet at a host (LUD-05), with its secret key as the seed.
+    /// `host` is a name without a port; case and a trailing dot are ignored. The keys for two hosts cannot be linked to
+    /// each other.
     ///
     /// # Errors
-    /// [`InvalidSecretKey`] for one host of 2¹²⁵, which has no key.
+    /// [`InvalidSecretKey`] for one of 2¹²⁵ hosts, which has no key.
     pub fn linking_key(&self, host: &str) -> Result<Self, InvalidSecretKey> {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         ExtendedKey::master(&self.key().to_secret_bytes())?.child(BRANCH)?.linking_key(&host)
     }
 }
 
-/// The way from the branch to a host's key: the first four numbers of a hash that nobody else can make.
+/// Returns the path from the branch to the key of a host: the first four numbers of a keyed hash.
 fn path(hashing_key: &[u8; 32], host: &str) -> [u32; 4] {
     let mut mac = Hmac::<Sha256>::new_from_slice(hashing_key).expect("HMAC takes keys of any length");
     mac.update(host.as_bytes());

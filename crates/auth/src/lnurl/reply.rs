@@ -1,10 +1,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How many characters of a reason wallets show (Phoenix cuts it there).
+/// Maximum number of characters of a reason; Phoenix shows no more.
 const MAX_REASON_CHARS: usize = 90;
 
-/// What a service tells a Lightning wallet, always with the HTTP status 200: wallets read no body beside another.
+/// The reply to a Lightning wallet, always with the HTTP status 200, because wallets ignore the body of other replies.
 ///
 /// ```
 /// use signpost_auth::LnurlReply;
@@ -17,30 +17,30 @@ const MAX_REASON_CHARS: usize = 90;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "status")]
 pub enum LnurlReply {
-    /// The login was taken.
+    /// The login was accepted.
     #[serde(rename = "OK")]
     Ok,
-    /// It was not.
+    /// The login was rejected.
     #[serde(rename = "ERROR")]
     Error {
-        /// Why, in the words of the service.
+        /// The reason.
         reason: String,
     },
 }
 
-/// The body is not a reply to a Lightning wallet.
+/// Error of parsing a reply to a Lightning wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the reply of a login by Lightning wallet: it is JSON with the status OK, or ERROR and a reason")]
 pub struct NotAReply;
 
 impl LnurlReply {
-    /// A refusal that wallets can show: at most 90 characters, without `<`, which some of them read as markup.
+    /// Creates an error with a reason of at most 90 characters, without `<`, which some wallets treat as markup.
     #[must_use]
     pub fn error(reason: &str) -> Self {
         Self::Error { reason: reason.chars().filter(|&letter| letter != '<').take(MAX_REASON_CHARS).collect() }
     }
 
-    /// Reads a reply; members that it may have beside are ignored.
+    /// Parses a reply; other members are ignored.
     ///
     /// # Errors
     /// [`NotAReply`] for any other text.
@@ -48,7 +48,7 @@ impl LnurlReply {
         serde_json::from_slice(body).map_err(|_| NotAReply)
     }
 
-    /// The body.
+    /// Returns the body.
     #[must_use]
     pub fn to_json(&self) -> String {
         match self {

@@ -3,14 +3,14 @@ use std::fmt;
 use bech32::primitives::decode::{CheckedHrpstring, CheckedHrpstringError, ChecksumError};
 use bech32::{Bech32, Hrp};
 
-/// What stands before a URL in bech32.
+/// Human-readable part of a URL in bech32.
 const PREFIX: Hrp = Hrp::parse_unchecked("lnurl");
-/// The length for which bech32's checksum is made: in more characters it does not find every mistake.
+/// Maximum length for which the checksum of bech32 finds every error.
 pub(super) const MAX_CHARS: usize = 1023;
-/// The bytes of a URL that so many characters have room for: five bits in each that is not of the prefix or the checksum.
+/// Maximum number of bytes of a URL in this many characters: five bits in each one except prefix and checksum.
 const MAX_BYTES: usize = 631;
 
-/// A URL in bech32 (LUD-01): the only spelling that all Lightning wallets read.
+/// A URL in bech32 (LUD-01), the only encoding that all Lightning wallets support.
 ///
 /// ```
 /// use signpost_auth::Lnurl;
@@ -26,41 +26,41 @@ pub struct Lnurl {
     url: String,
 }
 
-/// The text is not a URL in bech32.
+/// Error of decoding a URL in bech32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLnurl {
-    /// Nothing, or more than bech32 is made for.
+    /// Empty, or longer than the maximum for bech32.
     #[error("an LNURL has 1 to 1023 characters, not {0}: copy the whole text of the code and nothing else")]
     Length(usize),
-    /// Upper and lower case in one text.
+    /// Mixed case.
     #[error("an LNURL is all in upper case or all in lower case: copy it again as it stands")]
     MixedCase,
-    /// Letters that bech32 does not have.
+    /// Characters that are not used in bech32.
     #[error("an LNURL has letters and digits alone, and no 1, b, i or o after lnurl1: copy the whole text again")]
     Characters,
-    /// A mistake, or not the whole text.
+    /// Wrong checksum: a typing error or an incomplete text.
     #[error("the LNURL has a mistake or is cut off, by its checksum: copy the whole text again")]
     Checksum,
-    /// Bech32 of something else, such as an address.
+    /// Bech32 with another prefix, such as an address.
     #[error("not an LNURL: in bech32 it begins with lnurl1")]
     Prefix,
-    /// What is inside is no text.
+    /// The content is not text.
     #[error("the LNURL contains no text: it contains a URL")]
     NotText,
 }
 
 impl Lnurl {
-    /// The spelling of a URL; `None` where it is longer than 631 bytes, which no wallet has to read. It is spelled when it is
-    /// shown.
+    /// Creates the LNURL of a URL; returns `None` for more than 631 bytes, which wallets need not support.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Option<Self> {
-        Some(Self { url: url.into() }).filter(|lnurl| lnurl.url.len() <= MAX_BYTES)
+        let url = url.into();
+        (url.len() <= MAX_BYTES).then_some(Self { url })
     }
 
-    /// The text in bech32 of upper or lower case, which should be a URL.
+    /// Decodes bech32 in upper or lower case and returns the text, which is not checked.
     ///
     /// # Errors
-    /// [`InvalidLnurl`] says what is wrong.
+    /// [`InvalidLnurl`] with the violated rule.
     pub fn decode(text: &str) -> Result<String, InvalidLnurl> {
         if text.is_empty() || text.len() > MAX_CHARS {
             return Err(InvalidLnurl::Length(text.chars().count()));
@@ -78,14 +78,14 @@ impl Lnurl {
         String::from_utf8(read.byte_iter().collect()).map_err(|_| InvalidLnurl::NotText)
     }
 
-    /// What a QR code contains: upper case, which makes it smaller, and no scheme, because wallets fail on one in upper
-    /// case.
+    /// Returns the text of the QR code: upper case for a smaller code, without a scheme, because wallets do not support
+    /// one in upper case.
     #[must_use]
     pub fn qr_text(&self) -> String {
         self.to_string().to_ascii_uppercase()
     }
 
-    /// The link that opens a wallet on the same device.
+    /// Returns the link that opens a wallet on the same device.
     #[must_use]
     pub fn link(&self) -> String {
         format!("lightning:{self}")
@@ -93,7 +93,7 @@ impl Lnurl {
 }
 
 impl fmt::Display for Lnurl {
-    /// In lower case.
+    /// Writes lower case.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         bech32::encode_lower_to_fmt::<Bech32, _>(f, PREFIX, self.url.as_bytes()).map_err(|_| fmt::Error)
     }

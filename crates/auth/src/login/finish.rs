@@ -1,4 +1,4 @@
-//! Where a login ends: the browser comes back, and the binding is checked.
+//! Ends a login: the browser returns from the page, and its binding to the session is checked.
 
 use std::fmt;
 
@@ -6,40 +6,40 @@ use url::form_urlencoded;
 
 use super::options::LoginOptions;
 use super::site::SignedIn;
-use super::start::next_or_root;
+use super::start::{next_or_root, single_parameter};
 use super::state::{LoginState, cookie_name};
 use crate::challenge::Mode;
 use crate::client::{Completion, Session, SessionStatus, SignpostError};
 
-/// Why somebody who came back was not logged in: `login_error` in the query of the page that says so.
+/// Why a user was not logged in: `login_error` in the query of the page that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginFailure {
-    /// They cancelled: `access_denied`.
+    /// The user cancelled: `access_denied`.
     AccessDenied,
-    /// They did nothing in time, or came back too late: `expired`.
+    /// The login expired: `expired`.
     Expired,
-    /// The login began in another browser: `other_browser`.
+    /// The login was started in another browser: `other_browser`.
     OtherBrowser,
     /// Anything else: `refused`.
     Refused,
 }
 
-/// A browser that came back.
+/// The parameters of a browser that returned.
 pub(super) struct LoginReturning {
     session_id: Option<String>,
     code: String,
     error: Option<LoginFailure>,
 }
 
-/// What the browser is to be told, and the cookie that ends.
+/// The result of the check of the binding.
 pub(super) struct BoundReturn {
-    /// The state's cookie, if the browser has one for this session.
+    /// The `Set-Cookie` value that removes the state cookie, if the browser has one for this session.
     pub(super) ended_cookie: Option<String>,
-    /// The login to be completed.
+    /// The login to complete.
     pub(super) login: Result<LoginToComplete, LoginFailure>,
 }
 
-/// A login that this browser began, and that came back with a code.
+/// A login that this browser started, with its completion code.
 pub(super) struct LoginToComplete {
     pub(super) session_id: String,
     pub(super) completion: Completion,
@@ -48,31 +48,29 @@ pub(super) struct LoginToComplete {
 
 impl LoginReturning {
     pub(super) fn parse(query: &str) -> Self {
-        let only = |wanted: &str| {
-            let mut found = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == wanted);
-            let first = found.next().map(|(_, value)| value.into_owned());
-            first.filter(|value| !value.is_empty() && found.next().is_none())
-        };
-        let fails = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "error");
-        let error = fails.then(|| match only("error").as_deref() {
+        let [session_id, code] = ["session_id", "code"].map(|name| single_parameter(query, name));
+        let is_error = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "error");
+        let error = is_error.then(|| match single_parameter(query, "error").as_deref() {
             Some("access_denied") => LoginFailure::AccessDenied,
             Some("expired") => LoginFailure::Expired,
             _ => LoginFailure::Refused,
         });
-        Self { session_id: only("session_id"), code: only("code").unwrap_or_default(), error }
+        let session_id = session_id.filter(|id| !id.is_empty());
+        Self { session_id, code: code.unwrap_or_default(), error }
     }
 
-    /// Finds out whether this browser began the login; `now` is in Unix seconds.
+    /// Checks that this browser started the login. `now` is in Unix seconds.
     pub(super) fn bind(self, cookies: &str, options: &LoginOptions, now: i64) -> BoundReturn {
         let Some(session_id) = self.session_id else {
             return BoundReturn { ended_cookie: None, login: Err(LoginFailure::Refused) };
         };
         let name = cookie_name(&session_id);
-        // Somebody else's cookie of this name may stand before the good one.
+        // Another site may have set a cookie of this name, which may precede the valid one.
         let values: Vec<&str> = options.site.cookies(&name, cookies).collect();
         let ended_cookie = (!values.is_empty()).then(|| options.site.set_cookie(&name, "", 0));
-        let read = |value: &&str| LoginState::read(value, &session_id, options.cookie_key(), now);
-        let login = match (self.error, values.iter().find_map(read)) {
+        let key = options.cookie_key();
+        let state = values.iter().find_map(|value| LoginState::read(value, &session_id, key, now));
+        let login = match (self.error, state) {
             (Some(failure), _) => Err(failure),
             (None, None) => Err(LoginFailure::OtherBrowser),
             (None, Some(_)) if self.code.is_empty() => Err(LoginFailure::Refused),
@@ -124,7 +122,7 @@ pub(super) enum CompletionError {
 }
 
 impl LoginFailure {
-    /// What an error of the service means for the person; none if it is not about them.
+    /// Returns the failure that an error of the service means for the user. `None` if the error is not about the user.
     fn of(error: &SignpostError) -> Option<Self> {
         match error.status? {
             406 if error.details.get("reason").is_some_and(|reason| reason == "browser") => Some(Self::OtherBrowser),
@@ -134,7 +132,7 @@ impl LoginFailure {
         }
     }
 
-    /// Where the browser goes to be told.
+    /// Returns the page that shows the failure.
     pub(super) fn place(self, options: &LoginOptions) -> String {
         let path = &options.failed_path;
         let sign = if path.contains('?') { '&' } else { '?' };

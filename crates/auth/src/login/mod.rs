@@ -23,9 +23,10 @@
 //! # }
 //! ```
 //!
-//! `/signpost/login` opens a session and sends the browser to the page; `/signpost/register` and `/signpost/link` do the same
-//! for an account and for another key. `/signpost/return` is where the browser comes back. What it must remember meanwhile is
-//! in a signed cookie, one for each session, so that two tabs do not disturb each other. `/signpost/events` takes events.
+//! `/signpost/login` opens a session and sends the browser to the page; `/signpost/register` and `/signpost/link` do
+//! the same for an account and for another key. `/signpost/return` is where the browser comes back. What it must
+//! remember meanwhile is in a signed cookie, one for each session, so that two tabs do not disturb each other.
+//! `/signpost/events` takes events.
 
 mod finish;
 mod options;

@@ -6,10 +6,10 @@ use crate::client::SignpostError;
 use crate::receiver::{EventRules, SiteOrigin, is_local_path};
 use crate::webhook::WebhookSecret;
 
-/// The fewest characters of a cookie secret.
+/// Minimum length of a cookie secret, in characters.
 const MIN_COOKIE_SECRET_CHARS: usize = 32;
 
-/// How a site logs people in on the page.
+/// The settings of a site that logs users in on the page.
 #[derive(Clone)]
 pub struct LoginOptions {
     pub(super) domain: String,
@@ -21,11 +21,12 @@ pub struct LoginOptions {
 }
 
 impl LoginOptions {
-    /// `domain` is the registered one; `site` the origin that people see, such as `https://shop.example`; `cookie_secret` signs
-    /// what browsers keep between start and return: at least 32 characters, the same for all servers of the site.
+    /// Creates the settings. `domain` is the registered domain, and `site` the origin of the site, such as
+    /// `https://shop.example`. `cookie_secret` signs the cookies between start and return: at least 32 characters, the
+    /// same for all servers of the site.
     ///
     /// # Errors
-    /// `invalid_argument` says what is wrong.
+    /// `invalid_argument` if an argument is invalid.
     pub fn new(
         domain: impl Into<String>,
         site: &str,
@@ -37,18 +38,23 @@ impl LoginOptions {
         if cookie_secret.expose_secret().chars().count() < MIN_COOKIE_SECRET_CHARS {
             return Err(SignpostError::invalid_argument("a cookie secret has at least 32 characters, drawn at random"));
         }
-        let (path, failed_path) = ("/signpost".to_owned(), "/".to_owned());
-        let events = EventRules { secrets: Vec::new(), allowed_sources: Vec::new() };
-        Ok(Self { domain: domain.into(), site, path, failed_path, events, cookie_secret })
+        Ok(Self {
+            domain: domain.into(),
+            site,
+            path: "/signpost".to_owned(),
+            failed_path: "/".to_owned(),
+            events: EventRules { secrets: Vec::new(), allowed_sources: Vec::new() },
+            cookie_secret,
+        })
     }
 
-    /// The same below another path; `/signpost` by default, and the empty text for the root.
+    /// Sets the path of the endpoints; `/signpost` by default, and the empty text for the root.
     ///
     /// # Errors
-    /// `invalid_argument` for what does not begin with a slash, or ends in one.
+    /// `invalid_argument` if it does not begin with a slash, or ends in one.
     pub fn at_path(self, path: &str) -> Result<Self, SignpostError> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~');
-        let is_path = is_local_path(path) && !path.ends_with('/') && path.chars().all(is_plain);
+        let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~'));
+        let is_path = is_local_path(path) && !path.ends_with('/') && is_plain;
         if !path.is_empty() && !is_path {
             return Err(SignpostError::invalid_argument(
                 "the path begins with a slash and ends in none, as /signpost does",
@@ -57,11 +63,11 @@ impl LoginOptions {
         Ok(Self { path: path.to_owned(), ..self })
     }
 
-    /// The same with another place for people who were not logged in; `/` by default. It gets `login_error` in its query: a
+    /// Sets the page for users who were not logged in; `/` by default. Its query has `login_error`, a
     /// [`super::LoginFailure`].
     ///
     /// # Errors
-    /// `invalid_argument` for what is no path of the site.
+    /// `invalid_argument` if it is not a path of the site.
     pub fn failing_to(self, path: &str) -> Result<Self, SignpostError> {
         if !is_local_path(path) || path.contains('#') {
             return Err(SignpostError::invalid_argument(
@@ -71,7 +77,7 @@ impl LoginOptions {
         Ok(Self { failed_path: path.to_owned(), ..self })
     }
 
-    /// The same with the domain's webhook secret, or with several during a rotation. Without one there is no `/events`.
+    /// Sets the domain's webhook secret, or several during a rotation. Without one there is no endpoint `/events`.
     #[must_use]
     pub fn with_webhook_secrets(mut self, secrets: impl IntoIterator<Item = WebhookSecret>) -> Self {
         self.events.secrets = secrets.into_iter().collect();
@@ -84,7 +90,7 @@ impl LoginOptions {
 }
 
 impl fmt::Debug for LoginOptions {
-    /// Without the secrets.
+    /// Omits the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { domain, site, path, .. } = self;
         f.debug_struct("LoginOptions")

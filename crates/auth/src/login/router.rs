@@ -3,9 +3,9 @@ use std::time::UNIX_EPOCH;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, COOKIE, LOCATION, SET_COOKIE};
+use axum::http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -19,9 +19,10 @@ use super::start::LoginStart;
 use crate::challenge::Mode;
 use crate::client::{Signpost, SignpostError};
 use crate::event::EventKind;
-use crate::receiver::{HandlerRefusal, HandlerResponse, read_body, read_event, signatures};
+use crate::receiver::{HandlerRefusal, HandlerResponse, cookies, event_headers, read_body, read_event};
 
-/// What no URL may have (RFC 3986, section 2); `%` stays, for a path may be escaped already.
+/// The ASCII characters that a URL must not have (RFC 3986, section 2). `%` is allowed, because a path may be escaped
+/// already.
 const NOT_IN_URLS: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
 
@@ -34,33 +35,32 @@ struct PageLogin<S> {
 
 type SharedLogin<S> = State<Arc<PageLogin<S>>>;
 
-/// Serves `/login`, `/register`, `/link`, `/return` and `/events` below the path of the options.
+/// Returns the router of `/login`, `/register`, `/link`, `/return` and `/events` below the path of the options.
 pub fn router<S: LoginSite>(signpost: Signpost, options: LoginOptions, site: S) -> Router {
     let path = options.path.clone();
-    let at = |name: &str| format!("{path}/{name}");
     let mut router = Router::new()
-        .route(&at("login"), page(|login, request| start(login, request, Mode::Login)))
-        .route(&at("register"), page(|login, request| start(login, request, Mode::Register)))
-        .route(&at("link"), page(|login, request| start(login, request, Mode::Link)))
-        .route(&at("return"), page(finish));
+        .route(&format!("{path}/login"), page(|login, request| start(login, request, Mode::Login)))
+        .route(&format!("{path}/register"), page(|login, request| start(login, request, Mode::Register)))
+        .route(&format!("{path}/link"), page(|login, request| start(login, request, Mode::Link)))
+        .route(&format!("{path}/return"), page(finish));
     if !options.events.secrets.is_empty() {
-        router = router.route(&at("events"), post(take_event));
+        router = router.route(&format!("{path}/events"), post(take_event));
     }
     let seen = Mutex::default();
     router.with_state(Arc::new(PageLogin { signpost, options, site, seen }))
 }
 
-/// What a browser navigates to. Asking for the headers alone must not begin or complete anything.
+/// Returns the route of a page for browsers. `HEAD` is refused, because it must not start or complete a login.
 fn page<S: LoginSite, F, R>(handler: F) -> MethodRouter<Arc<PageLogin<S>>>
 where
     F: Fn(Arc<PageLogin<S>>, Parts) -> R + Clone + Send + Sync + 'static,
     R: Future<Output = Result<Response, SiteError>> + Send + 'static,
 {
-    let handle = move |State(login): SharedLogin<S>, request: Request| {
+    let route = get(move |State(login): SharedLogin<S>, request: Request| {
         let outcome = handler(Arc::clone(&login), request.into_parts().0);
         async move { outcome.await.unwrap_or_else(|fault| login.fail(&fault)) }
-    };
-    get(handle).head(|| std::future::ready(StatusCode::METHOD_NOT_ALLOWED))
+    });
+    route.head(|| std::future::ready(StatusCode::METHOD_NOT_ALLOWED))
 }
 
 async fn start<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts, mode: Mode) -> Result<Response, SiteError> {
@@ -72,8 +72,10 @@ async fn start<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts, mode: Mod
     let query = request.uri.query().unwrap_or_default();
     let start = LoginStart::new(mode, user, query, signpost.surroundings().random(), login.now());
     let created = signpost.sessions().create(&start.session(options)).await?;
-    let told = "the service gave no page_url: is the domain's handler 'hosted'?";
-    let page_url = created.page_url.ok_or_else(|| SignpostError::invalid_argument(told))?;
+    let Some(page_url) = created.page_url else {
+        let message = "the service gave no page_url: is the domain's handler 'hosted'?";
+        return Err(SignpostError::invalid_argument(message).into());
+    };
     if !is_page(&page_url) {
         return Err(SignpostError::new("invalid_response", "the service's page_url is no address of a page").into());
     }
@@ -108,8 +110,8 @@ async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Resul
     Ok(send_to(&place, set_cookies))
 }
 
-/// Returns whether the user who began a link is signed in at the site. A link never signs in a browser whose user has signed
-/// out meanwhile. Always `true` for a login and a registration.
+/// Returns whether the user who began a link is signed in at the site. A link never signs in a browser whose user has
+/// signed out meanwhile. Always `true` for a login and a registration.
 async fn is_for_current_user<S: LoginSite>(site: &S, bound: &LoginToComplete, request: &Parts) -> bool {
     let Some(user) = bound.linked_user() else { return true };
     site.current_user(request).await.as_deref() == Some(user)
@@ -120,7 +122,7 @@ async fn take_event<S: LoginSite>(
     request: Request,
 ) -> Result<HandlerResponse, HandlerRefusal> {
     let (parts, body) = read_body(request).await?;
-    let event = read_event(&signatures(&parts), &body, &login.options.events, login.now())?;
+    let event = read_event(&event_headers(&parts), &body, &login.options.events, login.now())?;
     if event.event == EventKind::Test {
         return Ok(HandlerResponse::received(true));
     }
@@ -131,7 +133,7 @@ async fn take_event<S: LoginSite>(
         EventStanding::New => {}
     }
     let mut act = EventAct { login, identity, is_done: false };
-    // The service hangs up after 15 s: what was begun goes on to its end, and whatever ends it is remembered.
+    // The service closes the connection after 15 s. The task continues to its end, so that its outcome is recorded.
     let acting = tokio::spawn(async move {
         let outcome = act.login.site.on_event(event).await;
         act.is_done = outcome.is_ok();
@@ -143,7 +145,7 @@ async fn take_event<S: LoginSite>(
     }
 }
 
-/// An event that is being acted on, until this is dropped: also where the site's function panics.
+/// An event that is being handled. Dropping it ends the handling, also if the site's function panics.
 struct EventAct<S> {
     login: Arc<PageLogin<S>>,
     identity: String,
@@ -168,7 +170,7 @@ impl<S: LoginSite> PageLogin<S> {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     }
 
-    /// The browser is told no more than that: what went wrong is the site's to know.
+    /// Reports an error to the site. The response to the browser does not contain it.
     fn fail(&self, fault: &SiteError) -> Response {
         self.site.report(&**fault);
         let text = "The login did not work. Please try again.";
@@ -176,20 +178,14 @@ impl<S: LoginSite> PageLogin<S> {
     }
 }
 
-/// Whether a browser may be sent there.
+/// Returns whether a browser may be redirected to a URL.
 fn is_page(url: &str) -> bool {
     let is_plain = !url.contains(|c: char| c.is_control() || c.is_whitespace());
     is_plain && Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// HTTP/2 may split the cookies over several lines.
-fn cookies(headers: &HeaderMap) -> String {
-    let lines: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
-    lines.join("; ")
-}
-
 fn send_to(place: &str, set_cookies: Vec<String>) -> Response {
-    // A header has ASCII alone; a path of the site may have more.
+    // A header field has ASCII only; a path of the site may have other characters.
     let place = utf8_percent_encode(place, NOT_IN_URLS).to_string();
     let mut response =
         (StatusCode::SEE_OTHER, [(CACHE_CONTROL, "no-store"), (LOCATION, place.as_str())]).into_response();

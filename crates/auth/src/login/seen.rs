@@ -1,31 +1,32 @@
 use std::collections::{HashSet, VecDeque};
 
-/// How many events are remembered: beyond it the oldest is forgotten.
+/// Maximum number of remembered events. The oldest is dropped first.
 const MOST_EVENTS: usize = 10_000;
 
-/// The identities of events that came.
+/// The identities of received events.
 #[derive(Default)]
 pub(super) struct SeenEvents {
-    /// Acted on, the oldest first.
+    /// The handled events.
     done: HashSet<String>,
+    /// The handled events, oldest first.
     order: VecDeque<String>,
-    /// Being acted on.
+    /// The events that are being handled.
     begun: HashSet<String>,
 }
 
-/// What became of an event so far.
+/// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventStanding {
-    /// Nobody acts on it, or did.
+    /// Not handled yet.
     New,
-    /// Somebody acts on it now, and may fail.
+    /// Being handled, which may fail.
     Begun,
-    /// It was acted on.
+    /// Handled.
     Done,
 }
 
 impl SeenEvents {
-    /// Begins an event that is new; whoever is told so ends it.
+    /// Starts the handling of an event, if it is new. The caller must end it.
     pub(super) fn begin(&mut self, identity: &str) -> EventStanding {
         if self.done.contains(identity) {
             EventStanding::Done
@@ -36,7 +37,7 @@ impl SeenEvents {
         }
     }
 
-    /// Ends an event. One that nothing came of is new when it comes again.
+    /// Ends the handling of an event. After a failure the event is new again.
     pub(super) fn end(&mut self, identity: &str, is_done: bool) {
         self.begun.remove(identity);
         if !is_done || !self.done.insert(identity.to_owned()) {

@@ -1,4 +1,4 @@
-//! Where a login begins: a browser is bound to a session, and sent to its page.
+//! Starts a login: binds the browser to a session, and redirects it to the page.
 
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest, Sha256};
@@ -10,21 +10,19 @@ use crate::challenge::Mode;
 use crate::client::{Flow, Metadata, NewSession};
 use crate::receiver::is_local_path;
 
-/// The longest place to go on to, in bytes: it is in a cookie, of which browsers take 4096.
+/// Maximum length of `next`, in bytes: it is stored in a cookie, of which browsers accept 4096 bytes.
 const MAX_NEXT_LEN: usize = 1024;
 
-/// A login that is about to begin.
+/// A login that is started.
 pub(super) struct LoginStart {
     state: LoginState,
 }
 
 impl LoginStart {
-    /// Creates the login. `random` is drawn for this login alone; `now` is in Unix seconds. `user` is the user who adds a key,
-    /// and `None` for every other mode.
+    /// Creates the login. `random` is drawn for this login alone; `now` is in Unix seconds. `user` is the user who adds
+    /// a key, and `None` for every other mode.
     pub(super) fn new(mode: Mode, user: Option<String>, query: &str, random: [u8; 32], now: i64) -> Self {
-        let mut places = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "next");
-        let place = places.next().filter(|_| places.next().is_none());
-        let next = next_or_root(place.map(|(_, value)| value.into_owned()).unwrap_or_default());
+        let next = next_or_root(single_parameter(query, "next").unwrap_or_default());
         let expires = now + i64::from(MAX_AGE_SECS);
         Self { state: LoginState { browser_secret: BASE64URL_NOPAD.encode(&random), expires, mode, next, user } }
     }
@@ -42,17 +40,24 @@ impl LoginStart {
         }
     }
 
-    /// The cookies that the browser gets: the state of this session, and the end of those that are too many.
+    /// Returns the `Set-Cookie` values: the state of this session, and the removal of surplus states.
     pub(super) fn cookies(&self, session_id: &str, came: &str, options: &LoginOptions) -> Vec<String> {
-        let (site, name) = (&options.site, cookie_name(session_id));
+        let site = &options.site;
+        let name = cookie_name(session_id);
         let value = self.state.sign(session_id, options.cookie_key());
         let ended = crowded(came, site, &name).into_iter().map(|name| site.set_cookie(name, "", 0));
         [site.set_cookie(&name, &value, MAX_AGE_SECS)].into_iter().chain(ended).collect()
     }
 }
 
-/// A place to go on to, if it is one of this site, else the root.
+/// Returns the value of a query parameter. `None` if it is missing or repeated.
+pub(super) fn single_parameter(query: &str, name: &str) -> Option<String> {
+    let mut found = form_urlencoded::parse(query.as_bytes()).filter(|(other, _)| other == name);
+    let (_, value) = found.next()?;
+    if found.next().is_some() { None } else { Some(value.into_owned()) }
+}
+
+/// Returns the path to continue at, if it is one of this site, else the root.
 pub(super) fn next_or_root(next: String) -> String {
-    let is_next = is_local_path(&next) && next.len() <= MAX_NEXT_LEN;
-    if is_next { next } else { "/".to_owned() }
+    if is_local_path(&next) && next.len() <= MAX_NEXT_LEN { next } else { "/".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! What a browser keeps between start and return, in a signed cookie.
+//! The state between start and return, in a signed cookie of the browser.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
@@ -7,33 +7,33 @@ use sha2::{Digest, Sha256};
 use crate::challenge::Mode;
 use crate::receiver::SiteOrigin;
 
-/// How long a login may take, in seconds.
+/// Maximum duration of a login, in seconds.
 pub(super) const MAX_AGE_SECS: u32 = 30 * 60;
-/// With how many logins at once a browser is seen: each state is a part of every request's headers.
+/// Maximum number of concurrent logins of a browser: each state is sent with every request.
 const MOST_STATES: usize = 3;
 const COOKIE_PREFIX: &str = "signpost-";
 
-/// A login that a browser began.
+/// A login that a browser started.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct LoginState {
-    /// What the session has the hash of.
+    /// The secret whose hash the session has.
     pub(super) browser_secret: String,
-    /// When it ends, in Unix seconds.
+    /// When it expires, in Unix seconds.
     pub(super) expires: i64,
     pub(super) mode: Mode,
-    /// Where the person wanted to go.
+    /// The path to continue at.
     pub(super) next: String,
     /// The user who began a link. `None` for every other mode.
     pub(super) user: Option<String>,
 }
 
-/// The name of the cookie of a session; `__Host-` goes in front over https.
+/// Returns the name of the cookie of a session, without the prefix `__Host-` that it has over https.
 pub(super) fn cookie_name(session_id: &str) -> String {
     format!("{COOKIE_PREFIX}{}", HEXLOWER.encode(&Sha256::digest(session_id)[..8]))
 }
 
 impl LoginState {
-    /// The cookie's value, signed for this session alone.
+    /// Returns the value of the cookie, signed for this session.
     pub(super) fn sign(&self, session_id: &str, key: &[u8]) -> String {
         let Self { browser_secret, expires, mode, next, user } = self;
         let mut text = format!("v1.{browser_secret}.{expires}.{mode}.{}", BASE64URL_NOPAD.encode(next.as_bytes()));
@@ -45,13 +45,14 @@ impl LoginState {
         format!("{text}.{}", BASE64URL_NOPAD.encode(&tag))
     }
 
-    /// The state, if it was signed for this session and has not ended.
+    /// Reads the value of the cookie, if it was signed for this session and has not expired.
     pub(super) fn read(value: &str, session_id: &str, key: &[u8], now: i64) -> Option<Self> {
         let (text, tag) = value.rsplit_once('.')?;
         let tag = BASE64URL_NOPAD.decode(tag.as_bytes()).ok()?;
         mac(session_id, text, key).verify_slice(&tag).ok()?;
         let mut parts = text.strip_prefix("v1.")?.split('.');
-        let (browser_secret, expires) = (parts.next()?.to_owned(), parts.next()?.parse().ok()?);
+        let browser_secret = parts.next()?.to_owned();
+        let expires = parts.next()?.parse().ok()?;
         let mode: Mode = parts.next()?.parse().ok()?;
         let next = decode(parts.next()?)?;
         let user = if mode == Mode::Link { Some(decode(parts.next()?)?) } else { None };
@@ -65,7 +66,8 @@ fn decode(part: &str) -> Option<String> {
     String::from_utf8(BASE64URL_NOPAD.decode(part.as_bytes()).ok()?).ok()
 }
 
-/// The names of states that make place for a new one, in the order in which they came: all but those that last longest.
+/// Returns the names of the states that are removed for a new one, in the order of the request: all but those that
+/// expire last.
 pub(super) fn crowded<'a>(cookies: &'a str, site: &SiteOrigin, own: &str) -> Vec<&'a str> {
     let prefix = if site.is_secure() { "__Host-" } else { "" };
     let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));

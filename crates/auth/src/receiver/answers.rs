@@ -9,44 +9,63 @@ use crate::challenge::{Challenge, Mode};
 ///
 /// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
 pub async fn handle_login<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
-    log_in(host, body, now).await.into()
+    handle_body(host, Mode::Login, body, now).await
 }
 
 /// Answers a wallet that registers: 200 `{status: "registered", message}` or `{error}`.
 ///
 /// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
 pub async fn handle_register<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
-    sign_up(host, body, now).await.into()
+    handle_body(host, Mode::Register, body, now).await
 }
 
-/// Answers a wallet whose key joins an account: 200 `{status: "linked", message}` or `{error}`. Only for a host that has
-/// [`Host::link`].
+/// Answers a wallet whose key joins an account: 200 `{status: "linked", message}` or `{error}`. Only for a host that
+/// has [`Host::link`].
 ///
 /// `body` is the request's, bounded by the caller; `now` is in Unix seconds.
 pub async fn handle_link<H: Host>(host: &H, body: &[u8], now: i64) -> HandlerResponse {
-    link(host, body, now).await.into()
+    handle_body(host, Mode::Link, body, now).await
 }
 
-async fn log_in<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
-    let CheckedAnswer { session, challenge, answer } = check_answer(host, Mode::Login, body, now).await?;
-    let user = host.find_user(&session, answer.key()).await?.ok_or(HandlerRefusal::UserUnknown)?;
-    let logged = host.log_in(session, user, &answer).await?;
-    Ok(success("authenticated", &format!("logged in to {}", challenge.domain), logged))
-}
-
-async fn sign_up<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
-    let CheckedAnswer { session, challenge, answer } = check_answer(host, Mode::Register, body, now).await?;
-    if host.find_user(&session, answer.key()).await?.is_some() {
-        return Err(HandlerRefusal::UserExists);
+async fn handle_body<H: Host>(host: &H, mode: Mode, body: &[u8], now: i64) -> HandlerResponse {
+    match Answer::parse(body) {
+        Ok(answer) => handle_answer(host, mode, answer, now).await.into(),
+        Err(error) => HandlerRefusal::InvalidAnswer(error).into(),
     }
-    let logged = host.register(session, &answer).await?;
-    Ok(success("registered", &format!("registered with {}", challenge.domain), logged))
 }
 
-async fn link<H: Host>(host: &H, body: &[u8], now: i64) -> Result<HandlerResponse, HandlerRefusal> {
-    let CheckedAnswer { session, challenge, answer } = check_answer(host, Mode::Link, body, now).await?;
-    host.link(session, &answer).await?;
-    Ok(success("linked", &format!("linked to an account at {}", challenge.domain), LoggedIn::default()))
+/// Answers a wallet whose body was parsed before, for hosts that look at a refused answer again.
+///
+/// `mode` is the purpose of the endpoint; `now` is in Unix seconds.
+///
+/// # Errors
+/// [`HandlerRefusal`], which converts into the response.
+pub async fn handle_answer<H: Host>(
+    host: &H,
+    mode: Mode,
+    answer: Answer,
+    now: i64,
+) -> Result<HandlerResponse, HandlerRefusal> {
+    let CheckedAnswer { session, challenge, answer } = check_answer(host, mode, answer, now).await?;
+    let domain = &challenge.domain;
+    match mode {
+        Mode::Login => {
+            let user = host.find_user(&session, answer.key()).await?.ok_or(HandlerRefusal::UserUnknown)?;
+            let logged = host.log_in(session, user, &answer).await?;
+            Ok(success("authenticated", &format!("logged in to {domain}"), logged))
+        }
+        Mode::Register => {
+            if host.find_user(&session, answer.key()).await?.is_some() {
+                return Err(HandlerRefusal::UserExists);
+            }
+            let logged = host.register(session, &answer).await?;
+            Ok(success("registered", &format!("registered with {domain}"), logged))
+        }
+        Mode::Link => {
+            host.link(session, &answer).await?;
+            Ok(success("linked", &format!("linked to an account at {domain}"), LoggedIn::default()))
+        }
+    }
 }
 
 fn success(status: &str, message: &str, LoggedIn { redirect }: LoggedIn) -> HandlerResponse {
@@ -63,20 +82,21 @@ struct CheckedAnswer<S> {
     answer: VerifiedAnswer,
 }
 
-/// Steps 1 to 4 of both handlers, in the specification's order.
+/// Checks the time, the challenge, the session and the signature, in the specification's order.
 async fn check_answer<H: Host>(
     host: &H,
     mode: Mode,
-    body: &[u8],
+    answer: Answer,
     now: i64,
 ) -> Result<CheckedAnswer<H::Session>, HandlerRefusal> {
-    let answer = Answer::parse(body).map_err(HandlerRefusal::InvalidAnswer)?;
     if !is_fresh(answer.timestamp, now) {
         return Err(HandlerRefusal::NotFresh);
     }
-    // A code of one mode does nothing in another: here the others do not exist.
-    let challenge = host.read_challenge(&answer.challenge).filter(|challenge| challenge.mode == mode);
-    let challenge = challenge.ok_or(HandlerRefusal::NotHeld)?;
+    // A code of another mode does not exist at this endpoint.
+    let challenge = host.read_challenge(&answer.challenge).ok_or(HandlerRefusal::NotHeld)?;
+    if challenge.mode != mode {
+        return Err(HandlerRefusal::NotHeld);
+    }
     let session = host.find_session(&challenge, now).await?.ok_or(HandlerRefusal::NotHeld)?;
     Ok(CheckedAnswer { session, challenge, answer: VerifiedAnswer::new(answer)? })
 }

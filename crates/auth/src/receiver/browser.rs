@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
 
-/// Where the application's pages live, as a browser's `Origin` header spells it.
+/// The origin of the application's pages, as in a browser's `Origin` header.
 ///
-/// Plain http is for development on one's own machine: browsers keep `__Host-` cookies on https alone, so that there
-/// the cookies have a plain name.
+/// Plain http is for development on a local machine. Browsers accept `__Host-` cookies only over https, so that over
+/// http the cookies have no prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteOrigin(Url);
 
@@ -18,7 +18,7 @@ pub struct SiteOrigin(Url);
 #[error("an origin is https://<host> with a port if it has one, and no path, user name, query or fragment")]
 pub struct InvalidOrigin;
 
-/// What a polling request says about where it comes from: three headers, as they are.
+/// The header fields that identify the browser of a polling request, as received.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Browser<'a> {
     /// `Cookie`; several lines are joined by `; `.
@@ -29,11 +29,11 @@ pub struct Browser<'a> {
     pub sec_fetch_site: Option<&'a str>,
 }
 
-/// What ties a shown code to the browser it was shown to: a random value that only this browser's cookie holds.
+/// Binds a code to the browser that it was shown to, by a random value in a cookie of this browser.
 ///
-/// Without it, whoever knows the `sid` could wait for the victim's login and take it over: someone who relays a code to
-/// a victim knows it (RFC 10027, cross-device flows). The cookie's name ends in a hash of the `sid`, so that two tabs
-/// with two codes do not take each other's away.
+/// Without it, an attacker who relays a code to a victim, and therefore knows the `sid`, could take over the victim's
+/// login (RFC 10027, cross-device flows). The cookie's name ends in a hash of the `sid`, so that two tabs with two
+/// codes have separate cookies.
 ///
 /// ```
 /// use signpost_auth::receiver::{CodeBinding, SiteOrigin};
@@ -49,24 +49,24 @@ pub struct Browser<'a> {
 pub struct CodeBinding(SecretBox<[u8; 32]>);
 
 impl SiteOrigin {
-    /// Reads an origin; a slash at its end is dropped.
+    /// Parses an origin. A slash at its end is removed.
     ///
     /// # Errors
-    /// [`InvalidOrigin`] for whatever is more or less than scheme, host and port.
+    /// [`InvalidOrigin`] if it is not exactly a scheme, a host and an optional port.
     pub fn parse(text: &str) -> Result<Self, InvalidOrigin> {
         let url = Url::parse(text).map_err(|_| InvalidOrigin)?;
         let bare = url.as_str().strip_suffix('/').is_some_and(|text| text == url.origin().ascii_serialization());
         if matches!(url.scheme(), "http" | "https") && bare { Ok(Self(url)) } else { Err(InvalidOrigin) }
     }
 
-    /// Whether browsers talk to it over TLS.
+    /// Returns whether it is an https origin.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.0.scheme() == "https"
     }
 
-    /// A `Set-Cookie` value for the whole origin and nothing beside it: unreadable for scripts, not sent along by
-    /// other sites' requests, and gone after `max_age` seconds. Over https its name gets the prefix `__Host-`.
+    /// Returns a `Set-Cookie` value for the whole origin and no other: hidden from scripts, not sent with requests of
+    /// other sites, and removed after `max_age` seconds. Over https its name has the prefix `__Host-`.
     #[must_use]
     pub fn set_cookie(&self, name: &str, value: &str, max_age: u32) -> String {
         let name = self.cookie_name(name);
@@ -74,8 +74,8 @@ impl SiteOrigin {
         format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}")
     }
 
-    /// Returns the value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header. `None` if there is none, or
-    /// more than one: somebody else has set one of them.
+    /// Returns the value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header. `None` if it is
+    /// missing or repeated: another site may have set one of them.
     #[must_use]
     pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
         let mut values = self.cookies(name, cookies);
@@ -83,7 +83,8 @@ impl SiteOrigin {
         if values.next().is_some() { None } else { Some(value) }
     }
 
-    /// All values under the name of [`SiteOrigin::cookie`]: over plain http another site below the same domain may add one.
+    /// Returns all values of the cookie of [`SiteOrigin::cookie`]: over plain http another site below the same domain
+    /// may add one.
     pub fn cookies<'a>(&self, name: &str, cookies: &'a str) -> impl Iterator<Item = &'a str> {
         let name = self.cookie_name(name);
         let pairs = cookies.split(';').filter_map(|pair| pair.trim_matches(' ').split_once('='));
@@ -102,7 +103,8 @@ impl fmt::Display for SiteOrigin {
 }
 
 impl Browser<'_> {
-    /// Whether a page of another origin sent the request. Browsers say so; who is no browser may say nothing.
+    /// Returns whether a page of another origin sent the request. Browsers send these header fields, other clients may
+    /// not.
     #[must_use]
     pub fn is_foreign(&self, own: &SiteOrigin) -> bool {
         self.origin.is_some_and(|origin| origin != own.to_string())
@@ -111,19 +113,19 @@ impl Browser<'_> {
 }
 
 impl CodeBinding {
-    /// Takes 32 random bytes, drawn for this code alone.
+    /// Creates a binding from 32 random bytes, drawn for this code only.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(SecretBox::new(Box::new(bytes)))
     }
 
-    /// The `Set-Cookie` value that goes out with the page that shows the code; `max_age` is in seconds.
+    /// Returns the `Set-Cookie` value for the page that shows the code; `max_age` is in seconds.
     #[must_use]
     pub fn set_cookie(&self, sid: &str, origin: &SiteOrigin, max_age: u32) -> String {
         origin.set_cookie(&cookie_name(sid), &self.value(), max_age)
     }
 
-    /// Whether a `Cookie` header carries this binding; takes the same time wherever a wrong value differs.
+    /// Returns whether a `Cookie` header has this binding. Compares in constant time.
     #[must_use]
     pub fn is_held(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
         let own = self.value();

@@ -3,20 +3,20 @@ use serde::Deserialize;
 use super::events::{EventHeaders, EventRules, authenticate};
 use super::response::HandlerRefusal;
 
-/// What was posted to a webhook that wallets and the service share.
+/// A request to a webhook to which both wallets and the service post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Post {
-    /// A wallet's answer, not yet checked: give it to [`super::handle_login`] or [`super::handle_register`].
+    /// A wallet's answer, not yet checked, for [`super::handle_login`] or [`super::handle_register`].
     Answer,
-    /// The service's event, its signature checked: give it to [`super::handle_event`], which acts on each one once.
+    /// An event of the service with a valid signature, for [`super::handle_event`], which handles each event once.
     Event,
 }
 
-/// Tells a wallet's answer from the service's event. What calls itself an event must be signed: an unsigned one is
-/// nobody's, and is not looked at as an answer either.
+/// Distinguishes a wallet's answer from an event of the service. A body with the member `event` must be signed; an
+/// unsigned one is not treated as an answer.
 ///
 /// # Errors
-/// [`HandlerRefusal::NotAuthentic`] for an event whose signature is missing or wrong.
+/// [`HandlerRefusal::NotAuthentic`] if the signature of an event is missing or wrong.
 ///
 /// ```
 /// use signpost_auth::receiver::{EventHeaders, EventRules, Post, classify};
@@ -33,8 +33,8 @@ pub fn classify(headers: &EventHeaders<'_>, body: &[u8], rules: &EventRules, now
         event: Option<serde::de::IgnoredAny>,
     }
     let is_signed = headers.x_svc_signature.is_some() || headers.webhook_signature.is_some();
-    let calls_itself_one = serde_json::from_slice::<Named>(body).is_ok_and(|named| named.event.is_some());
-    if !is_signed && !calls_itself_one {
+    let has_event = serde_json::from_slice::<Named>(body).is_ok_and(|named| named.event.is_some());
+    if !is_signed && !has_event {
         return Ok(Post::Answer);
     }
     authenticate(headers, body, rules, now).map_err(HandlerRefusal::NotAuthentic)?;

@@ -5,21 +5,23 @@ use ipnet::IpNet;
 use super::host::Site;
 use super::response::{HandlerRefusal, HandlerResponse};
 use crate::event::{Event, EventKind};
-use crate::webhook::WebhookSecret;
+use crate::webhook::{
+    WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
+};
 
-/// How far an attempt's `webhook-timestamp` may be from this server's time, in seconds, either way.
+/// Maximum difference of `webhook-timestamp` from this server's time, in seconds.
 const ATTEMPT_TOLERANCE_SECS: u64 = 5 * 60;
 
-/// How events are judged.
+/// The rules by which events are accepted.
 #[derive(Clone, Debug)]
 pub struct EventRules {
-    /// The domain's webhook secret; during a rotation the next one too.
+    /// The domain's webhook secret, and during a rotation also the next one.
     pub secrets: Vec<WebhookSecret>,
-    /// The only addresses events may come from; from anywhere if empty.
+    /// The IP addresses that events are accepted from; all if empty.
     pub allowed_sources: Vec<IpNet>,
 }
 
-/// The headers of an event, as they are.
+/// The header fields of an event, as received.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EventHeaders<'a> {
     /// `X-Svc-Signature`.
@@ -34,13 +36,25 @@ pub struct EventHeaders<'a> {
     pub webhook_signature: Option<&'a str>,
 }
 
+impl<'a> EventHeaders<'a> {
+    /// Reads the header fields by their names in lower case.
+    pub fn from_fields(field: impl Fn(&str) -> Option<&'a str>) -> Self {
+        Self {
+            x_svc_signature: field(X_SVC_SIGNATURE),
+            x_svc_signature_next: field(X_SVC_SIGNATURE_NEXT),
+            webhook_id: field(WEBHOOK_ID),
+            webhook_timestamp: field(WEBHOOK_TIMESTAMP),
+            webhook_signature: field(WEBHOOK_SIGNATURE),
+        }
+    }
+}
+
 /// Accepts an event from the service: 200 `{status: "received"}` or `{error}`.
 ///
-/// `X-Svc-Signature` must match; it covers the whole body, and with it the event's id. The service delivers at least
-/// once: an event that comes again is 200 `{status: "received before"}` and has no second effect. A test is 200
-/// without any effect. The Standard Webhooks
-/// headers are checked where they are given: a sender that knows only the specification has none.
-/// `source` is the address the request came from, if known; `now` is in Unix seconds.
+/// `X-Svc-Signature` must match; it covers the whole body, including the event's ID. The service delivers events at
+/// least once: a repeated event is 200 `{status: "received before"}` and has no second effect. A test is 200 without
+/// any effect. The Standard Webhooks headers are checked if they are present: a sender that implements only the
+/// specification has none. `source` is the client IP of the request, if known; `now` is in Unix seconds.
 pub async fn handle_event<S: Site>(
     site: &S,
     source: Option<IpAddr>,
@@ -60,13 +74,15 @@ async fn accept<S: Site>(
     rules: &EventRules,
     now: i64,
 ) -> Result<HandlerResponse, HandlerRefusal> {
-    let allowed = |source: IpAddr| rules.allowed_sources.iter().any(|net| net.contains(&source.to_canonical()));
-    if !rules.allowed_sources.is_empty() && !source.is_some_and(allowed) {
-        return Err(HandlerRefusal::SourceNotAllowed);
+    if !rules.allowed_sources.is_empty() {
+        let source = source.ok_or(HandlerRefusal::SourceNotAllowed)?.to_canonical();
+        if !rules.allowed_sources.iter().any(|net| net.contains(&source)) {
+            return Err(HandlerRefusal::SourceNotAllowed);
+        }
     }
     let event = read_event(headers, body, rules, now)?;
     let is_new = match event.event {
-        // Nothing happened: there is nothing to act on or to remember.
+        // A test has no effect, so it need not be remembered.
         EventKind::Test => true,
         EventKind::Login | EventKind::Register | EventKind::Link | EventKind::Other(_) => {
             site.accept_event(event).await?
@@ -75,12 +91,12 @@ async fn accept<S: Site>(
     Ok(HandlerResponse::received(is_new))
 }
 
-/// The event in a body, if the service signed it: for a site whose endpoint is not [`handle_event`]. `allowed_sources` of the
-/// rules is not looked at; `now` is in Unix seconds.
+/// Returns the event in a body, if the service signed it: for a site whose endpoint is not [`handle_event`]. Ignores
+/// `allowed_sources` of the rules. `now` is in Unix seconds.
 ///
 /// # Errors
-/// [`HandlerRefusal::NotAuthentic`] where a signature is missing or wrong, or the attempt too old;
-/// [`HandlerRefusal::InvalidEvent`] for a signed body that is no event.
+/// [`HandlerRefusal::NotAuthentic`] if a signature is missing or wrong, or the attempt is too old;
+/// [`HandlerRefusal::InvalidEvent`] if a signed body is not an event.
 ///
 /// ```
 /// use signpost_auth::WebhookSecret;
@@ -104,6 +120,7 @@ pub fn read_event(
     serde_json::from_slice(body).map_err(|_| HandlerRefusal::InvalidEvent)
 }
 
+/// Checks the signatures of an event.
 pub(super) fn authenticate(
     headers: &EventHeaders<'_>,
     body: &[u8],
@@ -111,22 +128,25 @@ pub(super) fn authenticate(
     now: i64,
 ) -> Result<(), &'static str> {
     let signature = headers.x_svc_signature.ok_or("it has no X-Svc-Signature")?;
-    let made = |secret: &WebhookSecret| {
-        secret.made_x_svc_signature(signature, body)
-            || headers.x_svc_signature_next.is_some_and(|next| secret.made_x_svc_signature(next, body))
-    };
-    if !rules.secrets.iter().any(made) {
+    let signatures = [Some(signature), headers.x_svc_signature_next];
+    let mut signatures = signatures.into_iter().flatten();
+    if !signatures.any(|signature| rules.secrets.iter().any(|secret| secret.made_x_svc_signature(signature, body))) {
         return Err("its X-Svc-Signature does not match");
     }
-    let timestamp = headers.webhook_timestamp.map(str::parse::<i64>).transpose();
-    let timestamp = timestamp.map_err(|_| "its webhook-timestamp is not a number")?;
-    if timestamp.is_some_and(|timestamp| timestamp.abs_diff(now) > ATTEMPT_TOLERANCE_SECS) {
-        return Err("its webhook-timestamp is more than 5 minutes from this server's time");
+    let mut timestamp = None;
+    if let Some(text) = headers.webhook_timestamp {
+        let sent_at: i64 = text.parse().map_err(|_| "its webhook-timestamp is not a number")?;
+        if sent_at.abs_diff(now) > ATTEMPT_TOLERANCE_SECS {
+            return Err("its webhook-timestamp is more than 5 minutes from this server's time");
+        }
+        timestamp = Some(sent_at);
     }
     let Some(signature) = headers.webhook_signature else { return Ok(()) };
-    let (Some(id), Some(timestamp)) = (headers.webhook_id, timestamp) else {
+    let (Some(id), Some(sent_at)) = (headers.webhook_id, timestamp) else {
         return Err("it has a webhook-signature without webhook-id and webhook-timestamp");
     };
-    let made = |secret: &WebhookSecret| secret.made_standard_signature(signature, id, timestamp, body);
-    if rules.secrets.iter().any(made) { Ok(()) } else { Err("its webhook-signature does not match") }
+    if rules.secrets.iter().any(|secret| secret.made_standard_signature(signature, id, sent_at, body)) {
+        return Ok(());
+    }
+    Err("its webhook-signature does not match")
 }

@@ -1,10 +1,10 @@
-//! The integrator's side of a login: what the specification, section 4, asks of the receiving application.
+//! The integrator's side of a login: the endpoints of the specification, section 4.
 //!
-//! Four endpoints, each one function that takes what a request carried and gives a [`HandlerResponse`]:
-//! [`handle_login`] and [`handle_register`] answer wallets, [`handle_poll`] answers the page that shows the code,
-//! [`handle_event`] accepts the service's events. The order of their checks is the contract. What the application
-//! remembers is behind [`Host`] and [`Site`]. With the feature `axum`, `router` serves all four. [`handle_link`] is a fifth,
-//! which the service's own handlers have.
+//! There are four endpoints, each a function that takes the parts of a request and returns a [`HandlerResponse`]:
+//! [`handle_login`] and [`handle_register`] answer wallets, [`handle_poll`] answers the page that shows the code, and
+//! [`handle_event`] accepts the service's events. The order of their checks is part of the contract. The application
+//! implements its storage in [`Host`] and [`Site`]. With the feature `axum`, `router` serves all four. [`handle_link`]
+//! is a fifth endpoint, which only the service has.
 
 mod answers;
 mod browser;
@@ -16,7 +16,7 @@ mod response;
 #[cfg(feature = "axum")]
 mod router;
 
-pub use answers::{handle_link, handle_login, handle_register};
+pub use answers::{handle_answer, handle_link, handle_login, handle_register};
 pub use browser::{Browser, CodeBinding, InvalidOrigin, SiteOrigin};
 pub use classify::{Post, classify};
 pub use events::{EventHeaders, EventRules, handle_event, read_event};
@@ -26,4 +26,4 @@ pub use response::{HandlerRefusal, HandlerResponse};
 #[cfg(feature = "axum")]
 pub use router::{MAX_BODY_LEN, Paths, Receiver, router};
 #[cfg(all(feature = "axum", feature = "client"))]
-pub(crate) use router::{read_body, signatures};
+pub(crate) use router::{cookies, event_headers, read_body};

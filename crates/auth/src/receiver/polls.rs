@@ -4,15 +4,15 @@ use super::browser::{Browser, SiteOrigin};
 use super::host::{ShownCode, Site};
 use super::response::{HandlerRefusal, HandlerResponse};
 
-/// How polls are judged.
+/// The rules by which polls are answered.
 #[derive(Clone, Debug)]
 pub struct PollRules {
-    /// Where the page that polls lives.
+    /// The origin of the page that polls.
     pub origin: SiteOrigin,
-    /// Whether only the browser that was shown the code learns that it was answered, and is logged in.
+    /// Whether only the browser that was shown the code is logged in when the code was answered.
     ///
-    /// `false` is the specification to the letter: whoever knows the `sid` is logged in. That is open to anyone who
-    /// shows a victim a code of their own (RFC 10027).
+    /// `false` is the literal specification: any browser that knows the `sid` is logged in. An attacker who shows a
+    /// victim a code of their own can abuse that (RFC 10027).
     pub bind_poll: bool,
 }
 
@@ -26,10 +26,10 @@ pub async fn handle_poll<S: Site>(
     browser: &Browser<'_>,
     rules: &PollRules,
 ) -> HandlerResponse {
-    tell(site, sid, browser, rules).await.into()
+    answer_poll(site, sid, browser, rules).await.into()
 }
 
-async fn tell<S: Site>(
+async fn answer_poll<S: Site>(
     site: &S,
     sid: Option<&str>,
     browser: &Browser<'_>,
@@ -39,7 +39,7 @@ async fn tell<S: Site>(
     let Some(code) = site.find_code(sid).await? else {
         return Ok(HandlerResponse { status: 404, ..HandlerResponse::ok(json!({ "status": "not_found" })) });
     };
-    if !code.authenticated || !may_know(&code, sid, browser, rules) {
+    if !code.authenticated || !is_bound(&code, sid, browser, rules) {
         return Ok(HandlerResponse::ok(json!({ "status": "pending" })));
     }
     let set_cookie = site.complete_login(sid).await?;
@@ -50,13 +50,16 @@ async fn tell<S: Site>(
     })
 }
 
-fn may_know(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRules) -> bool {
+/// Returns whether the browser may be logged in by this code.
+fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRules) -> bool {
     let PollRules { origin, bind_poll } = rules;
-    let bound = |cookies| code.binding.is_held(sid, origin, cookies);
-    !bind_poll || (!browser.is_foreign(origin) && browser.cookies.is_some_and(bound))
+    if !bind_poll {
+        return true;
+    }
+    !browser.is_foreign(origin) && browser.cookies.is_some_and(|cookies| code.binding.is_held(sid, origin, cookies))
 }
 
-/// Whether a `return_url` is a path on the site that shows the code, and nothing a browser would read as another site.
+/// Returns whether a `return_url` is a path on the site that shows the code, which no browser reads as another site.
 ///
 /// ```
 /// use signpost_auth::receiver::is_local_path;
@@ -66,7 +69,7 @@ fn may_know(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRule
 /// ```
 #[must_use]
 pub fn is_local_path(text: &str) -> bool {
-    // Browsers drop tabs and line ends before they look at a URL: "/\t/evil.example" is "//evil.example" to them.
+    // Browsers remove tabs and line breaks from URLs: "/\t/evil.example" is "//evil.example" to them.
     let leaves = text.starts_with("//") || text.starts_with("/\\") || text.contains(char::is_control);
     text.starts_with('/') && !leaves
 }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{InvalidAnswer, NotVerified};
 
-/// Every way a request can fail, and the code it gets (specification, section 4, receiver status codes).
+/// An error response to a request, with its status (specification, section 4, receiver status codes).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandlerRefusal {
     /// 400: the wallet's body lacks something.
@@ -76,7 +76,7 @@ pub enum HandlerRefusal {
 }
 
 impl HandlerRefusal {
-    /// The HTTP status code.
+    /// Returns the HTTP status code.
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
@@ -98,7 +98,7 @@ impl HandlerRefusal {
         }
     }
 
-    /// What a wallet can act on, where the status leaves it open: ask for the number again, or warn its person.
+    /// Returns the reason for wallets, if the status is ambiguous.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {
         match self {
@@ -115,7 +115,7 @@ impl HandlerRefusal {
     }
 }
 
-/// What to send back.
+/// A response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandlerResponse {
     /// The HTTP status code.
@@ -133,7 +133,7 @@ impl HandlerResponse {
         Self { status: 200, body, set_cookie: None, headers: Vec::new() }
     }
 
-    /// To an event, which may have come before.
+    /// Returns the response to an event. `is_new` is whether it is received for the first time.
     pub(crate) fn received(is_new: bool) -> Self {
         Self::ok(json!({ "status": if is_new { "received" } else { "received before" } }))
     }
@@ -141,7 +141,7 @@ impl HandlerResponse {
 
 #[cfg(all(feature = "axum", feature = "client"))]
 impl HandlerResponse {
-    /// To an event that cannot be judged yet: 503, and the service sends it again.
+    /// Returns the response to an event that is being handled: 503, so that the service sends it again.
     pub(crate) fn later(why: &str) -> Self {
         let headers = vec![("retry-after", "5".to_owned())];
         Self { status: 503, headers, ..Self::ok(json!({ "error": why })) }

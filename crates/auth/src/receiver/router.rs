@@ -19,37 +19,36 @@ use super::events::{EventHeaders, EventRules, handle_event};
 use super::host::Site;
 use super::polls::{PollRules, handle_poll};
 use super::response::{HandlerRefusal, HandlerResponse};
-use crate::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT};
 
-/// The longest body that is read, in bytes; longer ones get 413.
+/// Maximum length of a body, in bytes. Longer ones get 413.
 pub const MAX_BODY_LEN: usize = 64 * 1024;
 
-/// Everything the four endpoints need.
+/// The state of the four endpoints.
 #[derive(Debug)]
 pub struct Receiver<S> {
     /// The application.
     pub site: S,
-    /// Where the endpoints are.
+    /// The paths of the endpoints.
     pub paths: Paths,
-    /// How polls are judged.
+    /// The rules by which polls are answered.
     pub poll: PollRules,
-    /// How events are judged. `allowed_sources` needs the server to be run with the peers' addresses
-    /// (`into_make_service_with_connect_info::<SocketAddr>`); a proxy in front makes its own address the source.
+    /// The rules by which events are accepted. `allowed_sources` requires a server with the peers' addresses
+    /// (`into_make_service_with_connect_info::<SocketAddr>`). Behind a proxy the source is the proxy's address.
     pub events: EventRules,
-    /// The time in Unix seconds.
+    /// Returns the time in Unix seconds.
     pub clock: fn() -> i64,
 }
 
-/// The integrator's paths, to choose freely.
+/// The paths of the endpoints, which the integrator chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Where wallets post to log in.
+    /// The endpoint to which wallets post to log in.
     pub login: String,
-    /// Where wallets post to register.
+    /// The endpoint to which wallets post to register.
     pub register: String,
-    /// Where the page that shows the code asks.
+    /// The endpoint that the page with the code polls.
     pub poll: String,
-    /// Where the service posts events.
+    /// The endpoint to which the service posts events.
     pub events: String,
 }
 
@@ -65,10 +64,10 @@ impl Default for Paths {
     }
 }
 
-/// Serves the four endpoints.
+/// Returns the router of the four endpoints.
 ///
-/// An event is posted to the session's own webhook unless the domain names another place for it, so that events also
-/// arrive where wallets post: what carries `X-Svc-Signature` is an event there, and is checked as one.
+/// The service posts an event to the session's webhook unless the domain has an event URL, so that events also arrive
+/// at the endpoints for wallets: there, a request with `X-Svc-Signature` is checked as an event.
 pub fn router<S: Site + 'static>(receiver: Arc<Receiver<S>>) -> Router {
     let Paths { login, register, poll, events } = receiver.paths.clone();
     Router::new()
@@ -83,7 +82,7 @@ type SharedReceiver<S> = State<Arc<Receiver<S>>>;
 
 async fn on_login<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
     let (parts, body) = read_body(request).await?;
-    Ok(match classify(&signatures(&parts), &body, &app.events, (app.clock)())? {
+    Ok(match classify(&event_headers(&parts), &body, &app.events, (app.clock)())? {
         Post::Event => accept_event(&app, &parts, &body).await,
         Post::Answer => handle_login(&app.site, &body, (app.clock)()).await,
     })
@@ -91,7 +90,7 @@ async fn on_login<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<H
 
 async fn on_register<S: Site>(app: SharedReceiver<S>, request: Request) -> Result<HandlerResponse, HandlerRefusal> {
     let (parts, body) = read_body(request).await?;
-    Ok(match classify(&signatures(&parts), &body, &app.events, (app.clock)())? {
+    Ok(match classify(&event_headers(&parts), &body, &app.events, (app.clock)())? {
         Post::Event => accept_event(&app, &parts, &body).await,
         Post::Answer => handle_register(&app.site, &body, (app.clock)()).await,
     })
@@ -113,9 +112,7 @@ async fn on_poll<S: Site>(
     headers: HeaderMap,
 ) -> HandlerResponse {
     let sid = query.ok().and_then(|Query(query)| query.sid);
-    // HTTP/2 may split the cookies over several lines.
-    let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
-    let cookies = cookies.join("; ");
+    let cookies = cookies(&headers);
     let browser = Browser {
         cookies: Some(&cookies),
         origin: text(&headers, ORIGIN.as_str()),
@@ -126,17 +123,18 @@ async fn on_poll<S: Site>(
 
 async fn accept_event<S: Site>(app: &Receiver<S>, parts: &Parts, body: &[u8]) -> HandlerResponse {
     let source = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    handle_event(&app.site, source, &signatures(parts), body, &app.events, (app.clock)()).await
+    handle_event(&app.site, source, &event_headers(parts), body, &app.events, (app.clock)()).await
 }
 
-pub(crate) fn signatures(parts: &Parts) -> EventHeaders<'_> {
-    EventHeaders {
-        x_svc_signature: text(&parts.headers, X_SVC_SIGNATURE),
-        x_svc_signature_next: text(&parts.headers, X_SVC_SIGNATURE_NEXT),
-        webhook_id: text(&parts.headers, WEBHOOK_ID),
-        webhook_timestamp: text(&parts.headers, WEBHOOK_TIMESTAMP),
-        webhook_signature: text(&parts.headers, WEBHOOK_SIGNATURE),
-    }
+/// Returns the header fields of an event.
+pub(crate) fn event_headers(parts: &Parts) -> EventHeaders<'_> {
+    EventHeaders::from_fields(|name| text(&parts.headers, name))
+}
+
+/// Returns the cookies of a request. HTTP/2 may split them over several header fields.
+pub(crate) fn cookies(headers: &HeaderMap) -> String {
+    let lines: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
+    lines.join("; ")
 }
 
 pub(crate) async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), HandlerRefusal> {
@@ -145,7 +143,8 @@ pub(crate) async fn read_body(request: Request<Body>) -> Result<(Parts, Bytes), 
     Ok((parts, body))
 }
 
-/// A header's text; what is no text is given as one that nothing equals, so that it is not taken for absent.
+/// Returns the text of a header. A value that is not text is returned as one that nothing equals, so that it does not
+/// count as absent.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
 }

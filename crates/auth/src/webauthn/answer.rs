@@ -11,10 +11,10 @@ use super::key::PasskeyKey;
 use super::refusal::PasskeyRefusal;
 use super::relying_party::RelyingParty;
 
-/// The largest answer that is read, in bytes: statements with certificates have a few thousand.
+/// Maximum length of an answer in bytes; attestation statements with certificates have a few thousand.
 const MAX_LENGTH: usize = 32 * 1024;
 
-/// An authenticator's new passkey, as `PublicKeyCredential.toJSON()` writes it.
+/// The registration of a new passkey (`PublicKeyCredential.toJSON()`).
 #[derive(Clone, Debug)]
 pub struct PasskeyRegistration {
     id: PasskeyId,
@@ -25,19 +25,19 @@ pub struct PasskeyRegistration {
 /// A registration that passed every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPasskey {
-    /// What the authenticator calls it.
+    /// The credential id.
     pub id: PasskeyId,
-    /// What it will sign with.
+    /// The public key.
     pub key: PasskeyKey,
-    /// How often it was used, or 0 from authenticators that do not count.
+    /// The signature counter, or 0 if the authenticator does not count.
     pub sign_count: u32,
-    /// As the authenticator wrote it.
+    /// The authenticator data as received.
     pub authenticator_data: Vec<u8>,
-    /// As the browser wrote it.
+    /// The client data as received.
     pub client_data_json: Vec<u8>,
 }
 
-/// A login by passkey, as `PublicKeyCredential.toJSON()` writes it.
+/// A login by passkey (`PublicKeyCredential.toJSON()`).
 #[derive(Clone, Debug)]
 pub struct PasskeyAssertion {
     id: PasskeyId,
@@ -47,50 +47,50 @@ pub struct PasskeyAssertion {
     signature: Vec<u8>,
 }
 
-/// A login by passkey that passed every check. Anybody can repeat the check of the signature with the public key: signed
-/// are the authenticator's data and the SHA-256 of the client data.
+/// A login by passkey that passed every check. The signature covers the authenticator data and the SHA-256 of the
+/// client data and can be verified again with the public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssertedPasskey {
-    /// How often the passkey was used, or 0 from authenticators that do not count. Synchronised passkeys do not.
+    /// The signature counter, or 0 if the authenticator does not count, as for synchronised passkeys.
     pub sign_count: u32,
-    /// As it was sent: DER of an ES256 key, the bare number of an RS256 key.
+    /// The signature as received: DER for an ES256 key, the plain number for an RS256 key.
     pub signature: Vec<u8>,
-    /// As the authenticator wrote it.
+    /// The authenticator data as received.
     pub authenticator_data: Vec<u8>,
-    /// As the browser wrote it.
+    /// The client data as received.
     pub client_data_json: Vec<u8>,
 }
 
 impl PasskeyRegistration {
-    /// Reads a `RegistrationResponseJSON` (Web Authentication, 5.1). Members that it does not need are left alone.
+    /// Parses a `RegistrationResponseJSON` (Web Authentication, 5.1). Other members are ignored.
     ///
     /// # Errors
-    /// [`PasskeyRefusal::Malformed`], and [`PasskeyRefusal::Attestation`] for a statement where there is none.
+    /// [`PasskeyRefusal::Malformed`], and [`PasskeyRefusal::Attestation`] for a statement with the format `none`.
     pub fn parse(json: &str) -> Result<Self, PasskeyRefusal> {
-        let (id, response) = parts::<RegistrationParts>(json)?;
-        let (mut attestation, rest) = Map::read(&bytes(&response.attestation_object)?)
-            .map(|(map, rest)| (map, rest.len()))
-            .ok_or(PasskeyRefusal::Malformed("the attestation is not a map in CBOR"))?;
-        if rest != 0 {
+        let (id, response) = parse_credential::<RegistrationParts>(json)?;
+        let object = decode_base64url(&response.attestation_object)?;
+        let Some((attestation, rest)) = Map::read(&object) else {
+            return Err(PasskeyRefusal::Malformed("the attestation is not a map in CBOR"));
+        };
+        if !rest.is_empty() {
             return Err(PasskeyRefusal::Malformed("something follows the attestation"));
         }
-        let format = attestation.take("fmt").and_then(|value| value.into_text().ok());
-        let statement = attestation.take("attStmt").and_then(Map::of);
-        let data = attestation.take("authData").and_then(|value| value.into_bytes().ok());
-        let (Some(format), Some(statement), Some(authenticator_data)) = (format, statement, data) else {
+        let Some(Attestation { format, statement, authenticator_data }) = Attestation::from_map(attestation) else {
             return Err(PasskeyRefusal::Malformed("the attestation lacks fmt, attStmt or authData"));
         };
-        // Other formats say who made the authenticator. Nobody asked, so nobody believes it.
+        // Statements of other formats name the manufacturer of the authenticator; they are not requested and not used.
         if format == "none" && !statement.is_empty() {
             return Err(PasskeyRefusal::Attestation);
         }
-        Ok(Self { id, client_data: ClientData::parse(bytes(&response.client_data)?)?, authenticator_data })
+        let client_data = ClientData::parse(decode_base64url(&response.client_data)?)?;
+        Ok(Self { id, client_data, authenticator_data })
     }
 
-    /// The new passkey, if this relying party's page asked for it with this challenge and the person was verified.
+    /// Verifies that the page of this relying party requested the passkey with this challenge and that the user was
+    /// verified.
     ///
     /// # Errors
-    /// The first check that fails.
+    /// The first failed check.
     pub fn verify(&self, rp: &RelyingParty, challenge: &[u8; 32]) -> Result<NewPasskey, PasskeyRefusal> {
         self.client_data.check(Ceremony::Create, rp, challenge)?;
         let data = AuthenticatorData::parse(&self.authenticator_data)?;
@@ -110,41 +110,46 @@ impl PasskeyRegistration {
 }
 
 impl PasskeyAssertion {
-    /// Reads an `AuthenticationResponseJSON` (Web Authentication, 5.1). Members that it does not need are left alone.
+    /// Parses an `AuthenticationResponseJSON` (Web Authentication, 5.1). Other members are ignored.
     ///
     /// # Errors
     /// [`PasskeyRefusal::Malformed`].
     pub fn parse(json: &str) -> Result<Self, PasskeyRefusal> {
-        let (id, response) = parts::<AssertionParts>(json)?;
-        // Authenticators that have nothing to say about the user send nothing, null or no bytes.
-        let handle = response.user_handle.filter(|text| !text.is_empty());
-        let user_handle = handle.map(|text| PasskeyHandle::parse(&text)).transpose();
+        let (id, response) = parse_credential::<AssertionParts>(json)?;
+        let user_handle = match response.user_handle.as_deref() {
+            // Authenticators without a user handle leave it out or send null or an empty text.
+            None | Some("") => None,
+            Some(text) => Some(
+                PasskeyHandle::parse(text)
+                    .map_err(|_| PasskeyRefusal::Malformed("userHandle is not one of this server"))?,
+            ),
+        };
         Ok(Self {
             id,
-            user_handle: user_handle.map_err(|_| PasskeyRefusal::Malformed("userHandle is not one of this server"))?,
-            client_data: ClientData::parse(bytes(&response.client_data)?)?,
-            authenticator_data: bytes(&response.authenticator_data)?,
-            signature: bytes(&response.signature)?,
+            user_handle,
+            client_data: ClientData::parse(decode_base64url(&response.client_data)?)?,
+            authenticator_data: decode_base64url(&response.authenticator_data)?,
+            signature: decode_base64url(&response.signature)?,
         })
     }
 
-    /// Which passkey this is said to be: its key is looked up by it.
+    /// Returns the credential id, by which the public key is looked up.
     #[must_use]
     pub fn id(&self) -> &PasskeyId {
         &self.id
     }
 
-    /// Whose passkey the authenticator says it is. It is not signed.
+    /// Returns the user handle. It is not covered by the signature.
     #[must_use]
     pub fn user_handle(&self) -> Option<&PasskeyHandle> {
         self.user_handle.as_ref()
     }
 
-    /// What the answer proves, if this relying party's page asked for it with this challenge, the person was verified
-    /// and `key` signed it.
+    /// Verifies that the page of this relying party requested the login with this challenge, that the user was verified
+    /// and that the signature is valid for `key`.
     ///
     /// # Errors
-    /// The first check that fails.
+    /// The first failed check.
     pub fn verify(
         &self,
         rp: &RelyingParty,
@@ -195,7 +200,25 @@ struct AssertionParts {
     user_handle: Option<String>,
 }
 
-fn parts<R: DeserializeOwned>(json: &str) -> Result<(PasskeyId, R), PasskeyRefusal> {
+/// The attestation object (Web Authentication, 6.5.4).
+struct Attestation {
+    format: String,
+    statement: Map,
+    authenticator_data: Vec<u8>,
+}
+
+impl Attestation {
+    /// Returns `None` if a member is missing or has the wrong type.
+    fn from_map(mut map: Map) -> Option<Self> {
+        Some(Self {
+            format: map.take("fmt")?.into_text().ok()?,
+            statement: Map::of(map.take("attStmt")?)?,
+            authenticator_data: map.take("authData")?.into_bytes().ok()?,
+        })
+    }
+}
+
+fn parse_credential<R: DeserializeOwned>(json: &str) -> Result<(PasskeyId, R), PasskeyRefusal> {
     if json.len() > MAX_LENGTH {
         return Err(PasskeyRefusal::Malformed("it has more than 32 KiB"));
     }
@@ -208,7 +231,8 @@ fn parts<R: DeserializeOwned>(json: &str) -> Result<(PasskeyId, R), PasskeyRefus
     Ok((id, read.response))
 }
 
-fn bytes(text: &str) -> Result<Vec<u8>, PasskeyRefusal> {
-    let decoded = BASE64URL_NOPAD.decode(text.as_bytes());
-    decoded.map_err(|_| PasskeyRefusal::Malformed("bytes are written in base64url without padding"))
+fn decode_base64url(text: &str) -> Result<Vec<u8>, PasskeyRefusal> {
+    BASE64URL_NOPAD
+        .decode(text.as_bytes())
+        .map_err(|_| PasskeyRefusal::Malformed("bytes are written in base64url without padding"))
 }

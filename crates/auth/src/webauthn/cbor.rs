@@ -1,54 +1,62 @@
-//! CBOR as authenticators write it (RFC 8949), read with bounds. The size of the input bounds the size of what is read.
+//! Bounded reading of CBOR (RFC 8949). The size of the input limits the size of the values.
 
 use ciborium::Value;
 use ciborium::de::from_reader_with_recursion_limit;
 use ciborium::value::Integer;
 
-/// How deep values stand in values: certificates in a list in a statement need three.
+/// Maximum nesting of values; a list of certificates in a statement needs three.
 const DEPTH: usize = 16;
 
-/// A map without two values for one key.
+/// Maximum number of entries of a map: values have no order and no hash, so all pairs of keys are compared.
+const MAX_ENTRIES: usize = 64;
+
+/// A map without duplicate keys.
 pub(super) struct Map(Vec<(Value, Value)>);
 
 impl Map {
-    /// The map at the start, and what stands behind it.
+    /// Reads the map at the start of `bytes`; returns it with the remaining bytes.
     pub(super) fn read(mut bytes: &[u8]) -> Option<(Self, &[u8])> {
         let value = from_reader_with_recursion_limit(&mut bytes, DEPTH).ok()?;
         Some((Self::of(value)?, bytes))
     }
 
-    /// The value as a map.
+    /// Returns the value as a map; `None` for other values, too many entries and duplicate keys.
     pub(super) fn of(value: Value) -> Option<Self> {
         let Value::Map(members) = value else { return None };
-        // Values have no order and no hash: every pair is compared, so there must not be many.
-        let few = members.len() <= 64;
-        let twice = |(at, (key, _)): (usize, &(Value, Value))| members[..at].iter().any(|(earlier, _)| earlier == key);
-        (few && !members.iter().enumerate().any(twice)).then_some(Self(members))
+        if members.len() > MAX_ENTRIES {
+            return None;
+        }
+        for (index, (key, _)) in members.iter().enumerate() {
+            if members[..index].iter().any(|(earlier, _)| earlier == key) {
+                return None;
+            }
+        }
+        Some(Self(members))
     }
 
-    /// Whether nothing is in it.
+    /// Checks whether the map has no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes the value of a text.
+    /// Removes and returns the value of a text key.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         let at = self.0.iter().position(|(found, _)| found.as_text() == Some(key))?;
         Some(self.0.swap_remove(at).1)
     }
 
-    /// The value of a number.
+    /// Returns the value of an integer key.
     pub(super) fn at(&self, key: i64) -> Option<&Value> {
         let key = Value::Integer(Integer::from(key));
         self.0.iter().find_map(|(found, value)| (*found == key).then_some(value))
     }
 
-    /// The number that is the value of a number.
+    /// Returns the integer value of an integer key.
     pub(super) fn number_at(&self, key: i64) -> Option<i128> {
         self.at(key)?.as_integer().map(i128::from)
     }
 
-    /// The bytes that are the value of a number.
+    /// Returns the bytes of an integer key.
     pub(super) fn bytes_at(&self, key: i64) -> Option<&[u8]> {
         self.at(key)?.as_bytes().map(Vec::as_slice)
     }

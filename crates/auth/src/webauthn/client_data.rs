@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use super::refusal::PasskeyRefusal;
 use super::relying_party::RelyingParty;
 
-/// What the browser says about the question that the authenticator answers: bytes of JSON, of which the hash is signed.
+/// The client data: JSON written by the browser; the signature covers its hash.
 #[derive(Clone, Debug)]
 pub(super) struct ClientData {
     bytes: Vec<u8>,
     read: Collected,
 }
 
-/// Members that a later version adds are left alone; the same one twice is refused.
+/// The parsed members. Unknown members are ignored, duplicate members rejected.
 #[derive(Clone, Debug, Deserialize)]
 struct Collected {
     #[serde(rename = "type")]
@@ -26,7 +26,7 @@ struct Collected {
     has_top_origin: bool,
 }
 
-/// What a page asked for.
+/// The requested operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ceremony {
     Create,
@@ -36,7 +36,7 @@ pub(super) enum Ceremony {
 impl ClientData {
     pub(super) fn parse(bytes: Vec<u8>) -> Result<Self, PasskeyRefusal> {
         let text = std::str::from_utf8(&bytes).map_err(|_| PasskeyRefusal::Malformed("client data is UTF-8"))?;
-        // Web Authentication decodes as browsers do, and they leave out a byte order mark.
+        // Web Authentication decodes client data like browsers, which skip a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let read = serde_json::from_str(text).map_err(|_| {
             PasskeyRefusal::Malformed("client data is JSON with one type, challenge and origin, crossOrigin a boolean")
@@ -44,7 +44,7 @@ impl ClientData {
         Ok(Self { bytes, read })
     }
 
-    /// Whether it was asked for by this relying party's own page, for this ceremony and this challenge.
+    /// Checks that a page of this relying party requested it, for this ceremony and this challenge.
     pub(super) fn check(
         &self,
         ceremony: Ceremony,
@@ -71,7 +71,7 @@ impl ClientData {
         &self.bytes
     }
 
-    /// What authenticators sign: their own data, and the hash of this.
+    /// Returns the bytes that the authenticator signs: its own data and the hash of the client data.
     pub(super) fn signed_with(&self, authenticator_data: &[u8]) -> Vec<u8> {
         [authenticator_data, &Sha256::digest(&self.bytes)].concat()
     }
@@ -86,7 +86,7 @@ impl Ceremony {
     }
 }
 
-/// Whatever stands there: `null` is there too.
+/// Accepts every value, including `null`.
 fn is_there<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(value).map(|_| true)
 }

@@ -1,18 +1,19 @@
-//! Whether two numbers are a point on P-256. The verifier refuses a wrong point too, but only once something was signed
-//! with it; a key is stored before that. Nothing here is secret, so nothing takes care to need the same time always.
+//! Checks whether two numbers are a point on P-256. The verifier rejects other points too, but only at the first
+//! signature, and the key is stored before that. No input is secret, so constant time is not needed.
 
-/// A number of 256 bits, the lowest 32 first.
+/// A number of 256 bits, least significant word first.
 type FieldElement = [u32; 8];
 
-/// The field's prime: 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1 (FIPS 186-4, D.1.2.3).
+/// The prime of the field: 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1 (FIPS 186-4, D.1.2.3).
 const PRIME: FieldElement = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 1, 0xffff_ffff];
-/// The curve's constant.
+/// The constant `b` of the curve.
 const B: FieldElement =
     [0x27d2_604b, 0x3bce_3c3e, 0xcc53_b0f6, 0x651d_06b0, 0x7698_86bc, 0xb3eb_bd55, 0xaa3a_93e7, 0x5ac6_35d8];
 
-/// Whether `y² = x³ − 3x + b`, both numbers being big-endian and below the prime.
+/// Checks whether `y² = x³ − 3x + b` and both numbers, big-endian, are below the prime.
 pub(super) fn is_on_p256(x: &[u8; 32], y: &[u8; 32]) -> bool {
-    let (x, y) = (number(x), number(y));
+    let x = number(x);
+    let y = number(y);
     if !is_below_prime(&x) || !is_below_prime(&y) {
         return false;
     }
@@ -49,7 +50,7 @@ fn product(a: &FieldElement, b: &FieldElement) -> FieldElement {
         words[i + 8] = low(carry);
     }
     let c = |at: usize| i64::from(words[at]);
-    // FIPS 186-4, D.2.3: what stands above 2²⁵⁶ comes back as sums of its words.
+    // FIPS 186-4, D.2.3: the words above 2²⁵⁶ are added to and subtracted from the lower words.
     reduced([
         c(0) + c(8) + c(9) - c(11) - c(12) - c(13) - c(14),
         c(1) + c(9) + c(10) - c(12) - c(13) - c(14) - c(15),
@@ -62,7 +63,7 @@ fn product(a: &FieldElement, b: &FieldElement) -> FieldElement {
     ])
 }
 
-/// Brings words that may be too large, or negative, below the prime.
+/// Reduces words that may be too large or negative modulo the prime.
 fn reduced(mut words: [i64; 8]) -> FieldElement {
     loop {
         let mut carry = 0_i64;
@@ -74,10 +75,10 @@ fn reduced(mut words: [i64; 8]) -> FieldElement {
         if carry == 0 && is_below_prime(&digits) {
             return digits;
         }
-        // At least once, or the loop would not end where the digits alone are too large.
+        // At least once: without a carry the digits alone are not below the prime.
         let times = if carry == 0 { 1 } else { carry };
         words = std::array::from_fn(|at| i64::from(digits[at]) - times * i64::from(PRIME[at]));
-        // The carry stood above the highest digit.
+        // The carry belongs above the highest digit.
         words[7] += carry << 32;
     }
 }

@@ -4,53 +4,52 @@ use std::str::FromStr;
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
-/// The name that an authenticator gave a passkey: 1 to 1023 bytes, written in base64url without padding.
+/// The credential id of a passkey: 1 to 1023 bytes, written in base64url without padding.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PasskeyId(Vec<u8>);
 
-/// Who a user is to authenticators (`user.id`): 32 random bytes that say nothing, in 43 characters of base64url without
-/// padding.
+/// The user handle for authenticators (`user.id`): 32 random bytes in 43 characters of base64url without padding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PasskeyHandle([u8; PasskeyHandle::LENGTH]);
 
-/// The text is no name of a passkey.
+/// Error of parsing a credential id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the id of a passkey is 1 to 1023 bytes in base64url without padding")]
 pub struct NotAPasskeyId;
 
-/// The text is no user handle.
+/// Error of parsing a user handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the user handle of a passkey is 32 bytes as 43 characters of base64url without padding")]
 pub struct NotAPasskeyHandle;
 
 impl PasskeyId {
-    /// What an authenticator may give at most (Web Authentication, 4).
+    /// Maximum length in bytes (Web Authentication, 4).
     pub const MAX_LENGTH: usize = 1023;
 
-    /// Takes the bytes of a name.
+    /// Creates an id from its bytes.
     ///
     /// # Errors
-    /// [`NotAPasskeyId`] for none, and for more than [`PasskeyId::MAX_LENGTH`].
+    /// [`NotAPasskeyId`] for no bytes and for more than [`PasskeyId::MAX_LENGTH`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAPasskeyId> {
         let fits = (1..=Self::MAX_LENGTH).contains(&bytes.len());
         fits.then(|| Self(bytes.to_owned())).ok_or(NotAPasskeyId)
     }
 
-    /// Reads its one spelling.
+    /// Parses the canonical form.
     ///
     /// # Errors
-    /// [`NotAPasskeyId`] for another text.
+    /// [`NotAPasskeyId`] for any other text.
     pub fn parse(text: &str) -> Result<Self, NotAPasskeyId> {
-        // 1023 bytes are 1364 characters: no more is decoded.
+        // 1023 bytes are 1364 characters.
         if text.len() > 1364 {
             return Err(NotAPasskeyId);
         }
         Self::from_bytes(&BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| NotAPasskeyId)?)
     }
 
-    /// Its bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -58,19 +57,19 @@ impl PasskeyId {
 }
 
 impl PasskeyHandle {
-    /// How many bytes it has.
+    /// Length in bytes.
     pub const LENGTH: usize = 32;
 
-    /// Makes one of random bytes.
+    /// Creates a handle from random bytes.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Self {
         Self(bytes)
     }
 
-    /// Reads its one spelling.
+    /// Parses the canonical form.
     ///
     /// # Errors
-    /// [`NotAPasskeyHandle`] for another text.
+    /// [`NotAPasskeyHandle`] for any other text.
     pub fn parse(text: &str) -> Result<Self, NotAPasskeyHandle> {
         if text.len() != 43 {
             return Err(NotAPasskeyHandle);
@@ -79,7 +78,7 @@ impl PasskeyHandle {
         bytes.try_into().map(Self).map_err(|_| NotAPasskeyHandle)
     }
 
-    /// Its bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; Self::LENGTH] {
         &self.0

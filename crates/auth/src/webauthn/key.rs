@@ -8,7 +8,7 @@ use super::spki::Spki;
 
 /// The public key of a passkey: a point on P-256, or an RSA key of 2048 to 4096 bits.
 ///
-/// It is stored as its `SubjectPublicKeyInfo` in lower-case hex, which libraries of every language read.
+/// It is stored as `SubjectPublicKeyInfo` in lower-case hex, a format with wide library support.
 ///
 /// ```
 /// use signpost_auth::{PasskeyAlgorithm, PasskeyKey};
@@ -31,7 +31,7 @@ enum KeyParts {
     Rs256 { n: Vec<u8>, e: Vec<u8> },
 }
 
-/// How a passkey signs: what is offered to authenticators, the better one first.
+/// The signature algorithms offered to authenticators, the preferred one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PasskeyAlgorithm {
     /// ECDSA on P-256 with SHA-256.
@@ -40,19 +40,19 @@ pub enum PasskeyAlgorithm {
     Rs256,
 }
 
-/// The text or the numbers are no public key that a passkey may have.
+/// Error of parsing the public key of a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedPasskeyKey {
-    /// Not `SubjectPublicKeyInfo` in its one spelling, of one of the two kinds.
+    /// Not a `SubjectPublicKeyInfo` in DER with one of the two algorithms.
     #[error("a passkey's public key is a SubjectPublicKeyInfo of P-256 or RSA in hex, DER")]
     NotSpki,
-    /// No point of P-256 has these coordinates, or it is compressed.
+    /// Not a point on P-256, or a compressed point.
     #[error("the public key is not an uncompressed point on P-256")]
     NotOnCurve,
-    /// A modulus that is too small, too large, even or padded.
+    /// The modulus is too small, too large, even or padded.
     #[error("an RSA key has 2048 to 4096 bits and an odd modulus")]
     Modulus,
-    /// An exponent that no verifier takes.
+    /// The exponent is not supported by verifiers.
     #[error("the exponent of an RSA key is odd, at least 3 and below 2^33")]
     Exponent,
 }
@@ -61,7 +61,7 @@ impl PasskeyAlgorithm {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Es256, Self::Rs256];
 
-    /// Its number in the COSE registry, as `pubKeyCredParams` names it.
+    /// Returns the number in the COSE registry, used in `pubKeyCredParams`.
     #[must_use]
     pub fn cose(self) -> i64 {
         match self {
@@ -72,12 +72,12 @@ impl PasskeyAlgorithm {
 }
 
 impl PasskeyKey {
-    /// Reads a `SubjectPublicKeyInfo` in hex of any case.
+    /// Parses a `SubjectPublicKeyInfo` in hex of any case.
     ///
     /// # Errors
-    /// [`MalformedPasskeyKey`] says what is wrong with it.
+    /// [`MalformedPasskeyKey`] with the violated rule.
     pub fn parse_hex(hex: &str) -> Result<Self, MalformedPasskeyKey> {
-        // The largest key has 550 bytes: no more is decoded.
+        // The largest key has 550 bytes.
         if hex.len() > 1_200 {
             return Err(MalformedPasskeyKey::NotSpki);
         }
@@ -88,15 +88,18 @@ impl PasskeyKey {
         }
     }
 
-    /// A key of the uncompressed form of a point (SEC 1, 2.3.4).
+    /// Creates a key from an uncompressed point (SEC 1, 2.3.4).
     pub(super) fn from_point(point: &[u8]) -> Result<Self, MalformedPasskeyKey> {
         let point: [u8; 65] = point.try_into().map_err(|_| MalformedPasskeyKey::NotOnCurve)?;
-        let half = |from: usize| std::array::from_fn(|at| point[from + at]);
-        let is_point = point[0] == 4 && is_on_p256(&half(1), &half(33));
-        is_point.then_some(Self(KeyParts::Es256(point))).ok_or(MalformedPasskeyKey::NotOnCurve)
+        let x = std::array::from_fn(|at| point[1 + at]);
+        let y = std::array::from_fn(|at| point[33 + at]);
+        if point[0] != 4 || !is_on_p256(&x, &y) {
+            return Err(MalformedPasskeyKey::NotOnCurve);
+        }
+        Ok(Self(KeyParts::Es256(point)))
     }
 
-    /// A key of its two numbers, big-endian, without leading zeros.
+    /// Creates a key from modulus and exponent, big-endian, without leading zeros.
     pub(super) fn from_rsa(n: &[u8], e: &[u8]) -> Result<Self, MalformedPasskeyKey> {
         let bits = n.first().map_or(0, |first| 8 * n.len() - first.leading_zeros() as usize);
         if n.first() == Some(&0) || !(2048..=4096).contains(&bits) || n.last().is_none_or(|last| last % 2 == 0) {
@@ -109,7 +112,7 @@ impl PasskeyKey {
         Ok(Self(KeyParts::Rs256 { n: n.to_owned(), e: e.to_owned() }))
     }
 
-    /// Its one spelling: `SubjectPublicKeyInfo` in DER, in lower-case hex.
+    /// Returns the canonical form: `SubjectPublicKeyInfo` in DER, in lower-case hex.
     #[must_use]
     pub fn canonical(&self) -> String {
         let spki = match &self.0 {
@@ -119,7 +122,7 @@ impl PasskeyKey {
         HEXLOWER.encode(&spki.to_der())
     }
 
-    /// How it signs.
+    /// Returns the signature algorithm.
     #[must_use]
     pub fn algorithm(&self) -> PasskeyAlgorithm {
         match self.0 {
@@ -128,8 +131,8 @@ impl PasskeyKey {
         }
     }
 
-    /// Whether it signed these bytes, which are hashed once. The signature of a point is DER, that of an RSA key as long
-    /// as the key.
+    /// Verifies a signature over the SHA-256 of `message`. A signature of a point is DER, that of an RSA key as long as
+    /// the modulus.
     #[must_use]
     pub fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
         match &self.0 {

@@ -1,7 +1,6 @@
-//! Passkeys: what an authenticator registers and asserts for a person (Web Authentication, Level 3).
+//! Registration of passkeys and logins by passkey (Web Authentication, Level 3).
 //!
-//! As everywhere in this crate, time and randomness are arguments; the challenge that is checked is 32 bytes which the
-//! caller knows. Nothing here remembers what was answered before: that an answer counts once is the session's rule.
+//! The caller passes the expected challenge of 32 bytes. No state is kept: the session prevents a replay.
 
 mod answer;
 mod authenticator_data;

@@ -1,55 +1,55 @@
 use super::key::MalformedPasskeyKey;
 
-/// Why an authenticator's answer is not accepted. The checks are those of Web Authentication, sections 7.1 and 7.2; the
-/// first that fails is named.
+/// Reason why the answer of an authenticator is rejected: the first failed check of Web Authentication, sections 7.1
+/// and 7.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PasskeyRefusal {
-    /// It cannot be read.
+    /// The answer is malformed.
     #[error("not an authenticator's answer: {0}")]
     Malformed(&'static str),
-    /// The client answered the other question: a registration for a login, or the other way round.
+    /// The answer is of the other ceremony: a registration instead of a login, or the reverse.
     #[error("the client data is of another type: webauthn.create registers, webauthn.get logs in")]
     Type,
-    /// It answers another challenge.
+    /// The answer is for another challenge.
     #[error("the client data names another challenge")]
     Challenge,
-    /// A page of another origin asked.
+    /// The request came from a page of another origin.
     #[error("the client data names another origin")]
     Origin,
-    /// A page in a frame of another site asked.
+    /// The request came from a page in a frame of another site.
     #[error("a frame of another site asked, or may have: crossOrigin must be false, topOrigin absent")]
     CrossOrigin,
-    /// The authenticator answered for another relying party.
+    /// The answer is for another relying party.
     #[error("the authenticator answered for another relying party")]
     RelyingParty,
-    /// Nobody was there.
+    /// The user was not present.
     #[error("the authenticator has not found anybody present")]
     UserPresence,
-    /// Somebody was there, but neither fingerprint, face nor PIN was asked for.
+    /// The user was present but not verified by fingerprint, face or PIN.
     #[error("the authenticator has not verified the user")]
     UserVerification,
-    /// It is backed up though it cannot be.
+    /// The flags are backed up, but not backup eligible.
     #[error("the flags say backed up, but not that it may be")]
     Backup,
-    /// The key signs in a way that was not offered.
+    /// The algorithm of the key was not offered.
     #[error("the key's algorithm was not offered: it is ES256 or RS256")]
     Algorithm,
-    /// The key cannot be used.
+    /// The key is not valid.
     #[error("{0}")]
     Key(#[from] MalformedPasskeyKey),
-    /// The authenticator names another credential than the client.
+    /// Authenticator data and client name different credentials.
     #[error("client and authenticator name different credentials")]
     CredentialId,
-    /// An attestation that says nothing, and has a statement.
+    /// The attestation has the format `none` and a statement.
     #[error("an attestation of format none has a statement")]
     Attestation,
-    /// Another key signed, or other bytes.
+    /// The signature is not valid for the key and these bytes.
     #[error("the signature is not that of the passkey's key")]
     Signature,
 }
 
 impl PasskeyRefusal {
-    /// One word, for logs and tests.
+    /// Returns one word, for logs and tests.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

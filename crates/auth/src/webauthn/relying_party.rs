@@ -1,6 +1,8 @@
 use url::{Host, Url};
 
-/// Whom passkeys belong to: a host, and the one origin that may ask for them.
+use crate::lnurl::is_this_machine;
+
+/// The relying party of passkeys: a host and the origin of its pages.
 ///
 /// ```
 /// use signpost_auth::RelyingParty;
@@ -16,24 +18,23 @@ pub struct RelyingParty {
 }
 
 impl RelyingParty {
-    /// That of an address. `None` where browsers offer no passkeys: an IP address is no `rp.id`, and without encryption
-    /// only `localhost` and the names below it are trusted.
+    /// Creates the relying party of a URL. Returns `None` if browsers offer no passkeys there: an IP address is not a
+    /// valid `rp.id`, and without TLS only `localhost` and its subdomains are trusted.
     #[must_use]
     pub fn of(origin: &str) -> Option<Self> {
         let url = Url::parse(origin).ok()?;
         let Some(Host::Domain(id)) = url.host() else { return None };
-        let is_this_machine = id == "localhost" || id.ends_with(".localhost");
-        let trusted = url.scheme() == "https" || (url.scheme() == "http" && is_this_machine);
-        trusted.then(|| Self { id: id.to_owned(), origin: url.origin().ascii_serialization() })
+        let is_trusted = url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(&url));
+        is_trusted.then(|| Self { id: id.to_owned(), origin: url.origin().ascii_serialization() })
     }
 
-    /// `rp.id`: the host, in ASCII, without a port.
+    /// Returns `rp.id`: the host in ASCII, without a port.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The origin as browsers write it into client data.
+    /// Returns the origin as browsers write it into client data.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin

@@ -1,4 +1,4 @@
-//! Public keys in DER (RFC 5280, 4.1.2.7), as `SubjectPublicKeyInfo`: the few bytes that two kinds of key need.
+//! Public keys as `SubjectPublicKeyInfo` in DER (RFC 5280, 4.1.2.7), for two kinds of keys.
 
 /// `AlgorithmIdentifier` of a point on P-256 (RFC 5480).
 const P256: &[u8] = &[
@@ -12,9 +12,9 @@ const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
 const SEQUENCE: u8 = 0x30;
 
-/// What a `SubjectPublicKeyInfo` contains.
+/// The key in a `SubjectPublicKeyInfo`.
 pub(super) enum Spki<'a> {
-    /// The point as it stands: `04`, x, y.
+    /// The uncompressed point: `04`, x, y.
     P256(&'a [u8]),
     /// Modulus and exponent, big-endian, without leading zeros.
     Rsa { n: &'a [u8], e: &'a [u8] },
@@ -26,10 +26,8 @@ impl<'a> Spki<'a> {
         if let Some(key) = body.strip_prefix(P256) {
             return Some(Self::P256(bits(key)?));
         }
-        let ([], rest) = element(SEQUENCE, bits(body.strip_prefix(RSA)?)?).map(|(key, rest)| (rest, key))? else {
-            return None;
-        };
-        let (n, rest) = element(INTEGER, rest)?;
+        let (numbers, []) = element(SEQUENCE, bits(body.strip_prefix(RSA)?)?)? else { return None };
+        let (n, rest) = element(INTEGER, numbers)?;
         let (e, []) = element(INTEGER, rest)? else { return None };
         Some(Self::Rsa { n: magnitude(n)?, e: magnitude(e)? })
     }
@@ -43,7 +41,7 @@ impl<'a> Spki<'a> {
     }
 }
 
-/// The whole bytes of a bit string that is all there is.
+/// Returns the bytes of a bit string without unused bits and without following elements.
 fn bits(der: &[u8]) -> Option<&[u8]> {
     match element(BIT_STRING, der)? {
         ([0, whole @ ..], []) => Some(whole),
@@ -51,7 +49,7 @@ fn bits(der: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A positive number's bytes without the zero that keeps it positive.
+/// Returns the bytes of a positive number without the leading zero of its sign.
 fn magnitude(integer: &[u8]) -> Option<&[u8]> {
     match integer {
         [0, rest @ ..] if rest.first().is_some_and(|&first| first >= 0x80) => Some(rest),
@@ -61,11 +59,12 @@ fn magnitude(integer: &[u8]) -> Option<&[u8]> {
 }
 
 fn integer(magnitude: &[u8]) -> Vec<u8> {
-    let keeps_positive: &[u8] = if magnitude.first().is_some_and(|&first| first >= 0x80) { &[0] } else { &[] };
-    encoded(INTEGER, &[keeps_positive, magnitude].concat())
+    let sign: &[u8] = if magnitude.first().is_some_and(|&first| first >= 0x80) { &[0] } else { &[] };
+    encoded(INTEGER, &[sign, magnitude].concat())
 }
 
-/// One element with this tag, and what stands behind it. Lengths have their one spelling, and at most two bytes.
+/// Reads an element with this tag; returns its content and the remaining bytes. Lengths must be minimal and have at
+/// most two bytes.
 fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = match *der.strip_prefix(&[tag])? {
         [length @ 0..=0x7f, ref rest @ ..] | [0x81, length @ 0x80..=0xff, ref rest @ ..] => (usize::from(length), rest),

@@ -1,105 +1,109 @@
 //! Texts that name an area: states and countries, which are too large to search around, and counties.
 
-use super::around::says_no_place;
-use super::asked::Asked;
+use super::around::has_only_filler_words;
 use super::county::County;
 use super::exact::MAX_ALTERNATIVES;
-use super::parts::{names_a_thing, pairs};
+use super::location_text::LocationText;
+use super::parts::{names_a_thing, split_at_prepositions};
 use super::query::{Query, Within};
-use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind, distinct};
+use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
 use super::steps::PlaceAnswer;
 use super::{Gazetteer, Place, PlaceNote};
 use crate::country::Country;
 use crate::fold::{fold, words};
 use crate::region::Region;
 
-/// Words that say of a name that it is that of a county.
+/// Kinds in the names of counties.
 const KINDS: [&str; 5] = ["county", "parish", "borough", "municipio", "area"];
+/// Minimum population of a place whose name has only filler words.
+const LARGE: u32 = 20_000;
 
 impl Gazetteer {
-    /// A text that only says where the asker is, or nothing of where.
-    pub(super) fn no_place(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let is_nothing = asked.text.eq_ignore_ascii_case("n/a");
-        if !(is_nothing || says_no_place(asked.text)) || names_region(asked.text) || fold(asked.text).is_empty() {
+    /// Rejects a text that refers to the user's own position, or contains no place.
+    pub(super) fn no_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let text = location.text;
+        let has_no_place = text.eq_ignore_ascii_case("n/a") || has_only_filler_words(text);
+        if !has_no_place || names_region(text) {
             return None;
         }
-        let is_large = |named: u32| named.is_multiple_of(2) && self.population(named / 2) >= 20_000;
-        let has_several_words = asked.text.contains(char::is_whitespace);
-        if has_several_words && self.named(&fold(asked.text), Within::Anywhere).next().is_some_and(is_large) {
+        let name = fold(text);
+        if name.is_empty() {
             return None;
         }
-        let in_region = |query: &&Query<'_>| matches!(query.within, Within::Region(_));
-        let is_known = |query: &Query<'_>| self.named(&query.name, query.within).next().is_some();
-        if asked.queries().iter().filter(in_region).any(is_known) {
+        if text.contains(char::is_whitespace)
+            && let Some(place) = self.named(&name, Within::Anywhere).next()
+            && place.is_main_name()
+            && self.population(place.place()) >= LARGE
+        {
             return None;
+        }
+        for query in location.queries() {
+            if matches!(query.within, Within::Region(_)) && self.named(&query.name, query.within).next().is_some() {
+                return None;
+            }
         }
         let reason = format!(
-            "{:?} does not say where. The place of the person who asks is not known here: ask them for a city and \
-             state, a ZIP code or coordinates",
-            asked.text
+            "{text:?} does not say where. The place of the person who asks is not known here: ask them for a city and \
+             state, a ZIP code or coordinates"
         );
         Some(Err(Unresolved::new(UnresolvedKind::OwnPlace, reason)))
     }
 
-    /// A state or country, with the largest cities of it.
-    pub(super) fn area_alone(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let mut areas = asked.areas().to_vec();
+    /// Rejects a state or country, and suggests its largest cities.
+    pub(super) fn area_alone(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let mut areas = location.areas().to_vec();
         if areas.is_empty() {
-            areas = area_in_words(asked.bare);
+            areas.extend(area_in_words(location.core));
         }
-        if areas.is_empty() {
-            // Somewhere in Florida
-            let parts = pairs(asked.bare);
-            let area =
-                parts.into_iter().find(|(what, _)| says_no_place(what) && !names_a_thing(what)).map(|(_, area)| area);
-            let area = area.map(|area| asked.part(area)).filter(|area| !area.areas().is_empty());
-            if let Some(city) = area.as_ref().and_then(|area| self.place_by_name(area)) {
+        // Somewhere in Florida
+        if areas.is_empty()
+            && let Some(area) = area_after_filler_words(location)
+        {
+            if let Some(city) = self.place_by_name(&area) {
                 return Some(city);
             }
-            areas = area.map(|area| area.areas().to_vec()).unwrap_or_default();
+            areas = area.areas().to_vec();
         }
         if areas.is_empty() {
             return None;
         }
         let suggestions = self.largest_of(&areas);
-        Some(Err(Unresolved { suggestions, ..Unresolved::too_large(asked.bare) }))
+        Some(Err(Unresolved { suggestions, ..Unresolved::too_large(location.core) }))
     }
 
-    /// The largest places of some areas.
-    pub(super) fn largest_of(&self, areas: &[Within]) -> Vec<Place> {
+    /// Returns the largest places of some areas.
+    fn largest_of(&self, areas: &[Within]) -> Vec<Place> {
         let mut largest: Vec<u32> = areas.iter().flat_map(|within| self.largest(*within)).collect();
         // Places are numbered by size.
         largest.sort_unstable();
-        distinct(largest, MAX_ALTERNATIVES).into_iter().map(|at| self.place(at)).collect()
+        largest.dedup();
+        largest.truncate(MAX_ALTERNATIVES);
+        largest.into_iter().map(|at| self.place(at)).collect()
     }
 
-    /// The county that a text names, with its state; without one only where no other state has one of that name.
-    pub(super) fn county_by_name(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        asked.queries().iter().filter(|query| query.before.is_none()).find_map(|query| self.county_asked(query))
+    /// Returns the county that a text names. Without a state, only if one state has a county of that name.
+    pub(super) fn county_by_name(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        location.queries().iter().filter(|query| query.before.is_none()).find_map(|query| self.county_of_query(query))
     }
 
-    fn county_asked(&self, query: &Query<'_>) -> Option<PlaceAnswer> {
+    fn county_of_query(&self, query: &Query<'_>) -> Option<PlaceAnswer> {
         let name = county_name(query);
         let is_county = KINDS.iter().any(|kind| name.ends_with(kind));
         if !is_county && !matches!(query.within, Within::Region(_)) {
             return None;
         }
         let mut counties: Vec<County> = self.counties(&name, query.within).collect();
-        match &counties[..] {
-            [] => None,
-            [only] => {
-                let middle = Resolved::at(only.name.clone(), only.point, PlaceSource::County, 0.7);
-                let of = format!("{}, {}", only.name, only.region);
-                let county = Resolved { region: Some(only.region), country: Some(only.region.country()), ..middle };
-                Some(Ok(county.with_note(PlaceNote::Middle { of })))
-            }
-            _ => {
-                counties.truncate(MAX_ALTERNATIVES);
-                let reason = format!("several counties are called {:?}; name the state", query.written);
-                let suggestions = counties.into_iter().map(|county| self.place_of_county(county)).collect();
-                Some(Err(Unresolved { suggestions, ..Unresolved::new(UnresolvedKind::Ambiguous, reason) }))
-            }
+        if counties.len() > 1 {
+            counties.truncate(MAX_ALTERNATIVES);
+            let reason = format!("several counties are called {:?}; name the state", query.written);
+            let suggestions = counties.into_iter().map(|county| self.place_of_county(county)).collect();
+            return Some(Err(Unresolved { suggestions, ..Unresolved::new(UnresolvedKind::Ambiguous, reason) }));
         }
+        let County { name, region, point } = counties.pop()?;
+        let of = format!("{name}, {region}");
+        let middle = Resolved::at(name, point, PlaceSource::County, 0.7);
+        let county = Resolved { region: Some(region), country: Some(region.country()), ..middle };
+        Some(Ok(county.with_note(PlaceNote::Middle { of })))
     }
 
     fn place_of_county(&self, County { name, region, point }: County) -> Place {
@@ -107,44 +111,72 @@ impl Gazetteer {
     }
 }
 
-/// Whether a text has the code of a region, in capitals or behind a comma: `IN`, `ME` and `OR` are words as well.
+/// Checks for the code of a region in capitals or after a comma: `IN`, `ME` and `OR` are words as well.
 fn names_region(text: &str) -> bool {
-    let is_upper = |text: &str| text.bytes().all(|letter| !letter.is_ascii_lowercase());
-    let is_code = |word: &str| word.len() == 2 && is_upper(word) && Region::parse(word).is_some();
-    let behind_comma = text.rsplit_once(',').is_some_and(|(_, end)| Region::parse(end).is_some());
-    let is_cut_short = text.ends_with('.') && Region::parse_ending(text).is_some();
-    behind_comma || is_cut_short || is_code(text) || (!is_upper(text) && text.split_whitespace().any(is_code))
+    if let Some((_, end)) = text.rsplit_once(',')
+        && Region::parse(end).is_some()
+    {
+        return true;
+    }
+    if text.ends_with('.') && Region::parse_ending(text).is_some() {
+        return true;
+    }
+    is_region_code(text) || (has_lowercase(text) && text.split_whitespace().any(is_region_code))
 }
 
-/// The areas that a text names with more words than their name: `the state of Texas`, `Texas, USA`, `Calif.`
-fn area_in_words(text: &str) -> Vec<Within> {
+fn is_region_code(word: &str) -> bool {
+    word.len() == 2 && !has_lowercase(word) && Region::parse(word).is_some()
+}
+
+fn has_lowercase(text: &str) -> bool {
+    text.bytes().any(|letter| letter.is_ascii_lowercase())
+}
+
+/// Returns the area in a text such as `Somewhere in Florida`.
+fn area_after_filler_words<'a>(location: &LocationText<'a>) -> Option<LocationText<'a>> {
+    let pairs = split_at_prepositions(location.core);
+    let (_, area) = pairs.into_iter().find(|(what, _)| has_only_filler_words(what) && !names_a_thing(what))?;
+    let area = location.part(area);
+    if area.areas().is_empty() { None } else { Some(area) }
+}
+
+/// Returns the region that a text names with other words: `the state of Texas`, `Texas, USA`, `Calif.`
+fn area_in_words(text: &str) -> Option<Within> {
     const BEFORE: [&str; 6] =
         ["all of ", "anywhere in ", "commonwealth of ", "province of ", "state of ", "the state of "];
     const AFTER: [&str; 3] = [" state", " province", " territory"];
-    /// Regions cut short that are words, and names of places, too.
+    /// Abbreviated regions that are also words or names of places.
     const WORDS: [&str; 12] = ["ala", "ark", "cal", "del", "ill", "ind", "man", "miss", "mont", "nev", "ore", "wash"];
     let lower = text.to_lowercase();
     let name = BEFORE.iter().find_map(|before| lower.strip_prefix(before)).unwrap_or(&lower);
-    let name = AFTER.iter().find_map(|after| name.strip_suffix(after)).unwrap_or(name);
-    let last = name.rsplit_once(',').or_else(|| name.rsplit_once(' '));
-    let country = last.and_then(|(_, country)| Country::parse(country));
-    let name = last.filter(|_| country.is_some()).map_or(name, |(name, _)| name.trim_end_matches([',', ' ']));
-    let is_word = !text.ends_with('.') && WORDS.contains(&fold(name).as_str());
-    let region = Region::parse_ending(name).filter(|_| !is_word);
-    let fits = |region: &Region| country.is_none_or(|country| region.country() == country);
-    region.filter(fits).map(Within::Region).into_iter().collect()
+    let mut name = AFTER.iter().find_map(|after| name.strip_suffix(after)).unwrap_or(name);
+    let mut country = None;
+    if let Some((before, last)) = name.rsplit_once(',').or_else(|| name.rsplit_once(' '))
+        && let Some(named) = Country::parse(last)
+    {
+        name = before.trim_end_matches([',', ' ']);
+        country = Some(named);
+    }
+    if !text.ends_with('.') && WORDS.contains(&fold(name).as_str()) {
+        return None;
+    }
+    let region = Region::parse_ending(name)?;
+    if country.is_some_and(|country| region.country() != country) {
+        return None;
+    }
+    Some(Within::Region(region))
 }
 
-/// The folded name of a county, with its kind behind it and written out.
+/// Returns the folded name of a county, with its unabbreviated kind at the end.
 fn county_name(query: &Query<'_>) -> String {
     if let Some(name) = query.name.strip_prefix("countyof") {
         return format!("{name}county");
     }
-    let words = words(query.written);
-    match words.split_last() {
-        Some((last, name)) if !name.is_empty() && ["co", "cnty", "cty", "counties"].contains(&last.as_str()) => {
-            format!("{}county", name.concat())
-        }
-        _ => query.name.clone(),
+    if let Some((last, name)) = words(query.written).split_last()
+        && !name.is_empty()
+        && ["co", "cnty", "cty", "counties"].contains(&last.as_str())
+    {
+        return format!("{}county", name.concat());
     }
+    query.name.clone()
 }

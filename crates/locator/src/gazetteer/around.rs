@@ -1,8 +1,8 @@
-//! Words that people put around a place, and texts that say nothing of where.
+//! Filler words around a place, and texts without a place.
 
 use crate::fold::{long_form, words};
 
-/// Words before a place that do not belong to it, in the languages in which people ask. Sorted.
+/// Filler words before a place, in several languages. Sorted.
 #[rustfmt::skip]
 const BEFORE: [&str; 92] = [
     "a", "al", "am", "any", "are", "around", "at", "atm", "atms", "automat", "automaten", "bei", "best", "bitcoin",
@@ -13,13 +13,13 @@ const BEFORE: [&str; 92] = [
     "on", "one", "ones", "open", "or", "outside", "perto", "please", "postal", "pres", "proche", "s", "sell",
     "show", "some", "tell", "the", "there", "to", "von", "want", "what", "whats", "where", "with", "zip", "zipcode",
 ];
-/// Words after a place that do not belong to it. Sorted.
+/// Filler words after a place. Sorted.
 #[rustfmt::skip]
 const AFTER: [&str; 24] = [
     "area", "around", "atm", "atms", "bitcoin", "bitcoins", "btc", "crypto", "downtown", "here", "kiosk", "kiosks",
     "machine", "machines", "me", "near", "nearby", "now", "open", "please", "right", "thanks", "today", "tonight",
 ];
-/// Words with which people say where they are, or what could be anywhere: `my current location`, `the mall`. Sorted.
+/// Words for the user's own position, or for things that are everywhere: `my current location`, `the mall`. Sorted.
 #[rustfmt::skip]
 const OWN: [&str; 188] = [
     "aca", "actual", "actuelle", "address", "agora", "ahora", "airport", "aktuell", "aktuelle", "aktuellen",
@@ -42,74 +42,74 @@ const OWN: [&str; 188] = [
     "zone", "zu", "zuhause",
 ];
 
-/// Words that may belong to a name as well as stand before it: `De Leon`, `The Colony`. Sorted.
+/// Filler words that may also be the start of a name: `De Leon`, `The Colony`. Sorted.
 const ARTICLES: [&str; 8] = ["al", "de", "der", "do", "em", "en", "the", "von"];
 
-/// The text without what people put around a place, as in `bitcoin atms near Miami`. What is left is never empty.
-pub(super) fn without_words_around(text: &str) -> &str {
-    let mut bare = text.trim();
-    while let Some((first, rest)) = bare.split_once(char::is_whitespace)
+/// Returns the text without the filler words around a place, as in `bitcoin atms near Miami`. The result is never
+/// empty.
+pub(super) fn without_filler_words(text: &str) -> &str {
+    let mut core = text.trim();
+    while let Some((first, rest)) = core.split_once(char::is_whitespace)
         && all_words(first, |word| is_in(&BEFORE, word))
     {
-        bare = rest.trim_start();
+        core = rest.trim_start();
     }
-    while let Some((rest, last)) = bare.rsplit_once(char::is_whitespace)
+    while let Some((rest, last)) = core.rsplit_once(char::is_whitespace)
         && all_words(last, |word| is_in(&AFTER, word))
         && !is_maine(rest, last)
         && (!last.eq_ignore_ascii_case("me") || ends_near(rest))
     {
-        bare = rest.trim_end();
+        core = rest.trim_end();
     }
-    bare
+    core
 }
 
-/// The text without the words around a place, with what may be the beginning of its name.
-pub(super) fn with_its_article<'a>(text: &'a str, bare: &'a str) -> &'a str {
-    let Some(start) = (bare.as_ptr() as usize).checked_sub(text.as_ptr() as usize) else { return bare };
+/// Returns the core of a text with the articles before it, which may be the start of its name.
+pub(super) fn with_its_article<'a>(text: &'a str, core: &'a str) -> &'a str {
+    let Some(start) = (core.as_ptr() as usize).checked_sub(text.as_ptr() as usize) else { return core };
     let (before, _) = text.split_at(start.min(text.len()));
     let articles = before.split_whitespace().rev().take_while(|word| is_in(&ARTICLES, &word.to_lowercase()));
-    let Some(first) = articles.last() else { return bare };
+    let Some(first) = articles.last() else { return core };
     let start = first.as_ptr() as usize - text.as_ptr() as usize;
-    let end = bare.as_ptr() as usize + bare.len() - text.as_ptr() as usize;
-    text.get(start..end).unwrap_or(bare)
+    let end = core.as_ptr() as usize + core.len() - text.as_ptr() as usize;
+    text.get(start..end).unwrap_or(core)
 }
 
-/// Whether a text ends with a word that makes a place of the one behind it: `near me`, not `surprise me`.
+/// Checks for a preposition at the end of a text: `near me`, not `surprise me`.
 fn ends_near(text: &str) -> bool {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     ["near", "around", "by", "to", "close", "closest", "nearest"].iter().any(|word| last.eq_ignore_ascii_case(word))
 }
 
-/// Whether the last word of a text is the state and not the person who asks.
+/// Checks whether the last word of a text is the state of Maine.
 fn is_maine(before: &str, last: &str) -> bool {
     let is_code = last.trim_end_matches('.') == "ME" && before.contains(|letter: char| letter.is_lowercase());
     is_code || (before.ends_with(',') && last.eq_ignore_ascii_case("me"))
 }
 
-/// Whether a text says nothing of where: it has only words around a place, and those with which people say where they
-/// are themselves.
-pub(super) fn says_no_place(text: &str) -> bool {
+/// Checks whether a text has only filler words and words for the user's own position.
+pub(super) fn has_only_filler_words(text: &str) -> bool {
     text.split_whitespace()
         .all(|piece| all_words(piece, |word| is_in(&BEFORE, word) || is_in(&AFTER, word) || is_in(&OWN, word)))
 }
 
 fn all_words(piece: &str, is_known: impl Fn(&str) -> bool) -> bool {
-    // Most are plain, and folding them takes longer than all else here.
-    let bare = piece.trim_end_matches([',', ';', ':', '!', '?']);
-    let mut plain = [0; LONGEST];
-    if let Some(plain) = plain.get_mut(..bare.len())
-        && !bare.is_empty()
-        && bare.bytes().all(|letter| letter.is_ascii_alphanumeric())
+    // Most words are ASCII, and folding them would take most of the time.
+    let core = piece.trim_end_matches([',', ';', ':', '!', '?']);
+    let mut plain = [0; MAX_WORD_BYTES];
+    if let Some(plain) = plain.get_mut(..core.len())
+        && !core.is_empty()
+        && core.bytes().all(|letter| letter.is_ascii_alphanumeric())
     {
-        plain.copy_from_slice(bare.as_bytes());
+        plain.copy_from_slice(core.as_bytes());
         plain.make_ascii_lowercase();
         return std::str::from_utf8(plain).is_ok_and(|word| is_known(long_form(word).unwrap_or(word)));
     }
-    piece.len() <= 4 * LONGEST && words(piece).iter().all(|word| is_known(word))
+    piece.len() <= 4 * MAX_WORD_BYTES && words(piece).iter().all(|word| is_known(word))
 }
 
-/// Letters of the longest of the words.
-const LONGEST: usize = 14;
+/// Maximum length of the filler words in bytes.
+const MAX_WORD_BYTES: usize = 14;
 
 fn is_in(sorted: &[&str], word: &str) -> bool {
     sorted.binary_search(&word).is_ok()
@@ -148,14 +148,14 @@ mod tests {
             "the user's location",
             "the nearest gas station",
         ] {
-            assert!(says_no_place(text), "{text}");
+            assert!(has_only_filler_words(text), "{text}");
         }
         for text in ["Miami", "near me in Austin", "La Jolla", "Home, WA", "The Dalles", "mall in Tulsa"] {
-            assert!(!says_no_place(text), "{text}");
+            assert!(!has_only_filler_words(text), "{text}");
         }
-        assert_eq!(without_words_around("find a bitcoin ATM near me in Austin please"), "Austin");
-        assert_eq!(without_words_around("downtown Portland, ME please"), "Portland, ME");
+        assert_eq!(without_filler_words("find a bitcoin ATM near me in Austin please"), "Austin");
+        assert_eq!(without_filler_words("downtown Portland, ME please"), "Portland, ME");
         let text = "bitcoin atm near De Leon, TX please";
-        assert_eq!(with_its_article(text, without_words_around(text)), "De Leon, TX");
+        assert_eq!(with_its_article(text, without_filler_words(text)), "De Leon, TX");
     }
 }

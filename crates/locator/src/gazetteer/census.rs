@@ -1,30 +1,30 @@
-//! The table of county subdivisions that the Census publishes (`2025_Gaz_cousubs_national.txt`, and those of other
-//! years): separated by `|` since 2025 and by tabs before, where cells are filled up with blanks.
+//! The table of county subdivisions of the Census (`2025_Gaz_cousubs_national.txt`, and those of other years):
+//! separated by `|` since 2025, and before by tabs with padded cells. The order of its columns depends on the year.
 //! `https://www.census.gov/programs-surveys/geography/technical-documentation/records-layout/gaz-record-layouts.html`
-//! describes it. Its columns are found by their names, which the years have in another order.
+//! describes it.
 
 use super::postal_county::county_code;
 use super::subdivision::{Subdivision, names};
 use crate::point::Point;
 use crate::region::Region;
 
-/// The columns that are read.
+/// Names of the columns that are read.
 const COLUMNS: [&str; 6] = ["USPS", "GEOID", "NAME", "FUNCSTAT", "INTPTLAT", "INTPTLONG"];
-/// Governments that are active, alone or together with another one. The others exist in statistics only.
+/// Codes of active governments. The others exist only in statistics.
 const ACTIVE: [&str; 3] = ["A", "B", "C"];
-/// Digits of the number of a county subdivision: 2 of the state, 3 of the county, 5 of its own.
+/// Digits of the number of a county subdivision: 2 for the state, 3 for the county, 5 for the subdivision.
 const GEOID_DIGITS: usize = 10;
 
-/// Where the columns of a table of county subdivisions are.
+/// The positions of the columns in a table of county subdivisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CensusTable {
     separator: char,
-    /// How many there are.
+    /// The number of columns.
     count: usize,
     at: [usize; COLUMNS.len()],
 }
 
-/// A line is not what the table of county subdivisions holds.
+/// A line is no line of a table of county subdivisions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotACensusLine {
     /// The header is that of another table.
@@ -41,25 +41,32 @@ pub enum NotACensusLine {
         /// In the header.
         expected: usize,
     },
-    /// A cell is not what its column holds.
+    /// A cell is invalid.
     #[error("{0} is {1:?}, which is not {2}")]
     Cell(&'static str, String, &'static str),
 }
 
+impl NotACensusLine {
+    fn cell(column: &'static str, cell: &str, expected: &'static str) -> Self {
+        Self::Cell(column, cell.to_owned(), expected)
+    }
+}
+
 impl CensusTable {
-    /// Reads the first line of a table; `None` if it is no header of the Census.
+    /// Reads the first line of a table. `None` if it is no header of the Census.
     ///
     /// # Errors
-    /// [`NotACensusLine::Column`], if it is that of another of its tables.
+    /// [`NotACensusLine::Column`], if it is the header of another table of the Census.
     pub fn read_header(line: &str) -> Option<Result<Self, NotACensusLine>> {
         let line = line.trim_start_matches('\u{feff}');
         let separator = if line.contains('|') { '|' } else { '\t' };
         let cells: Vec<&str> = line.split(separator).map(str::trim).collect();
-        let position = |column: &str| cells.iter().position(|cell| *cell == column);
-        position("GEOID")?;
+        if !cells.contains(&"GEOID") {
+            return None;
+        }
         let mut at = [0; COLUMNS.len()];
         for (at, column) in at.iter_mut().zip(COLUMNS) {
-            match position(column) {
+            match cells.iter().position(|cell| *cell == column) {
                 Some(found) => *at = found,
                 None => return Some(Err(NotACensusLine::Column(column))),
             }
@@ -67,27 +74,27 @@ impl CensusTable {
         Some(Ok(Self { separator, count: cells.len(), at }))
     }
 
-    /// Reads a row; `None` of a subdivision without a government of its own, as most in the south and west are.
+    /// Reads a row. `None` for a subdivision without an active government, as most in the south and west are.
     ///
     /// # Errors
-    /// [`NotACensusLine`], if cells are missing or hold something else.
+    /// [`NotACensusLine`], if cells are missing or invalid.
     pub fn read_row(&self, line: &str) -> Result<Option<Subdivision>, NotACensusLine> {
         let cells: Vec<&str> = line.split(self.separator).map(str::trim).collect();
         if cells.len() != self.count {
             return Err(NotACensusLine::Count { found: cells.len(), expected: self.count });
         }
         let [state, number, written, status, lat, lon] = self.at.map(|at| cells[at]);
-        let wrong = |column, cell: &str, what| NotACensusLine::Cell(column, cell.to_owned(), what);
-        let is_a_number = number.len() == GEOID_DIGITS && number.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_a_number {
-            return Err(wrong("GEOID", number, "the ten digits of a county subdivision"));
+        if number.len() != GEOID_DIGITS || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(NotACensusLine::cell("GEOID", number, "the ten digits of a county subdivision"));
         }
-        let region = Region::parse(state).ok_or_else(|| wrong("USPS", state, "a state's code of two letters"))?;
-        let degrees = |text: &str| text.parse::<f64>().ok();
-        let point = degrees(lat).zip(degrees(lon)).and_then(|(lat, lon)| Point::new(lat, lon));
-        let point = point.ok_or_else(|| wrong("INTPTLAT", lat, "a latitude with a longitude beside it"))?;
+        let Some(region) = Region::parse(state) else {
+            return Err(NotACensusLine::cell("USPS", state, "a state's code of two letters"));
+        };
+        let Some(point) = Point::parse(lat, lon) else {
+            return Err(NotACensusLine::cell("INTPTLAT", lat, "a latitude with a longitude beside it"));
+        };
         if written.is_empty() {
-            return Err(wrong("NAME", written, "a name"));
+            return Err(NotACensusLine::cell("NAME", written, "a name"));
         }
         let is_census_division = written.ends_with(" CCD") || written.ends_with("not defined");
         if is_census_division || !ACTIVE.contains(&status) {

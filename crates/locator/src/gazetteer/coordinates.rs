@@ -1,12 +1,12 @@
-//! Coordinates as people write them.
+//! Coordinates in the usual notations.
 
 use crate::point::Point;
 
-/// A piece of a text of coordinates.
+/// A token of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CoordinateToken {
     Number(f64),
-    /// Ends degrees, minutes or seconds: 0, 1 or 2.
+    /// The unit of the number before it: 0 for degrees, 1 for minutes, 2 for seconds.
     Mark(usize),
     North,
     South,
@@ -15,7 +15,7 @@ enum CoordinateToken {
     Comma,
 }
 
-/// An angle, and the axis that its letter says it is along.
+/// An angle, with the axis if it has a letter.
 struct Angle {
     degrees: f64,
     axis: Option<Axis>,
@@ -27,34 +27,37 @@ enum Axis {
     EastWest,
 }
 
-/// The point that a text gives by its coordinates: decimal degrees, or degrees with minutes and seconds, latitude
-/// first unless letters say otherwise; with a comma, a semicolon or spaces between; or as a `geo:` URI (RFC 5870).
-/// `None` if the text is not of that form or not on the earth.
+/// Parses coordinates: decimal degrees, or degrees with minutes and seconds, with a comma, a semicolon or spaces
+/// between them, or a `geo:` URI (RFC 5870). The latitude comes first unless letters mark the longitude. `None` for
+/// other texts and for points that are not on the earth.
 pub(super) fn parse(text: &str) -> Option<Point> {
     parse_as(text, point)
 }
 
-/// The same with the longitude first, where no letters say which is which.
+/// Parses coordinates with the longitude first, which have no letters.
 pub(super) fn parse_swapped(text: &str) -> Option<Point> {
     parse_as(text, |first, second| {
-        let (lon, lat) = (angle(first)?, angle(second)?);
-        let is_bare = lon.axis.is_none() && lat.axis.is_none();
-        is_bare.then(|| Point::new(lat.degrees, lon.degrees)).flatten()
+        let lon = angle(first)?;
+        let lat = angle(second)?;
+        if lon.axis.is_some() || lat.axis.is_some() {
+            return None;
+        }
+        Point::new(lat.degrees, lon.degrees)
     })
 }
 
-/// Reads two angles as `read` does.
+/// Splits a text into the tokens of two angles, from which `read` creates a point.
 fn parse_as(text: &str, read: impl Fn(&[CoordinateToken], &[CoordinateToken]) -> Option<Point>) -> Option<Point> {
-    // Most texts are names, and need not be taken apart to see that.
-    let text = text.trim();
+    // Most texts are names, which need no tokens.
+    let mut text = text.trim();
     if !text.contains(|letter: char| letter.is_ascii_digit()) {
         return None;
     }
-    let uri = text.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("geo:")).map(|_| &text[4..]);
-    let text = uri.map_or(text, |uri| uri.split(['?', ';']).next().unwrap_or_default());
-    // With a semicolon between them, commas are those of decimals.
-    let decimal = text.contains(';').then(|| text.replace(',', "."));
-    let tokens = tokens(decimal.as_deref().unwrap_or(text))?;
+    if text.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("geo:")) {
+        text = text[4..].split(['?', ';']).next().unwrap_or_default();
+    }
+    // If a semicolon separates the angles, commas are decimal separators.
+    let tokens = if text.contains(';') { tokens(&text.replace(',', "."))? } else { tokens(text)? };
     let mut halves = tokens.split(|token| *token == CoordinateToken::Comma);
     match (halves.next(), halves.next(), halves.next()) {
         (Some(first), Some(second), None) => read(first, second),
@@ -67,7 +70,7 @@ fn parse_as(text: &str, read: impl Fn(&[CoordinateToken], &[CoordinateToken]) ->
     }
 }
 
-/// The longest text of coordinates has 14: two angles of three numbers, three marks and a letter each.
+/// Maximum tokens. The longest coordinates have 14: two angles of three numbers, three marks and a letter each.
 const MAX_TOKENS: usize = 16;
 
 fn tokens(text: &str) -> Option<Vec<CoordinateToken>> {
@@ -87,7 +90,7 @@ fn tokens(text: &str) -> Option<Vec<CoordinateToken>> {
                 .map_or(rest.len(), |end| end + 1);
             tokens.push(CoordinateToken::Number(rest[..end].parse().ok()?));
             rest = &rest[end..];
-            // In 10-20 the minus is not a sign.
+            // In 10-20 the minus is no sign.
             if rest.starts_with(['+', '-']) {
                 return None;
             }
@@ -114,7 +117,8 @@ fn tokens(text: &str) -> Option<Vec<CoordinateToken>> {
 }
 
 fn point(first: &[CoordinateToken], second: &[CoordinateToken]) -> Option<Point> {
-    let (first, second) = (angle(first)?, angle(second)?);
+    let first = angle(first)?;
+    let second = angle(second)?;
     match (first.axis, second.axis) {
         (None, None) | (Some(Axis::NorthSouth), Some(Axis::EastWest)) => Point::new(first.degrees, second.degrees),
         (Some(Axis::EastWest), Some(Axis::NorthSouth)) => Point::new(second.degrees, first.degrees),
@@ -122,7 +126,7 @@ fn point(first: &[CoordinateToken], second: &[CoordinateToken]) -> Option<Point>
     }
 }
 
-/// One angle: a letter before or after it, and one to three numbers, each with its mark or without.
+/// Parses an angle: one to three numbers with or without marks, and an optional letter before or after them.
 fn angle(tokens: &[CoordinateToken]) -> Option<Angle> {
     let (letter, tokens) = match (tokens.first().and_then(compass), tokens.last().and_then(compass)) {
         (Some(_), Some(_)) => return None,
@@ -143,22 +147,21 @@ fn angle(tokens: &[CoordinateToken]) -> Option<Angle> {
         }
     }
     let [degrees, minutes, seconds] = parts;
-    let whole = |part: f64| part.fract() == 0.0;
-    let in_order = (count < 2 || whole(degrees)) && (count < 3 || whole(minutes));
-    if count == 0 || !in_order || !(0.0..60.0).contains(&minutes) || !(0.0..60.0).contains(&seconds) {
+    let is_whole = (count < 2 || degrees.fract() == 0.0) && (count < 3 || minutes.fract() == 0.0);
+    if count == 0 || !is_whole || !(0.0..60.0).contains(&minutes) || !(0.0..60.0).contains(&seconds) {
         return None;
     }
     let negative = degrees.is_sign_negative();
     let size = degrees.abs() + minutes / 60.0 + seconds / 3600.0;
     match letter {
-        // A minus before N or E contradicts it; before S or W it says it again.
+        // A minus contradicts N or E, and repeats S or W.
         Some((_, false)) if negative => None,
         Some((axis, backwards)) => Some(Angle { degrees: if backwards { -size } else { size }, axis: Some(axis) }),
         None => Some(Angle { degrees: if negative { -size } else { size }, axis: None }),
     }
 }
 
-/// The axis of a letter, and whether it counts backwards along it.
+/// Returns the axis of a letter, and whether its direction is negative.
 fn compass(token: &CoordinateToken) -> Option<(Axis, bool)> {
     match token {
         CoordinateToken::North => Some((Axis::NorthSouth, false)),

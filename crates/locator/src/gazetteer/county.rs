@@ -1,4 +1,4 @@
-//! Counties of the United States by name, and the county that a point lies in.
+//! Counties of the United States by name, and the county of a place.
 
 use super::Gazetteer;
 use super::blob::{PlaceArea, StoredCounty};
@@ -7,25 +7,17 @@ use crate::fold::fold;
 use crate::point::Point;
 use crate::region::Region;
 
-/// What a county may be called, folded. Longer ones come before those that they end in.
+/// Folded kinds of counties. Longer kinds come before their own endings.
+#[rustfmt::skip]
 const KINDS: [&str; 11] = [
-    "cityandborough",
-    "cityandcounty",
-    "planningregion",
-    "municipality",
-    "censusarea",
-    "municipio",
-    "borough",
-    "county",
-    "parish",
-    "city",
-    "co",
+    "cityandborough", "cityandcounty", "planningregion", "municipality", "censusarea", "municipio", "borough",
+    "county", "parish", "city", "co",
 ];
 
-/// A county of the United States, or what stands for one: a parish, a borough, an independent city.
+/// A county of the United States or its equivalent: a parish, a borough, an independent city.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct County {
-    /// With its kind: `Cook County`, `Orleans Parish`; of an independent city the name alone.
+    /// The name with its kind: `Cook County`, `Orleans Parish`. Independent cities have no kind.
     pub(super) name: String,
     pub(super) region: Region,
     /// The middle of its postcodes.
@@ -33,35 +25,33 @@ pub(super) struct County {
 }
 
 impl Gazetteer {
-    /// The counties with this folded name, with or without a kind, those with most postcodes of each reading first. If
-    /// some of them are of the kind that it names, only those: Baltimore is a city beside Baltimore County.
+    /// Returns the counties with this folded name, with or without a kind, those with most postcodes first. If some of
+    /// them are of the named kind, only those: Baltimore is a city next to Baltimore County.
     pub(super) fn counties(&self, name: &str, within: Within) -> impl Iterator<Item = County> {
-        let (bare, kind) = without_kind(name);
-        let with_kind: Vec<&StoredCounty> = match kind {
-            Some(_) => self.counties_of_key(bare, within).collect(),
-            None => Vec::new(),
+        let (core, kind) = without_kind(name);
+        let (mut found, of_other_kinds): (Vec<&StoredCounty>, Vec<&StoredCounty>) = match kind {
+            Some(kind) => self.counties_of_key(core, within).partition(|county| self.is_of_kind(county, kind)),
+            None => (Vec::new(), Vec::new()),
         };
-        let is_of_kind = |county: &&StoredCounty| kind.is_some_and(|kind| self.is_of_kind(county, kind));
-        let mut found: Vec<&StoredCounty> = with_kind.iter().copied().filter(is_of_kind).collect();
         if found.is_empty() {
-            // A name may end in what looks like a kind: Charles City County.
-            found = self.counties_of_key(name, within).chain(with_kind).collect();
+            // A name may end in a kind: Charles City County.
+            found = self.counties_of_key(name, within).chain(of_other_kinds).collect();
         }
         found.into_iter().filter_map(|county| self.county(county))
     }
 
-    /// The county of a place, with its kind.
+    /// Returns the county of a place, with its kind.
     pub(super) fn county_of(&self, at: u32) -> Option<&str> {
         self.county_name(self.contents.places[at as usize].county)
     }
 
-    /// Whether a post office of one of a place's names is there: most likely it is the place of that name that people
-    /// of its region mean.
+    /// Returns whether a place has a post office of one of its names: in its region, it is most likely the place that
+    /// is meant by the name.
     pub(super) fn has_post_office(&self, at: u32) -> bool {
         self.contents.places[at as usize].has_post_office
     }
 
-    /// `number` is that of the county + 1, or 0 for none.
+    /// Returns the name of a county that is stored as its number + 1, or 0 for none.
     fn county_name(&self, number: u16) -> Option<&str> {
         let county = self.contents.counties.get(usize::from(number.checked_sub(1)?))?;
         line(&self.contents.county_names, county.name)
@@ -69,17 +59,21 @@ impl Gazetteer {
 
     fn counties_of_key(&self, key: &str, within: Within) -> impl Iterator<Item = &StoredCounty> {
         let counties = &self.contents.counties;
-        let key_of = |county: &StoredCounty| line(&self.contents.county_keys, county.key).unwrap_or_default();
-        let start = counties.partition_point(|county| key_of(county) < key);
-        let end = start + counties[start..].iter().take_while(|county| key_of(county) == key).count();
-        counties[start..end].iter().filter(move |county| within.holds(self.area_of(county)))
+        let start = counties.partition_point(|county| self.county_key(county) < key);
+        let end = start + counties[start..].iter().take_while(|county| self.county_key(county) == key).count();
+        counties[start..end].iter().filter(move |county| within.contains(self.area_of(county)))
     }
 
     fn is_of_kind(&self, county: &StoredCounty, kind: &str) -> bool {
         let name = fold(line(&self.contents.county_names, county.name).unwrap_or_default());
-        let key = line(&self.contents.county_keys, county.key).unwrap_or_default();
-        // An independent city has its kind in no name.
-        name.strip_prefix(key).is_some_and(|own| own == kind || (own.is_empty() && kind == "city"))
+        // The names of independent cities contain no kind.
+        let own = name.strip_prefix(self.county_key(county));
+        own.is_some_and(|own| own == kind || (own.is_empty() && kind == "city"))
+    }
+
+    /// Returns the folded name without the kind.
+    fn county_key(&self, county: &StoredCounty) -> &str {
+        line(&self.contents.county_keys, county.key).unwrap_or_default()
     }
 
     fn county(&self, county: &StoredCounty) -> Option<County> {
@@ -92,17 +86,20 @@ impl Gazetteer {
     }
 }
 
-/// A folded name without the kind before or behind it, and the kind.
+/// Splits a folded name into the name without its kind, and the kind.
 fn without_kind(name: &str) -> (&str, Option<&'static str>) {
     for kind in KINDS {
-        let before = || name.strip_prefix(kind).and_then(|rest| rest.strip_prefix("of"));
-        if let Some(bare) = name.strip_suffix(kind).or_else(before).filter(|bare| !bare.is_empty()) {
-            return (bare, Some(if kind == "co" { "county" } else { kind }));
+        let core = name.strip_suffix(kind).or_else(|| name.strip_prefix(kind)?.strip_prefix("of"));
+        if let Some(core) = core
+            && !core.is_empty()
+        {
+            return (core, Some(if kind == "co" { "county" } else { kind }));
         }
     }
     (name, None)
 }
 
+/// Returns the line that begins at a position.
 fn line(lines: &str, start: u32) -> Option<&str> {
     lines.get(start as usize..)?.lines().next()
 }
@@ -111,6 +108,7 @@ fn line(lines: &str, start: u32) -> Option<&str> {
 mod tests {
     use std::sync::OnceLock;
 
+    use super::super::candidate::Candidate;
     use super::*;
 
     fn gazetteer() -> &'static Gazetteer {
@@ -185,7 +183,7 @@ mod tests {
     #[test]
     fn of_two_places_of_a_name_one_has_the_post_office() {
         let jackson: Vec<u32> =
-            gazetteer().named("jackson", Within::Region(region("NJ"))).map(|named| named / 2).collect();
+            gazetteer().named("jackson", Within::Region(region("NJ"))).map(Candidate::place).collect();
         let county = |at: u32| gazetteer().county_of(at);
         let with: Vec<u32> = jackson.iter().copied().filter(|at| gazetteer().has_post_office(*at)).collect();
         assert_eq!(with.iter().filter_map(|at| county(*at)).collect::<Vec<_>>(), ["Ocean County"]);

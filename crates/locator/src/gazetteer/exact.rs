@@ -1,225 +1,236 @@
-//! Places by their names.
+//! Places by their exact names.
 
-use super::asked::Asked;
+use super::candidate::{Candidate, distinct_places};
+use super::location_text::LocationText;
 use super::query::{Query, Within, is_upper};
-use super::resolve::{PlaceSource, Resolved, distinct};
+use super::resolve::{PlaceSource, Resolved};
 use super::steps::PlaceAnswer;
-use super::{Gazetteer, PlaceNote, likelihood};
+use super::{Gazetteer, Place, PlaceNote};
 use crate::fold::fold;
 use crate::point::Distance;
 use crate::region::Region;
 
-/// Most other places that an answer names.
+/// Maximum alternatives of an answer.
 pub(super) const MAX_ALTERNATIVES: usize = 5;
-/// How likely a place must be for the name of the state or country it lies in, if it is its main name.
+/// Minimum likelihood of a place with the main name of the state or country in which it lies.
 const LIKELY_IN_ITS_AREA: u32 = 10_000;
-/// The same for another name of it: New York City is called New York, Oklahoma City is not called Oklahoma.
+/// Minimum likelihood for an alternate name: New York City is called New York, Oklahoma City is not called Oklahoma.
 const LIKELY_BY_ANOTHER_NAME: u32 = 100_000;
-/// How many people live in a place that is meant by the name of a state or country elsewhere, as Washington is.
+/// Minimum population of a place that is meant by the name of a state or country elsewhere, such as Washington.
 const LARGE_ELSEWHERE: u32 = 500_000;
-/// A place of its name in the region that has no post office is meant if it is so many times as large as one that has.
+/// Minimum factor by which a place without a post office of its name must be larger than one that has it.
 const OUTGROWS_POST_OFFICE: u32 = 20;
-/// Fewest people of a namesake of a place abroad that is meant as often, and how many times smaller it may be.
+/// Minimum population of an equally likely namesake of a place abroad, and the maximum factor by which it is smaller.
 const NAMESAKE: u32 = 20_000;
 const MUCH_SMALLER: u32 = 50;
-/// A smaller place is not called a city by who leaves that word out.
+/// Minimum population of a place called `City` whose name is used without that word.
 const LARGE_CITY: u32 = 100_000;
-/// A place that is so many times less likely than another of its name is not named beside it.
+/// Maximum factor by which an alternative is less likely than the answer.
 const UNLIKELIER: u32 = 100;
-/// A post office of a town's name in its county that is so close is one of the town.
+/// Maximum distance of a post office that belongs to the town of its name in its county.
 const SAME_TOWN: Distance = Distance::miles(40.0);
-/// Fewest likely people of a place that is meant by its bare name beyond doubt.
+/// Minimum likelihood of a place that is certain by its name alone.
 const WELL_KNOWN: u32 = 5_000;
-/// The same outside the United States and Canada.
+/// Minimum likelihood of such a place outside the United States and Canada.
 const WELL_KNOWN_ABROAD: u32 = 100_000;
 
-/// Names that are also words for a part of any city or county. Sorted.
+/// Names that are also words for parts of any city or county. Sorted.
+#[rustfmt::skip]
 const COMMON: [&str; 34] = [
-    "bay",
-    "capitol",
-    "center",
-    "central",
-    "delta",
-    "eastend",
-    "eastside",
-    "harbor",
-    "heights",
-    "hill",
-    "hills",
-    "island",
-    "lake",
-    "lakeside",
-    "moon",
-    "mountain",
-    "northbay",
-    "northend",
-    "northshore",
-    "northside",
-    "park",
-    "port",
-    "river",
-    "riviera",
-    "southbay",
-    "southend",
-    "southshore",
-    "southside",
-    "thevalley",
-    "union",
-    "uptown",
-    "valley",
-    "village",
-    "westside",
+    "bay", "capitol", "center", "central", "delta", "eastend", "eastside", "harbor", "heights", "hill", "hills",
+    "island", "lake", "lakeside", "moon", "mountain", "northbay", "northend", "northshore", "northside", "park",
+    "port", "river", "riviera", "southbay", "southend", "southshore", "southside", "thevalley", "union", "uptown",
+    "valley", "village", "westside",
 ];
 
 impl Gazetteer {
-    /// A place of exactly the name that the text gives, in the area that it names.
-    pub(super) fn place_by_name(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let mut plain = asked.queries().iter().filter(|query| query.before.is_none());
-        // In an area that is named it does not matter whether the text is the name of another.
-        let areas = |query: &Query<'_>| if query.within == Within::Anywhere { asked.areas() } else { &[] };
-        let (query, found) = plain.find_map(|query| Some((query, self.exactly(query, areas(query))?)))?;
+    /// Returns the place with exactly the name in the text, in the area that the text names.
+    pub(super) fn place_by_name(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let mut queries = location.queries().iter().filter(|query| query.before.is_none());
+        let (query, found) = queries.find_map(|query| {
+            // The name may be that of an area too, unless the query names an area for it.
+            let areas = if query.within == Within::Anywhere { location.areas() } else { &[] };
+            Some((query, self.exactly(query, areas)?))
+        })?;
         if query.within != Within::Anywhere {
-            // CA is California first; a village of Canada is a guess.
-            let is_code = matches!(query.within, Within::Country(_)) && asked.bare.ends_with("CA");
-            let is_village =
-                || self.named(&query.name, query.within).all(|named| self.population(named / 2) < LARGE_CITY);
-            return Some(Ok(if is_code && is_village() { found.at_most(0.5) } else { found }));
+            // CA is California rather than Canada, unless a city is meant.
+            let is_guess = matches!(query.within, Within::Country(_))
+                && location.core.ends_with("CA")
+                && !self.has_city(&query.name, query.within);
+            return Some(Ok(if is_guess { found.at_most(0.5) } else { found }));
         }
         // Newton, IA is larger than Newtonia.
-        let located = plain.filter(|query| matches!(query.within, Within::Region(_)));
-        let people = |query: &Query<'_>| {
-            self.named(&query.name, query.within).next().map_or(0, |named| self.population(named / 2))
-        };
-        let larger = located.into_iter().find(|located| people(located) > people(query));
-        Some(Ok(larger.and_then(|query| self.exactly(query, &[])).unwrap_or(found)))
+        for other in queries.filter(|query| matches!(query.within, Within::Region(_))) {
+            let population = self.population_of_likeliest(&other.name, other.within);
+            if population > self.population_of_likeliest(&query.name, query.within) {
+                return Some(Ok(self.exactly(other, &[]).unwrap_or(found)));
+            }
+        }
+        Some(Ok(found))
     }
 
-    /// `areas` are the regions and countries that the name is that of.
+    /// Returns the places with exactly the name of a query. `areas` are the regions and countries with that name.
     pub(super) fn exactly(&self, query: &Query<'_>, areas: &[Within]) -> Option<Resolved> {
+        let is_anywhere = query.within == Within::Anywhere;
         let mut found = self.named_in_order(&query.name, query.within);
         // Virginia, USA
-        let state = match query.within {
-            Within::Country(country) => Region::parse(query.written).filter(|region| region.country() == country),
-            _ => None,
-        };
-        let state = state.map(Within::Region);
+        let state = state_in_country(query);
         let areas = state.as_ref().map_or(areas, std::slice::from_ref);
-        let is_area = (query.within == Within::Anywhere || state.is_some()) && !areas.is_empty();
-        let is_inside = |named: u32| areas.iter().any(|within| within.holds(self.area(named / 2)));
+        let is_area = (is_anywhere || state.is_some()) && !areas.is_empty();
         if is_area {
-            found.retain(|&named| self.outshines_area(named, is_inside(named)));
+            found.retain(|&candidate| self.outranks_area(candidate, self.is_in_any(candidate, areas)));
         }
         self.keep_worth_naming(&mut found, query.within);
         found.truncate(1 + MAX_ALTERNATIVES);
-        let is_elsewhere = is_area && found.first().is_some_and(|named| !is_inside(*named));
-        let resolved = self.resolved(&found, query, PlaceSource::Place)?;
-        // In small letters three of them are a word.
-        let is_short = query.within == Within::Anywhere && query.name.len() <= 3 && !is_upper(query.written);
-        let is_common = query.within == Within::Anywhere && COMMON.binary_search(&query.name.as_str()).is_ok();
-        let is_doubtful =
-            is_elsewhere || is_common || (is_short && found.first().is_some_and(|named| !named.is_multiple_of(2)));
-        let resolved =
-            if is_doubtful || self.is_rather_here(&found, query.within) { resolved.at_most(0.5) } else { resolved };
-        let (first, taken) = (found[0], self.name(found[0] / 2));
-        let is_other_name = query.within != Within::Anywhere && !first.is_multiple_of(2);
-        if is_other_name
-            && self.population(first / 2) < LARGE_CITY
-            && fold(taken).strip_suffix("city") == Some(&query.name)
+        let mut resolved = self.resolved(&found, query, PlaceSource::Place)?;
+
+        let first = found[0];
+        let is_elsewhere = is_area && !self.is_in_any(first, areas);
+        let is_common = is_anywhere && COMMON.binary_search(&query.name.as_str()).is_ok();
+        // Three lowercase letters are rather a word than an alternate name.
+        let is_word = is_anywhere && query.name.len() <= 3 && !is_upper(query.written) && !first.is_main_name();
+        if is_elsewhere || is_common || is_word || self.has_namesake_here(&found, query.within) {
+            resolved = resolved.at_most(0.5);
+        }
+        if !is_anywhere
+            && !first.is_main_name()
+            && self.population(first.place()) < LARGE_CITY
+            && fold(self.name(first.place())).strip_suffix("city") == Some(&query.name)
         {
-            // Denver, TX is not Denver City, as far as people know.
+            // Denver, TX is rather unknown than Denver City.
             let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.label() };
-            return Some(resolved.at_most(0.7).with_note(note));
+            resolved = resolved.at_most(0.7).with_note(note);
         }
         Some(resolved)
     }
 
-    /// Whether a place abroad has a namesake in the United States or Canada that is not much smaller: who asks there means
-    /// that one as often.
-    fn is_rather_here(&self, found: &[u32], within: Within) -> bool {
-        let is_here = |named: &u32| self.area(named / 2).region.is_some();
-        let people = |named: &u32| self.population(named / 2);
-        let Some((first, others)) =
-            found.split_first().filter(|(first, _)| within == Within::Anywhere && !is_here(first))
-        else {
-            return false;
-        };
-        let rival = others.iter().filter(|named| is_here(named)).map(people).max().unwrap_or_default();
-        rival >= NAMESAKE && rival.saturating_mul(MUCH_SMALLER) >= people(first)
+    /// Returns the population of the likeliest place of a folded name, or 0 if there is none.
+    pub(super) fn population_of_likeliest(&self, name: &str, within: Within) -> u32 {
+        self.named(name, within).next().map_or(0, |candidate| self.population(candidate.place()))
     }
 
-    /// Leaves out places that nobody means beside the first: much smaller ones where nothing is said of where, and those
-    /// of its name that are a part of it, which differ by nothing that could be said.
-    fn keep_worth_naming(&self, found: &mut Vec<u32>, within: Within) {
+    fn has_city(&self, name: &str, within: Within) -> bool {
+        self.named(name, within).any(|candidate| self.population(candidate.place()) >= LARGE_CITY)
+    }
+
+    fn is_in_any(&self, candidate: Candidate, areas: &[Within]) -> bool {
+        let area = self.area(candidate.place());
+        areas.iter().any(|within| within.contains(area))
+    }
+
+    /// Checks whether the place has a region: it is in the United States or Canada.
+    fn is_here(&self, candidate: Candidate) -> bool {
+        self.area(candidate.place()).region.is_some()
+    }
+
+    /// Checks whether the first place is abroad and has a namesake in the United States or Canada that is not much
+    /// smaller, and therefore is meant as often.
+    fn has_namesake_here(&self, found: &[Candidate], within: Within) -> bool {
+        let [first, others @ ..] = found else { return false };
+        if within != Within::Anywhere || self.is_here(*first) {
+            return false;
+        }
+        let here = others.iter().filter(|candidate| self.is_here(**candidate));
+        let largest = here.map(|candidate| self.population(candidate.place())).max().unwrap_or_default();
+        largest >= NAMESAKE && largest.saturating_mul(MUCH_SMALLER) >= self.population(first.place())
+    }
+
+    /// Removes improbable alternatives of the first place: much less likely places if the query names no area, and post
+    /// offices of the place itself.
+    fn keep_worth_naming(&self, found: &mut Vec<Candidate>, within: Within) {
         let Some(first) = found.first().copied() else { return };
-        let likely = |named: u32| likelihood(self.population(named / 2), named);
-        let same = |at: u32, other: u32| {
-            let away = self.contents.places[at as usize].point.distance(self.contents.places[other as usize].point);
-            self.county_of(at).is_some() && self.county_of(at) == self.county_of(other) && away <= SAME_TOWN
-        };
-        found.retain(|&named| {
-            let is_small = within == Within::Anywhere && likely(named).saturating_mul(UNLIKELIER) < likely(first);
-            let is_office = self.population(named / 2) == 0;
-            named == first || !(is_small || (is_office && same(named / 2, first / 2)))
+        let likelihood = self.likelihood(first);
+        found.retain(|&candidate| {
+            if candidate == first {
+                return true;
+            }
+            if within == Within::Anywhere && self.likelihood(candidate).saturating_mul(UNLIKELIER) < likelihood {
+                return false;
+            }
+            let is_post_office = self.population(candidate.place()) == 0;
+            !is_post_office || !self.are_in_one_town(candidate.place(), first.place())
         });
     }
 
-    /// Whether a place is meant by a name that is also that of a state or country, which it may lie in.
-    fn outshines_area(&self, named: u32, is_inside: bool) -> bool {
-        let likely = likelihood(self.population(named / 2), named);
-        match (is_inside, named.is_multiple_of(2)) {
-            (true, true) => likely >= LIKELY_IN_ITS_AREA,
-            (true, false) => likely >= LIKELY_BY_ANOTHER_NAME,
-            (false, is_main) => is_main && likely >= LARGE_ELSEWHERE,
+    fn are_in_one_town(&self, one: u32, other: u32) -> bool {
+        let Some(county) = self.county_of(one) else { return false };
+        self.county_of(other) == Some(county) && self.point(one).distance(self.point(other)) <= SAME_TOWN
+    }
+
+    /// Checks whether a name that is also the name of a state or country means this place, which may lie inside it.
+    fn outranks_area(&self, candidate: Candidate, is_inside: bool) -> bool {
+        let likelihood = self.likelihood(candidate);
+        match (is_inside, candidate.is_main_name()) {
+            (true, true) => likelihood >= LIKELY_IN_ITS_AREA,
+            (true, false) => likelihood >= LIKELY_BY_ANOTHER_NAME,
+            (false, is_main_name) => is_main_name && likelihood >= LARGE_ELSEWHERE,
         }
     }
 
-    /// The places that a folded name leads to, the likeliest first. Of those in one region the one with a post office of
-    /// that name is likelier than another, unless that is many times as large: people call a place what they write on
-    /// letters.
-    pub(super) fn named_in_order(&self, name: &str, within: Within) -> Vec<u32> {
-        /// More places of one name are not told apart by anybody.
+    /// Returns the candidates for a folded name, the likeliest first. In a region, a place with a post office of its
+    /// name is likelier than one without, unless that is much larger: people use the names of their postal addresses.
+    pub(super) fn named_in_order(&self, name: &str, within: Within) -> Vec<Candidate> {
+        /// Maximum candidates for one name.
         const MAX_NAMED: usize = 64;
-        let mut found: Vec<u32> = self.named(name, within).take(MAX_NAMED).collect();
-        let (Within::Region(_), [first, others @ ..]) = (within, &found[..]) else { return found };
-        let is_main = |named: &u32| named.is_multiple_of(2);
-        if others.is_empty() || !is_main(first) || self.has_post_office(first / 2) {
+        let mut found: Vec<Candidate> = self.named(name, within).take(MAX_NAMED).collect();
+        if found.len() < 2 || !matches!(within, Within::Region(_)) {
             return found;
         }
-        let with_office = |named: &u32| self.has_post_office(named / 2);
-        let Some(at) = found.iter().position(with_office) else { return found };
-        let (people, of_office) = (self.population(found[0] / 2), self.population(found[at] / 2));
-        let is_outgrown = of_office > 0 && people >= of_office.saturating_mul(OUTGROWS_POST_OFFICE);
+        let first = found[0];
+        if !first.is_main_name() || self.has_post_office(first.place()) {
+            return found;
+        }
+        let Some(at) = found.iter().position(|candidate| self.has_post_office(candidate.place())) else {
+            return found;
+        };
+        let population = self.population(found[at].place());
+        let is_outgrown =
+            population > 0 && self.population(first.place()) >= population.saturating_mul(OUTGROWS_POST_OFFICE);
         if !is_outgrown {
             found[..=at].rotate_right(1);
         }
         found
     }
 
-    /// The first of some places as an answer, with the others as alternatives.
-    pub(super) fn resolved(&self, found: &[u32], query: &Query<'_>, source: PlaceSource) -> Option<Resolved> {
-        let places = distinct(found.iter().copied(), 1 + MAX_ALTERNATIVES);
+    /// Returns the first candidate as the answer, with the others as alternatives.
+    pub(super) fn resolved(&self, found: &[Candidate], query: &Query<'_>, source: PlaceSource) -> Option<Resolved> {
+        let places = distinct_places(found.iter().copied(), 1 + MAX_ALTERNATIVES);
         let (first, others) = places.split_first()?;
-        let likely = |named: &u32| likelihood(self.population(named / 2), *named);
-        let all: f64 = found.iter().map(|named| f64::from(likely(named)) + 1.0).sum();
-        let share = (f64::from(likely(&found[0])) + 1.0) / all;
-        let by_main_name = if found[0].is_multiple_of(2) { 1.0 } else { 0.9 };
-        let is_shared = |at: u32| {
-            let looks_alike =
-                |other: &u32| *other != at && self.area(*other) == self.area(at) && self.name(*other) == self.name(at);
-            places.iter().any(looks_alike)
-        };
-        let place = |at: u32| if is_shared(at) { self.place(at) } else { self.place_without_county(at) };
-        let alternatives = others.iter().map(|at| place(*at)).collect();
-        let place = place(*first);
+        let likelihood = self.likelihood(found[0]);
+        let all: f64 = found.iter().map(|candidate| f64::from(self.likelihood(*candidate)) + 1.0).sum();
+        let share = (f64::from(likelihood) + 1.0) / all;
+        let by_main_name = if found[0].is_main_name() { 1.0 } else { 0.9 };
+        let place = self.place_among(*first, &places);
         let confidence = match query.within {
             Within::Anywhere => {
-                let fewest = if place.region.is_some() { WELL_KNOWN } else { WELL_KNOWN_ABROAD };
-                (0.9 * share * by_main_name).min(if likely(&found[0]) < fewest { 0.5 } else { 0.9 })
+                let min = if place.region.is_some() { WELL_KNOWN } else { WELL_KNOWN_ABROAD };
+                (0.9 * share * by_main_name).min(if likelihood < min { 0.5 } else { 0.9 })
             }
             _ => (0.8 + 0.15 * share) * by_main_name,
         };
-        let resolved = Resolved::at(place.name, place.point, source, confidence);
-        let (region, country) = (place.region, Some(place.country));
-        Some(Resolved { region, country, county: place.county, alternatives, ..resolved })
+        Some(Resolved {
+            region: place.region,
+            country: Some(place.country),
+            county: place.county,
+            alternatives: others.iter().map(|at| self.place_among(*at, &places)).collect(),
+            ..Resolved::at(place.name, place.point, source, confidence)
+        })
     }
+
+    /// Returns a place, with its county if another one of the places has an equal name and area.
+    fn place_among(&self, at: u32, places: &[u32]) -> Place {
+        for other in places {
+            if *other != at && self.area(*other) == self.area(at) && self.name(*other) == self.name(at) {
+                return self.place(at);
+            }
+        }
+        self.place_without_county(at)
+    }
+}
+
+/// Returns the state that a query in a country names, as in `Virginia, USA`.
+fn state_in_country(query: &Query<'_>) -> Option<Within> {
+    let Within::Country(country) = query.within else { return None };
+    let region = Region::parse(query.written)?;
+    if region.country() == country { Some(Within::Region(region)) } else { None }
 }

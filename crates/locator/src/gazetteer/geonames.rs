@@ -1,4 +1,4 @@
-//! The tables that `GeoNames` publishes: tab-separated, without a header, told apart by their number of columns
+//! The tables of `GeoNames`: tab-separated, without a header, identified by their number of columns
 //! (`https://download.geonames.org/export/dump/readme.txt`, and `export/zip/readme.txt`).
 
 use std::collections::HashSet;
@@ -10,34 +10,34 @@ use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
 
-/// A line of one of the tables.
+/// A line of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GeonamesLine {
     /// A populated place (`cities500.txt`, `allCountries.txt`, a country's own).
     Place(GeoName),
-    /// A township or the like of the United States (`US.txt`, `allCountries.txt`).
+    /// A subdivision of a county of the United States, such as a township (`US.txt`, `allCountries.txt`).
     Subdivision(Subdivision),
     /// A postcode (`US.txt`, `CA.txt`, `CA_full.txt` of the postcodes).
     Postcode(Postcode),
-    /// Another name of a place (`alternateNamesV2.txt`).
+    /// An alternate name of a place (`alternateNamesV2.txt`).
     Name {
         /// The number of the place.
         of: u64,
         /// The name.
         name: String,
-        /// Whether nobody uses it any more, or it is no name at all.
+        /// Whether it is historic, or no name at all.
         is_dead: bool,
     },
-    /// Something else that these tables hold: a mountain, a postcode of another country.
+    /// Another entry of these tables: a mountain, a postcode of another country.
     Other,
 }
 
-/// Kinds of populated places that nobody lives in any more.
+/// Kinds of abandoned and historical places.
 const ABANDONED: [&str; 4] = ["PPLCH", "PPLH", "PPLQ", "PPLW"];
-/// What stands in place of a language where a name is none.
+/// Values of the language column for entries that are no names.
 const NO_LANGUAGES: [&str; 8] = ["post", "link", "iata", "icao", "faac", "wkdt", "unlc", "tcid"];
 
-/// Reads a line. `None` if it is of none of these tables.
+/// Reads a line. `None` if it is no line of these tables.
 #[must_use]
 pub fn read_line(line: &str) -> Option<GeonamesLine> {
     let columns: Vec<&str> = line.split('\t').collect();
@@ -51,7 +51,8 @@ pub fn read_line(line: &str) -> Option<GeonamesLine> {
 
 fn place(columns: &[&str]) -> Option<GeonamesLine> {
     let id = columns[0].parse().ok()?;
-    let (class, kind) = (columns[6], columns[7]);
+    let class = columns[6];
+    let kind = columns[7];
     if columns[8] == "US" && class == "A" && ["ADM3", "ADM4"].contains(&kind) {
         return subdivision(columns);
     }
@@ -62,55 +63,64 @@ fn place(columns: &[&str]) -> Option<GeonamesLine> {
         id,
         name: columns[1].to_owned(),
         alternates: columns[3].split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-        point: Point::new(columns[4].parse().ok()?, columns[5].parse().ok()?)?,
+        point: Point::parse(columns[4], columns[5])?,
         country: columns[8].to_owned(),
         division: columns[10].to_owned(),
         county: county_code(columns[11]),
-        // More than fit are as many as can be told.
-        population: columns[14].parse::<u64>().ok()?.try_into().unwrap_or(u32::MAX),
+        population: population(columns)?,
         time_zone: columns[17].to_owned(),
     }))
 }
 
-/// Those with numbers instead of names, and those that only elections know, are nobody's address.
+/// Reads a subdivision. Those with a number and those that only exist for elections are in no address.
 fn subdivision(columns: &[&str]) -> Option<GeonamesLine> {
     const NO_ADDRESS: [&str; 4] = ["Beat", "District", "Precinct", "Ward"];
-    let (written, region) = (columns[1], Region::parse(columns[10]));
-    let is_no_address = written.contains(|letter: char| letter.is_ascii_digit())
-        || written.split_whitespace().any(|word| NO_ADDRESS.contains(&word));
-    let Some(region) = region.filter(|_| !is_no_address) else { return Some(GeonamesLine::Other) };
+    let written = columns[1];
+    if written.contains(|letter: char| letter.is_ascii_digit())
+        || written.split_whitespace().any(|word| NO_ADDRESS.contains(&word))
+    {
+        return Some(GeonamesLine::Other);
+    }
+    let Some(region) = Region::parse(columns[10]) else { return Some(GeonamesLine::Other) };
     let (name, alternates) = names(written);
     Some(GeonamesLine::Subdivision(Subdivision {
         name,
         alternates,
         region,
         county: county_code(columns[11]),
-        point: Point::new(columns[4].parse().ok()?, columns[5].parse().ok()?)?,
-        population: columns[14].parse::<u64>().ok()?.try_into().unwrap_or(u32::MAX),
+        point: Point::parse(columns[4], columns[5])?,
+        population: population(columns)?,
     }))
 }
 
+/// Returns the population, at most `u32::MAX`.
+fn population(columns: &[&str]) -> Option<u32> {
+    Some(columns[14].parse::<u64>().ok()?.try_into().unwrap_or(u32::MAX))
+}
+
 fn postcode(columns: &[&str]) -> Option<GeonamesLine> {
-    let point = Point::new(columns[9].parse().ok()?, columns[10].parse().ok()?)?;
+    let point = Point::parse(columns[9], columns[10])?;
     let nation = Country::parse(columns[0])?;
-    let region = Region::parse(columns[4]).filter(|region| region.country() == nation);
-    let territory = || Region::parse(columns[0]).filter(|region| region.country() == Country::UNITED_STATES);
-    let is_territory = ["AS", "GU", "MP", "PR", "VI"].contains(&columns[0]);
-    let Some(region) = (if is_territory { territory() } else { region }) else { return Some(GeonamesLine::Other) };
-    let name = Some(columns[2].to_owned()).filter(|name| !name.is_empty());
-    let county = |code| PostalCounty { name: columns[5].trim().to_owned(), code };
-    let county = county_code(columns[6]).map(county).filter(|county| !county.name.is_empty());
+    let region = match Region::of_territory(nation) {
+        None => Region::parse(columns[4]).filter(|region| region.country() == nation),
+        territory => territory,
+    };
+    let Some(region) = region else { return Some(GeonamesLine::Other) };
+    let name = if columns[2].is_empty() { None } else { Some(columns[2].to_owned()) };
+    let county = match (county_code(columns[6]), columns[5].trim()) {
+        (None, _) | (_, "") => None,
+        (Some(code), name) => Some(PostalCounty { name: name.to_owned(), code }),
+    };
     Some(GeonamesLine::Postcode(Postcode { code: columns[1].to_owned(), name, region: Some(region), county, point }))
 }
 
 fn name(columns: &[&str]) -> Option<GeonamesLine> {
-    let (of, language, name) = (columns[1].parse().ok()?, columns[2], columns[3].to_owned());
-    let is_dead = columns[7] == "1" || NO_LANGUAGES.contains(&language);
-    Some(GeonamesLine::Name { of, name, is_dead })
+    let is_dead = columns[7] == "1" || NO_LANGUAGES.contains(&columns[2]);
+    Some(GeonamesLine::Name { of: columns[1].parse().ok()?, name: columns[3].to_owned(), is_dead })
 }
 
 impl GeoName {
-    /// Takes away the names that nobody uses any more, and adds those that are missing.
+    /// Removes historic alternate names, and adds missing ones.
     pub fn correct(&mut self, dead: &HashSet<String>, living: Vec<String>) {
         let used: HashSet<&String> = living.iter().collect();
         self.alternates.retain(|name| !dead.contains(name) || used.contains(name));

@@ -1,75 +1,87 @@
-//! Something in a place: a street, a shop, a part of a city, of which the place is known.
+//! Texts that name a thing in a place: a street, a shop, a part of a city.
 
-use super::around::says_no_place;
-use super::asked::Asked;
-use super::landmarks::{Landmark, LandmarkKind};
-use super::parts::{MAX_WORDS, beside, is_street, names_a_thing, pairs};
+use super::around::has_only_filler_words;
+use super::landmarks::LandmarkKind;
+use super::location_text::LocationText;
+use super::parts::{MAX_WORDS, is_street, names_a_thing, split_at_prepositions, split_at_words};
 use super::query::{Query, Within};
 use super::resolve::{PlaceSource, Resolved};
-use super::spelling::Mistakes;
+use super::spelling::EditDistance;
 use super::steps::PlaceAnswer;
 use super::well_known::nearest;
-use super::{Gazetteer, Place, PlaceNote, likelihood};
+use super::{Gazetteer, PlaceNote};
 use crate::fold::fold;
 use crate::point::Distance;
 
-/// How sure an answer is at most that leaves out a part of the text.
+/// Maximum confidence of an answer that ignores a part of the text.
 const FALLBACK: f64 = 0.5;
-/// The same where nothing in the text says which of its words are the place.
+/// Maximum confidence if the place is only guessed from the words at an end of the text.
 const LAST_WORDS: f64 = 0.4;
-/// Fewest people of a place behind a part that is not known, where no state or country is named.
-const FEWEST_OF_A_TOWN: u32 = 5_000;
-/// The same where not even a comma stands between.
-const FEWEST_AT_AN_END: u32 = 50_000;
+/// Minimum population of a locality after an unknown part, if no state or country is named.
+const MIN_LOCALITY: u32 = 5_000;
+/// Minimum likelihood of a place at an end of a text, without a comma, if no state or country is named.
+const MIN_AT_AN_END: u32 = 50_000;
+/// Maximum factor by which a place in the United States or Canada is smaller than its namesake abroad.
+const MUCH_SMALLER: u32 = 5;
 
 impl Gazetteer {
-    /// Something in a place: that itself if it is known there, else the place around it.
-    pub(super) fn inside_a_place(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let beside = beside(asked.bare);
-        let is_thing =
-            |what: &str| what.eq_ignore_ascii_case("airport") || self.landmarks.named(&fold(what)).next().is_some();
-        let found = beside.into_iter().filter(|(what, _)| is_thing(what)).find_map(|(what, place)| {
-            let place = self.town(&asked.part(place.trim_end_matches("'s").trim_end_matches("’s")))?;
-            self.airport_in(what, &place).or_else(|| self.landmark_in(what, &place))
-        });
-        found.or_else(|| self.in_the_last_place(asked)).map(Ok)
+    /// Returns a thing in a place: the thing itself if it is known, else the place around it.
+    pub(super) fn inside_a_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        for (what, place) in split_at_words(location.core) {
+            if !what.eq_ignore_ascii_case("airport") && self.landmarks.named(&fold(what)).next().is_none() {
+                continue;
+            }
+            let place = location.part(place.trim_end_matches("'s").trim_end_matches("’s"));
+            let Some(place) = self.locality(&place) else { continue };
+            if let Some(found) = self.airport_in(what, &place).or_else(|| self.landmark_in(what, &place)) {
+                return Some(Ok(found));
+            }
+        }
+        self.in_the_last_place(location).map(Ok)
     }
 
-    /// `Dallas, TX or Houston, TX`: the first, with the rest said.
-    pub(super) fn one_or_another(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let (first, other) = asked.bare.split_once(" or ")?;
-        self.first_of_two(asked, first, other)
+    /// `Dallas, TX or Houston, TX`: returns the first place, with a note about the other.
+    pub(super) fn one_or_another(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let (first, other) = location.core.split_once(" or ")?;
+        self.first_of_two(location, first, other)
     }
 
-    /// `Fargo-Moorhead`, `Scranton/Wilkes-Barre, PA`: the first, with the rest said.
-    pub(super) fn twin_cities(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let (first, other) = asked.bare.split_once(['/', '-', '–'])?;
-        let is_name = |part: &str| part.chars().filter(|letter| letter.is_alphabetic()).count() > 2;
-        if is_name(first) && is_name(other) { self.first_of_two(asked, first, other) } else { None }
+    /// `Fargo-Moorhead`, `Scranton/Wilkes-Barre, PA`: returns the first place, with a note about the other.
+    pub(super) fn twin_cities(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let (first, other) = location.core.split_once(['/', '-', '–'])?;
+        if !has_three_letters(first) || !has_three_letters(other) {
+            return None;
+        }
+        self.first_of_two(location, first, other)
     }
 
-    fn first_of_two(&self, asked: &Asked<'_>, first: &str, other: &str) -> Option<PlaceAnswer> {
-        let with_area =
-            other.rsplit_once(',').filter(|_| !first.contains(',')).map(|(_, area)| format!("{first}, {area}"));
-        let text = with_area.unwrap_or_else(|| first.to_owned());
-        let place = self.town(&Asked::new(&text, asked.effort)).filter(|place| place.region.is_some())?;
+    fn first_of_two(&self, location: &LocationText<'_>, first: &str, other: &str) -> Option<PlaceAnswer> {
+        // An area after the second place is that of both.
+        let text = match other.rsplit_once(',') {
+            Some((_, area)) if !first.contains(',') => format!("{first}, {area}"),
+            _ => first.to_owned(),
+        };
+        let place = self.locality(&LocationText::new(&text, location.budget))?;
+        place.region?;
         let other = other.split(',').next().unwrap_or(other).trim();
         self.named(&fold(other), Within::Anywhere).next()?;
         let note = PlaceNote::OneOfTwo { other: other.to_owned(), place: place.label() };
         Some(Ok(Resolved { source: PlaceSource::Fallback, ..place }.at_most(FALLBACK).with_note(note)))
     }
 
-    fn in_the_last_place(&self, asked: &Asked<'_>) -> Option<Resolved> {
-        let pairs = pairs(asked.bare);
+    fn in_the_last_place(&self, location: &LocationText<'_>) -> Option<Resolved> {
+        let pairs = split_at_prepositions(location.core);
         let (at, place) =
-            pairs.iter().enumerate().find_map(|(at, (_, place))| Some((at, self.town(&asked.part(place))?)))?;
+            pairs.iter().enumerate().find_map(|(at, (_, place))| Some((at, self.locality(&location.part(place))?)))?;
         // The parts before the place, the nearest to it first.
-        let parts = || pairs[at..].iter().map(|(what, _)| what.rsplit(',').next().unwrap_or_default().trim());
-        if let Some(found) = parts().find_map(|what| self.thing_in(what, &place)) {
-            return Some(found);
+        for (before, _) in &pairs[at..] {
+            let what = before.rsplit(',').next().unwrap_or_default().trim();
+            if let Some(found) = self.thing_in(what, &place) {
+                return Some(found);
+            }
         }
         let unknown = pairs[at].0;
-        if says_no_place(unknown) && !names_a_thing(unknown) {
+        if has_only_filler_words(unknown) && !names_a_thing(unknown) {
             return Some(place);
         }
         // Streets and highways with these words are American.
@@ -77,139 +89,147 @@ impl Gazetteer {
         Some(fallback(place, unknown, FALLBACK))
     }
 
-    /// The place itself, or another one of its name that is in the United States or Canada and not much smaller.
+    /// Returns the largest namesake of a place abroad in the United States or Canada, if it is not much smaller; else
+    /// the place itself.
     fn here_rather_than_abroad(&self, place: Resolved) -> Resolved {
-        const MUCH: u32 = 5;
-        let people = |place: &Place| place.population;
-        let here = place.alternatives.iter().filter(|other| other.region.is_some()).max_by_key(|other| people(other));
-        let Some(here) = here.filter(|_| place.region.is_none() && place.source == PlaceSource::Place) else {
-            return place;
-        };
-        let abroad =
-            self.named(&fold(&place.name), Within::Anywhere).next().map_or(0, |named| self.population(named / 2));
-        if people(here).saturating_mul(MUCH) < abroad {
+        if place.region.is_some() || place.source != PlaceSource::Place {
             return place;
         }
-        let taken = Resolved::at(here.name.clone(), here.point, place.source, place.confidence);
-        Resolved { region: here.region, country: Some(here.country), ..taken }
+        let here = place.alternatives.iter().filter(|other| other.region.is_some());
+        let Some(here) = here.max_by_key(|other| other.population) else { return place };
+        let abroad = self.population_of_likeliest(&fold(&place.name), Within::Anywhere);
+        if here.population.saturating_mul(MUCH_SMALLER) < abroad {
+            return place;
+        }
+        let answer = Resolved::at(here.name.clone(), here.point, place.source, place.confidence);
+        Resolved { region: here.region, country: Some(here.country), ..answer }
     }
 
-    /// A town or district, a landmark or the airport in a place.
+    /// Returns the airport, a landmark or a district of a place.
     fn thing_in(&self, what: &str, place: &Resolved) -> Option<Resolved> {
         self.airport_in(what, place).or_else(|| self.landmark_in(what, place)).or_else(|| self.district_of(what, place))
     }
 
     fn airport_in(&self, what: &str, place: &Resolved) -> Option<Resolved> {
-        let is_airport =
-            what.split_whitespace().any(|word| word.eq_ignore_ascii_case("airport")) && says_no_place(what);
-        let airport = Some(place).filter(|_| is_airport).and_then(|place| self.airport_of(place))?;
-        Some(self.resolved_landmark(airport, 0.8))
+        let has_word = what.split_whitespace().any(|word| word.eq_ignore_ascii_case("airport"));
+        if !has_word || !has_only_filler_words(what) {
+            return None;
+        }
+        Some(self.resolved_landmark(self.airport_of(place)?, 0.8))
     }
 
-    /// The landmark of a name that is nearest to a place, if it is near.
+    /// Returns the nearest landmark of a name, if it is near the place.
     fn landmark_in(&self, what: &str, place: &Resolved) -> Option<Resolved> {
         let name = fold(what);
-        let by_code = || self.landmarks.by_code(what.trim());
-        let is_small = |landmark: &&Landmark| landmark.kind != LandmarkKind::TooLarge;
-        let named = self.landmarks.named(&name).chain(by_code()).filter(is_small);
+        let named = self.landmarks.named(&name).chain(self.landmarks.by_code(what.trim()));
+        let named = named.filter(|landmark| landmark.kind != LandmarkKind::TooLarge);
         let nearest = nearest(named, |landmark| landmark.point.distance(place.point))?;
         let mut resolved = self.resolved_landmark(nearest, place.confidence.clamp(0.5, 0.9));
         resolved.notes.extend(place.notes.iter().filter(|note| matches!(note, PlaceNote::TakenFor { .. })).cloned());
         Some(resolved)
     }
 
-    /// The place of a name that is nearest to another one, if it is near.
+    /// Returns the nearest other place of a name, if it is near the place.
     fn district_of(&self, what: &str, place: &Resolved) -> Option<Resolved> {
         let within = place.region.map_or(Within::Anywhere, Within::Region);
-        let away = |named: &u32| self.contents.places[(named / 2) as usize].point.distance(place.point);
         let name = fold(what);
-        let is_other = |named: &u32| away(named) > Distance::metres(1.0) || named.is_multiple_of(2);
-        let nearest = nearest(self.named(&name, within).filter(is_other), away)?;
+        let others = self.named(&name, within).filter(|candidate| {
+            // An alternate name of the place itself is no district.
+            candidate.is_main_name() || self.point(candidate.place()).distance(place.point) > Distance::metres(1.0)
+        });
+        let nearest = nearest(others, |candidate| self.point(candidate.place()).distance(place.point))?;
         let district = self.resolved(&[nearest], &Query::new(what, within), PlaceSource::Place)?;
         Some(district.at_most(0.8).at_most(place.confidence.max(0.5)))
     }
 
-    /// The town that a part of a text names.
-    fn town(&self, asked: &Asked<'_>) -> Option<Resolved> {
-        if fold(asked.text).is_empty() || says_no_place(asked.text) {
+    /// Returns the locality that a part of a text names.
+    fn locality(&self, location: &LocationText<'_>) -> Option<Resolved> {
+        if fold(location.text).is_empty() || has_only_filler_words(location.text) {
             return None;
         }
         // Buffalo misspelt, NY
-        match asked.areas() {
+        match location.areas() {
             [] => {}
-            [Within::Region(region), ..] if region.code() == "DC" => return self.place_by_name(asked)?.ok(),
+            [Within::Region(region), ..] if region.code() == "DC" => return self.place_by_name(location)?.ok(),
             _ => return None,
         }
-        let is_town = |resolved: &Resolved| {
-            let is_bare = resolved.source == PlaceSource::Place
-                && asked.queries().iter().all(|query| query.within == Within::Anywhere);
-            !is_bare
-                || self
-                    .named(&fold(asked.bare), Within::Anywhere)
-                    .any(|named| self.population(named / 2) >= FEWEST_OF_A_TOWN)
-        };
         let steps = [Self::postcode_alone, Self::landmark, Self::place_by_name, Self::county_by_name];
-        let known = steps.iter().find_map(|step| step(self, asked)).and_then(Result::ok).filter(is_town);
-        let misspelt = || {
-            let has_area = |query: &&Query<'_>| query.within != Within::Anywhere;
-            asked
-                .queries()
-                .iter()
-                .filter(has_area)
-                .take(2)
-                .find_map(|query| self.misspelt_place(query, Mistakes::One, asked.effort))
-        };
-        known.or_else(misspelt)
+        if let Some(Ok(found)) = steps.iter().find_map(|step| step(self, location))
+            && self.may_be_locality(&found, location)
+        {
+            return Some(found);
+        }
+        let with_area = location.queries().iter().filter(|query| query.within != Within::Anywhere);
+        with_area.take(2).find_map(|query| self.fuzzy_match(query, EditDistance::One, location.budget))
     }
 
-    /// A place at the end of a text, or at its beginning before a thing, with nothing between: `123 Main St Austin TX`,
-    /// `Seattle Pike Place Market`.
-    pub(super) fn place_at_an_end(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let located = asked.queries().iter().filter(|query| query.within != Within::Anywhere);
-        let found = located.into_iter().find_map(|query| self.place_at_the_end(query.written, query.within));
-        let is_here = |found: &Resolved| found.region.is_some();
-        let found = found.or_else(|| self.place_at_the_end(asked.bare, Within::Anywhere).filter(is_here));
-        found.or_else(|| self.place_at_the_beginning(asked.bare)).map(Ok)
+    /// Checks that a place without a named area is not too small.
+    fn may_be_locality(&self, found: &Resolved, location: &LocationText<'_>) -> bool {
+        if found.source != PlaceSource::Place || location.queries().iter().any(|query| query.within != Within::Anywhere)
+        {
+            return true;
+        }
+        let name = fold(location.core);
+        self.named(&name, Within::Anywhere).any(|candidate| self.population(candidate.place()) >= MIN_LOCALITY)
     }
 
-    fn place_at_the_end(&self, text: &str, within: Within) -> Option<Resolved> {
+    /// Returns a place at the end of a text, or at its start before a thing, without a separator: `123 Main St Austin
+    /// TX`, `Seattle Pike Place Market`.
+    pub(super) fn place_at_an_end(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        for query in location.queries().iter().filter(|query| query.within != Within::Anywhere) {
+            if let Some(found) = self.place_in_last_words(query.written, query.within) {
+                return Some(Ok(found));
+            }
+        }
+        if let Some(found) = self.place_in_last_words(location.core, Within::Anywhere)
+            && found.region.is_some()
+        {
+            return Some(Ok(found));
+        }
+        self.place_in_first_words(location.core).map(Ok)
+    }
+
+    fn place_in_last_words(&self, text: &str, within: Within) -> Option<Resolved> {
         let breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
-        let starts: Vec<usize> = breaks.take(MAX_WORDS).collect();
-        starts.into_iter().rev().find_map(|at| {
-            let (unknown, name) = (text[..at].trim(), text[at..].trim());
-            self.end(&Query::new(name, within)).map(|place| fallback(place, unknown, LAST_WORDS))
-        })
+        let breaks: Vec<usize> = breaks.take(MAX_WORDS).collect();
+        breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[at..], within, &text[..at]))
     }
 
-    fn place_at_the_beginning(&self, text: &str) -> Option<Resolved> {
+    fn place_in_first_words(&self, text: &str) -> Option<Resolved> {
         if !names_a_thing(text) {
             return None;
         }
         let breaks: Vec<usize> = text.match_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_WORDS).collect();
-        breaks.into_iter().rev().find_map(|at| {
-            let (name, unknown) = (text[..at].trim(), text[at..].trim());
-            self.end(&Query::new(name, Within::Anywhere)).map(|place| fallback(place, unknown, LAST_WORDS))
-        })
+        breaks.into_iter().rev().find_map(|at| self.place_of_words(&text[..at], Within::Anywhere, &text[at..]))
     }
 
-    fn end(&self, query: &Query<'_>) -> Option<Resolved> {
+    /// Returns the place of a name next to an unknown part of a text.
+    fn place_of_words(&self, name: &str, within: Within, unknown: &str) -> Option<Resolved> {
+        let query = Query::new(name.trim(), within);
         let areas: Vec<Within> = Within::named(query.written).collect();
         if !areas.is_empty() && query.written.len() == 2 {
             return None;
         }
-        let is_large = |named: u32| likelihood(self.population(named / 2), named) >= FEWEST_AT_AN_END;
-        let is_sure = query.within != Within::Anywhere || self.named(&query.name, query.within).any(is_large);
-        if is_sure { self.exactly(query, &areas) } else { None }
+        if within == Within::Anywhere
+            && !self.named(&query.name, within).any(|candidate| self.likelihood(candidate) >= MIN_AT_AN_END)
+        {
+            return None;
+        }
+        Some(fallback(self.exactly(&query, &areas)?, unknown.trim(), LAST_WORDS))
     }
 }
 
-/// The place for something in it that is not known.
-fn fallback(place: Resolved, unknown: &str, most: f64) -> Resolved {
+fn has_three_letters(text: &str) -> bool {
+    text.chars().filter(|letter| letter.is_alphabetic()).count() > 2
+}
+
+/// Returns the place as the answer for an unknown thing in it.
+fn fallback(place: Resolved, unknown: &str, max_confidence: f64) -> Resolved {
     let label = place.label();
     let note = if is_street(unknown) {
         PlaceNote::Street { place: label }
     } else {
         PlaceNote::OnlyPart { unknown: unknown.to_owned(), place: label }
     };
-    Resolved { source: PlaceSource::Fallback, ..place }.at_most(most).with_note(note)
+    Resolved { source: PlaceSource::Fallback, ..place }.at_most(max_confidence).with_note(note)
 }

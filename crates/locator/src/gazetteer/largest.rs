@@ -1,4 +1,4 @@
-//! The places that a map names.
+//! The places for the labels of a map.
 
 use std::cmp::Reverse;
 
@@ -6,8 +6,8 @@ use super::{Gazetteer, Place};
 use crate::point::{Distance, Point};
 
 impl Gazetteer {
-    /// The `most` places with most people at most `radius` away from a point, the largest first; of equals the one that the
-    /// gazetteer has first. It looks at every place within.
+    /// Returns the `max` most populous places at most `radius` away from a point, the largest first, equal ones in the
+    /// order of the gazetteer. The time is proportional to the number of places within the radius.
     ///
     /// ```
     /// # use signpost_locator::{Distance, Point, gazetteer::Gazetteer};
@@ -17,15 +17,19 @@ impl Gazetteer {
     /// assert_eq!(places.iter().map(|place| place.name.as_str()).collect::<Vec<_>>(), ["Austin", "Round Rock"]);
     /// ```
     #[must_use]
-    pub fn largest_within(&self, point: Point, radius: Distance, most: usize) -> Vec<Place> {
+    pub fn largest_within(&self, point: Point, radius: Distance, max: usize) -> Vec<Place> {
         let mut found = self.index.within(point, radius, |_| true);
-        let rank = |at: &u32| (Reverse(self.population(*at)), *at);
-        if found.len() > most {
-            found.select_nth_unstable_by_key(most, rank);
-            found.truncate(most);
+        if found.len() > max {
+            found.select_nth_unstable_by_key(max, |at| self.rank(*at));
+            found.truncate(max);
         }
-        found.sort_unstable_by_key(rank);
+        found.sort_unstable_by_key(|at| self.rank(*at));
         found.into_iter().map(|at| self.place(at)).collect()
+    }
+
+    /// Returns the sort key of a place: the largest first.
+    fn rank(&self, at: u32) -> (Reverse<u32>, u32) {
+        (Reverse(self.population(at)), at)
     }
 }
 

@@ -1,47 +1,56 @@
-//! Links to maps, as people copy them from their browser.
+//! Links to maps, as copied from a browser.
 
 use crate::point::Point;
 
-/// Names under which map services write a point in a link, the most exact first: a pin before the middle of the view.
+/// Query parameters with a point in links of map services, the most exact first: a pin before the middle of the view.
 const NAMES: [&str; 9] = ["q=", "query=", "daddr=", "destination=", "saddr=", "ll=", "center=", "sll=", "loc="];
 
-/// The point that a link to a map shows. `None` if the text is no link, or has no coordinates in it.
+/// Returns the point in a link to a map. `None` if the text is no link, or contains no coordinates.
 ///
-/// Known are the links of Google Maps (`!3d…!4d…`, `?q=`, `/@lat,lon,zoom`), Apple Maps (`?ll=`), OpenStreetMap
-/// (`?mlat=…&mlon=…`, `#map=zoom/lat/lon`), and others that use the same names.
+/// Supports links of Google Maps (`!3d…!4d…`, `?q=`, `/@lat,lon,zoom`), Apple Maps (`?ll=`), OpenStreetMap
+/// (`?mlat=…&mlon=…`, `#map=zoom/lat/lon`), and others with equal parameters.
 pub(super) fn parse(text: &str) -> Option<Point> {
     let is_link = text.starts_with("http://") || text.starts_with("https://");
     if !is_link || text.contains(char::is_whitespace) {
         return None;
     }
     let link = text.replace("%2C", ",").replace("%2c", ",");
-    let between = |from: &str, to: &str| {
-        let (lat, rest) = link.split_once(from)?.1.split_once(to)?;
-        pair(lat, rest)
-    };
-    let pin = || between("!3d", "!4d").or_else(|| between("mlat=", "&mlon="));
-    let named = || NAMES.into_iter().find_map(|name| after(&link, &[&format!("?{name}"), &format!("&{name}")]));
-    let view = || after(&link, &["/@"]);
-    let hash = || {
-        let (_, rest) = link.split_once("#map=")?.1.split_once('/')?;
-        let (lat, lon) = rest.split_once('/')?;
-        pair(lat, lon)
-    };
-    pin().or_else(named).or_else(view).or_else(hash)
+    if let Some(pin) = labelled(&link, "!3d", "!4d").or_else(|| labelled(&link, "mlat=", "&mlon=")) {
+        return Some(pin);
+    }
+    for name in NAMES {
+        for parameter in [format!("?{name}"), format!("&{name}")] {
+            if let Some(point) = after(&link, &parameter) {
+                return Some(point);
+            }
+        }
+    }
+    after(&link, "/@").or_else(|| in_fragment(&link))
 }
 
-/// The point behind one of some beginnings: latitude, a comma, longitude.
-fn after(link: &str, beginnings: &[&str]) -> Option<Point> {
-    beginnings.iter().find_map(|beginning| {
-        let (lat, lon) = link.split_once(beginning)?.1.split_once(',')?;
-        pair(lat.trim_start_matches("loc:"), lon.trim_start_matches(['+', ' ']))
-    })
+/// Parses a latitude and longitude, each after a label.
+fn labelled(link: &str, lat_label: &str, lon_label: &str) -> Option<Point> {
+    let (lat, lon) = link.split_once(lat_label)?.1.split_once(lon_label)?;
+    point(lat, lon)
 }
 
-/// Two numbers, whatever stands behind the second.
-fn pair(lat: &str, lon: &str) -> Option<Point> {
+/// Parses the latitude, comma and longitude after a prefix.
+fn after(link: &str, prefix: &str) -> Option<Point> {
+    let (lat, lon) = link.split_once(prefix)?.1.split_once(',')?;
+    point(lat.trim_start_matches("loc:"), lon.trim_start_matches(['+', ' ']))
+}
+
+/// Parses `#map=zoom/lat/lon`.
+fn in_fragment(link: &str) -> Option<Point> {
+    let (_, rest) = link.split_once("#map=")?.1.split_once('/')?;
+    let (lat, lon) = rest.split_once('/')?;
+    point(lat, lon)
+}
+
+/// Parses a latitude, and the longitude at the start of a text.
+fn point(lat: &str, lon: &str) -> Option<Point> {
     let end = lon.find(|letter: char| !letter.is_ascii_digit() && !"+-.".contains(letter)).unwrap_or(lon.len());
-    Point::new(lat.parse().ok()?, lon[..end].parse().ok()?)
+    Point::parse(lat, &lon[..end])
 }
 
 #[cfg(test)]

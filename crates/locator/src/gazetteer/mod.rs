@@ -1,4 +1,4 @@
-//! Populated places by name, ZIP codes, and what a text for a location means.
+//! A gazetteer of populated places and postcodes, and the resolver for location texts.
 //!
 //! ```
 //! use signpost_locator::gazetteer::Gazetteer;
@@ -11,19 +11,20 @@
 
 mod areas;
 mod around;
-mod asked;
 mod blob;
 mod build;
+mod candidate;
 mod census;
 mod coordinates;
 mod county;
 mod exact;
+mod fuzzy;
 mod geonames;
 mod inside;
 mod landmarks;
 mod largest;
+mod location_text;
 mod map_link;
-mod misspelt;
 mod note;
 #[cfg(test)]
 mod own_names;
@@ -61,22 +62,19 @@ pub use resolve::{ExplainedStep, Explanation, MAX_TEXT_CHARS, PlaceSource, Resol
 pub use subdivision::Subdivision;
 
 use blob::BlobContents;
+use candidate::Candidate;
 use query::Within;
 use spelling::PlaceSpelling;
 
-/// The places that are part of the program; `data/NOTICE.md` says where they come from.
+/// The embedded places; `data/NOTICE.md` lists their sources.
 const EMBEDDED: &[u8] = include_bytes!("../../data/gazetteer.bin.gz");
 
 static LANDMARKS: LazyLock<Landmarks> = LazyLock::new(Landmarks::embedded);
 
-/// What must be shown beside places of the embedded gazetteer: `GeoNames` is licensed under CC BY 4.0.
+/// Attribution that the licence of the embedded gazetteer requires: `GeoNames` is licensed under CC BY 4.0.
 pub const ATTRIBUTION: &str = "Place names and postcodes: GeoNames, CC BY 4.0; US Census Bureau";
 
-/// How much less likely a place is meant by another name of it than one of the same size by its main name. Paris is
-/// one of the names of Parys in South Africa.
-const OTHER_NAME: u32 = 20;
-
-/// Places and postcodes, ready to be looked up; never changed once read.
+/// An immutable index of places and postcodes.
 pub struct Gazetteer {
     contents: BlobContents,
     index: Index,
@@ -93,36 +91,36 @@ pub struct Place {
     pub region: Option<Region>,
     /// The country.
     pub country: Country,
-    /// The county with its kind, as in `Cook County`, in the United States. Of the alternatives of an answer only those
-    /// have it that look alike without it.
+    /// The county with its kind, as in `Cook County`, in the United States. Alternatives of an answer have it only if
+    /// they would look alike without it.
     pub county: Option<String>,
     /// Its centre.
     pub point: Point,
-    /// How many people live there.
+    /// Its population.
     pub population: u32,
     /// The IANA name of its time zone.
     pub time_zone: ArcStr,
 }
 
 impl Gazetteer {
-    /// The places that are part of the program. Reading them takes tens of milliseconds: do it once.
+    /// Reads the embedded gazetteer. This takes tens of milliseconds: do it once.
     ///
     /// # Panics
-    /// Never: the bytes are part of the program, and a test reads them.
+    /// Never: a test reads the embedded bytes.
     #[must_use]
     pub fn embedded() -> Self {
         Self::from_bytes(EMBEDDED).expect("the embedded gazetteer is read by a test")
     }
 
-    /// The places and postcodes that [`encode`] wrote.
+    /// Reads the output of [`encode`].
     ///
     /// # Errors
-    /// [`Damaged`], if the bytes are something else, incomplete or contradict themselves.
+    /// [`Damaged`], if the bytes are no gazetteer, incomplete or inconsistent.
     ///
     /// # Panics
-    /// Never: the tables of landmarks are part of the program, and a test reads them.
+    /// Never: a test reads the embedded tables of landmarks.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
-        // Landmarks are read beside the places, and once: they are the same for all gazetteers.
+        // The landmarks are read in parallel, once for all gazetteers.
         let contents = std::thread::scope(|scope| {
             scope.spawn(|| LazyLock::force(&LANDMARKS));
             blob::decode(bytes)
@@ -131,25 +129,25 @@ impl Gazetteer {
         Ok(Self { contents, index, spelling: PlaceSpelling::new(), landmarks: &LANDMARKS })
     }
 
-    /// How many places there are.
+    /// Returns the number of places.
     #[must_use]
     pub fn len(&self) -> usize {
         self.contents.places.len()
     }
 
-    /// How many postcodes there are.
+    /// Returns the number of postcodes.
     #[must_use]
     pub fn postcodes(&self) -> usize {
         self.contents.postcodes.len()
     }
 
-    /// Whether there are no places.
+    /// Returns whether there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.contents.places.is_empty()
     }
 
-    /// The largest place of this name in a region, in any spelling that [`fold`]s the same.
+    /// Returns the likeliest place of this name in a region. Names are compared by their [`fold`]ed forms.
     ///
     /// ```
     /// # use signpost_locator::{Region, gazetteer::Gazetteer};
@@ -160,18 +158,18 @@ impl Gazetteer {
     /// ```
     #[must_use]
     pub fn city(&self, region: Region, name: &str) -> Option<Place> {
-        self.named_in_order(&fold(name), Within::Region(region)).first().map(|named| self.place(named / 2))
+        self.named_in_order(&fold(name), Within::Region(region)).first().map(|city| self.place(city.place()))
     }
 
-    /// The place whose centre is nearest to a point, and how far that is.
+    /// Returns the place whose centre is nearest to a point, and its distance.
     #[must_use]
     pub fn nearest_place(&self, point: Point) -> Option<(Place, Distance)> {
         let near = self.index.nearest(point, Distance::metres(f64::INFINITY), 1, |_| true);
         near.first().map(|near| (self.place(near.at), near.distance))
     }
 
-    /// The IANA name of the time zone at a point: that of the nearest place, in the region if it is known. `None`
-    /// farther than 300 km from every place. On 9,865 machines of the United States this differs from the borders of
+    /// Returns the IANA name of the time zone at a point: that of the nearest place, in the region if it is given.
+    /// `None` if there is no place within 300 km. For 9,865 ATMs of the United States this differs from the borders of
     /// the zones in 12 cases, in 7 of them by an hour.
     ///
     /// ```
@@ -181,34 +179,29 @@ impl Gazetteer {
     /// ```
     #[must_use]
     pub fn time_zone(&self, point: Point, region: Option<Region>) -> Option<&str> {
-        const FAR: Distance = Distance::metres(300_000.0);
-        let inside = |at: u32| {
-            let area = self.area(at);
-            region.is_none() || area.region == region
-        };
-        let near = self.index.nearest(point, FAR, 1, inside);
+        const MAX_DISTANCE: Distance = Distance::metres(300_000.0);
+        let near = self.index.nearest(point, MAX_DISTANCE, 1, |at| region.is_none() || self.area(at).region == region);
         let place = &self.contents.places[near.first()?.at as usize];
         Some(&self.contents.zones[place.zone as usize])
     }
 
-    /// Whether a place of a country, or of a region of it, lies at most this far from a point.
+    /// Returns whether a place of a country, or of a region of it, lies at most this far from a point.
     #[must_use]
     pub fn is_near(&self, point: Point, within: Distance, country: Country, region: Option<Region>) -> bool {
-        let inside = |at: u32| {
+        let near = self.index.nearest(point, within, 1, |at| {
             let area = self.area(at);
             area.country == country && (region.is_none() || area.region == region)
-        };
-        !self.index.nearest(point, within, 1, inside).is_empty()
+        });
+        !near.is_empty()
     }
 
-    /// The places that a folded name leads to, the likeliest first: their numbers × 2, plus 1 where it is not the
-    /// main name.
-    fn named(&self, name: &str, within: Within) -> impl Iterator<Item = u32> {
+    /// Returns the candidates for a folded name, the likeliest first.
+    fn named(&self, name: &str, within: Within) -> impl Iterator<Item = Candidate> {
         self.contents.keys.get(name).into_iter().flat_map(move |leads_to| self.led_to(leads_to, within))
     }
 
-    /// The places that a value of the keys stands for.
-    fn led_to(&self, leads_to: u64, within: Within) -> impl Iterator<Item = u32> {
+    /// Returns the candidates for a value of the index of names.
+    fn led_to(&self, leads_to: u64, within: Within) -> impl Iterator<Item = Candidate> {
         let number = usize::try_from(leads_to / 2).unwrap_or(usize::MAX);
         let (only, several) = if leads_to.is_multiple_of(2) {
             (u32::try_from(number).ok(), None)
@@ -217,10 +210,15 @@ impl Gazetteer {
             (None, postings.and_then(|(count, postings)| postings.get(..*count as usize)))
         };
         let all = only.into_iter().chain(several.unwrap_or_default().iter().copied());
-        all.filter(move |named| {
-            let place = self.contents.places.get((named / 2) as usize);
-            place.is_some_and(|place| within.holds(self.contents.areas[place.area as usize]))
+        all.map(Candidate).filter(move |candidate| {
+            let place = self.contents.places.get(candidate.place() as usize);
+            place.is_some_and(|place| within.contains(self.contents.areas[place.area as usize]))
         })
+    }
+
+    /// Returns how likely a candidate is meant, in people.
+    fn likelihood(&self, candidate: Candidate) -> u32 {
+        candidate.likelihood(self.population(candidate.place()))
     }
 
     fn area(&self, at: u32) -> PlaceArea {
@@ -236,11 +234,15 @@ impl Gazetteer {
         self.contents.places[at as usize].population
     }
 
+    fn point(&self, at: u32) -> Point {
+        self.contents.places[at as usize].point
+    }
+
     fn place(&self, at: u32) -> Place {
         Place { county: self.county_of(at).map(str::to_owned), ..self.place_without_county(at) }
     }
 
-    /// What is no place of its own, to be named beside places.
+    /// Creates a place without population, for a landmark or county among suggestions.
     fn place_without_people(&self, name: String, region: Option<Region>, country: Country, point: Point) -> Place {
         let time_zone = self.time_zone(point, region).map(ArcStr::from).unwrap_or_default();
         Place { name, region, country, county: None, point, population: 0, time_zone }
@@ -262,22 +264,16 @@ impl Gazetteer {
 }
 
 impl Place {
-    /// Its name with its region or country, as it can be asked for: `Miami, FL`, `Paris, France`.
+    /// Returns the name with the region or country, which resolves to the place: `Miami, FL`, `Paris, France`.
     #[must_use]
     pub fn label(&self) -> String {
         format!("{}, {}", self.name, self.region.map_or(self.country.name(), Region::code))
     }
 }
 
-/// How likely a place is meant by a name, compared with others of that name. `named` is its number × 2, plus 1 where
-/// the name is not the main one.
-fn likelihood(population: u32, named: u32) -> u32 {
-    if named.is_multiple_of(2) { population } else { population / OTHER_NAME }
-}
-
 impl std::fmt::Debug for Gazetteer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (places, postcodes) = (self.len(), self.postcodes());
-        f.debug_struct("Gazetteer").field("places", &places).field("postcodes", &postcodes).finish_non_exhaustive()
+        let mut debug = f.debug_struct("Gazetteer");
+        debug.field("places", &self.len()).field("postcodes", &self.postcodes()).finish_non_exhaustive()
     }
 }

@@ -1,8 +1,8 @@
-//! What a person should be told about how a location was understood.
+//! Notes for users about a resolved location.
 
 use std::fmt;
 
-/// One thing that a person should be told about how a location was understood. Its text is a whole sentence.
+/// A note for users about a resolved location. Its text is a complete sentence.
 ///
 /// ```
 /// # use signpost_locator::gazetteer::PlaceNote;
@@ -11,28 +11,28 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceNote {
-    /// No place has exactly this name; one of a like name was taken.
+    /// No place has exactly this name; one with a similar name was chosen.
     TakenFor {
-        /// The name as it was asked for.
+        /// The name in the text.
         asked: String,
         /// The place with its area.
         place: String,
     },
-    /// The text says more than is known: distances count from what is known of it.
+    /// A part of the text is unknown: distances count from the known place.
     OnlyPart {
-        /// What is not known.
+        /// The unknown part.
         unknown: String,
         /// The place with its area.
         place: String,
     },
-    /// The text names two places, of which one was taken.
+    /// The text names two places, of which one was chosen.
     OneOfTwo {
-        /// The other.
+        /// The other place.
         other: String,
         /// The place with its area.
         place: String,
     },
-    /// The text is an address, and streets are not known.
+    /// The text is an address; streets are not known.
     Street {
         /// The place with its area, or the postcode.
         place: String,
@@ -42,7 +42,7 @@ pub enum PlaceNote {
         /// The area.
         of: String,
     },
-    /// The postcode is not known; those around it are.
+    /// The postcode is not known, but those around it are.
     NearbyPostcodes {
         /// The postcode.
         code: String,

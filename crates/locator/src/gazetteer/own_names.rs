@@ -1,14 +1,14 @@
-//! Every place of the United States, asked for by its own name in its own state.
+//! Resolves every place of the United States by its name and state.
 
 use super::{Gazetteer, Place, Resolved};
 use crate::country::Country;
 use crate::point::Distance;
 
-/// Most places that are named beside the one that is taken.
+/// Maximum alternatives of an answer.
 const MAX_ALTERNATIVES: usize = 5;
-/// How far the middle of a place may lie from that of what is there under its name, such as a base of the army.
+/// Maximum distance between a place and an answer with its name, such as an army base.
 const SAME: Distance = Distance::miles(10.0);
-/// The same of a post office that is one of the town's.
+/// Maximum distance between a town and one of its post offices.
 const OFFICE_OF_TOWN: Distance = Distance::miles(40.0);
 
 #[test]
@@ -29,7 +29,7 @@ fn a_place_is_found_by_its_name_and_state_or_is_named_beside_the_one_that_is() {
     assert!(lost.is_empty(), "{} of {asked}: {:#?}", lost.len(), &lost[..lost.len().min(40)]);
 }
 
-/// Whether an answer is the place, or says that there is also the place. A list of others that is full may leave it out.
+/// Checks that an answer is the place or has it as an alternative. A full list of alternatives may omit it.
 fn names(found: &Resolved, place: &Place) -> bool {
     // A post office of no known size may be one of the town.
     let same = if place.population == 0 { OFFICE_OF_TOWN } else { SAME };

@@ -1,31 +1,31 @@
-//! Plus codes: a place as a code of digits and letters (Open Location Code, version 1.0 of its specification).
+//! Plus codes (Open Location Code, version 1.0 of the specification).
 //!
-//! Ten digits of base 20, latitude and longitude in turn, name an area of an 8000th of a degree; more digits halve it
-//! in a grid of 4 by 5. Eight digits stand before the plus sign; fewer, and the code is the end of one that lies near a
-//! place.
+//! Ten digits of base 20, latitude and longitude alternating, name an area of an 8000th of a degree; each further
+//! digit divides it into a grid of 4 by 5. A full code has eight digits before the plus sign; a short code has fewer,
+//! and needs a place near it.
 
 use std::fmt;
 
 use crate::point::Point;
 
 const DIGITS: &[u8] = b"23456789CFGHJMPQRVWX";
-/// Digits before the plus sign of a whole code.
+/// Digits before the plus sign of a full code.
 const BEFORE_SIGN: usize = 8;
-/// More digits say nothing that anybody could measure.
+/// Maximum digits of a code.
 const MAX_DIGITS: usize = 15;
 
 /// A plus code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlusCode {
-    /// As it is written, in capitals.
+    /// The code in capitals.
     written: String,
     /// The values of its digits, without padding.
     digits: Vec<u32>,
-    /// How many digits of a whole code are missing in front.
+    /// The number of digits of the full code that are missing at the start.
     missing: usize,
 }
 
-/// The plus code at the beginning of a text, and what stands behind it.
+/// Returns the plus code at the start of a text, and the rest.
 pub(super) fn find(text: &str) -> Option<(PlusCode, &str)> {
     if !text.contains('+') {
         return None;
@@ -39,42 +39,42 @@ impl PlusCode {
     fn parse(text: &str) -> Option<Self> {
         let written = text.to_ascii_uppercase();
         let (before, after) = written.split_once('+')?;
-        let is_padded = before.contains('0');
+        if !(2..=BEFORE_SIGN).contains(&before.len()) || !before.len().is_multiple_of(2) {
+            return None;
+        }
+        if after.len() == 1 || before.len() + after.len() > MAX_DIGITS {
+            return None;
+        }
         let known = before.trim_end_matches('0');
-        let is_right_length = (2..=BEFORE_SIGN).contains(&before.len()) && before.len().is_multiple_of(2);
-        let is_right_padding = !is_padded
-            || (before.len() == BEFORE_SIGN && known.len().is_multiple_of(2) && !known.is_empty() && after.is_empty());
-        let is_right_end = after.len() != 1 && before.len() + after.len() <= MAX_DIGITS;
-        let value = |digit: u8| DIGITS.iter().position(|known| *known == digit).and_then(|at| u32::try_from(at).ok());
-        let digits: Vec<u32> = known.bytes().chain(after.bytes()).map(value).collect::<Option<_>>()?;
-        let missing = BEFORE_SIGN.checked_sub(before.len())?;
-        // Latitude has nine times twenty degrees, longitude eighteen times.
-        let is_on_earth = missing > 0 || (digits.first()? < &9 && digits.get(1)? < &18);
-        (is_right_length && is_right_padding && is_right_end && is_on_earth).then_some(Self {
-            written,
-            digits,
-            missing,
-        })
+        if before.contains('0') {
+            let is_valid = before.len() == BEFORE_SIGN && known.len().is_multiple_of(2) && !known.is_empty();
+            if !is_valid || !after.is_empty() {
+                return None;
+            }
+        }
+        let digits: Vec<u32> = known.bytes().chain(after.bytes()).map(digit_value).collect::<Option<_>>()?;
+        let missing = BEFORE_SIGN - before.len();
+        // The latitude has nine times twenty degrees, the longitude eighteen times.
+        if missing == 0 && (*digits.first()? >= 9 || *digits.get(1)? >= 18) {
+            return None;
+        }
+        Some(Self { written, digits, missing })
     }
 
-    /// The middle of the area of a whole code.
+    /// Returns the middle of the area of a full code.
     pub(super) fn point(&self) -> Option<Point> {
-        (self.missing == 0).then(|| middle(&self.digits)).flatten()
+        if self.missing == 0 { middle(&self.digits) } else { None }
     }
 
-    /// The middle of the nearest area to a point whose code ends so.
+    /// Returns the middle of the area of a short code that is nearest to a point.
     pub(super) fn near(&self, reference: Point) -> Option<Point> {
         let mut digits = digits_at(reference, self.missing);
         digits.extend(&self.digits);
         let here = middle(&digits)?;
-        // Within the area of the digits that are missing; the nearest may lie in the one beside it.
+        // The nearest area may have other missing digits than the reference.
         let step = 20.0 / 20_f64.powi(i32::try_from(self.missing / 2).ok()? - 1);
-        let turn = |value: f64, towards: f64| match value - towards {
-            away if away > step / 2.0 => value - step,
-            away if away < -step / 2.0 => value + step,
-            _ => value,
-        };
-        let (lat, lon) = (turn(here.lat(), reference.lat()), turn(here.lon(), reference.lon()));
+        let lat = nearest_step(here.lat(), reference.lat(), step);
+        let lon = nearest_step(here.lon(), reference.lon(), step);
         let lat = if lat.abs() > 90.0 { here.lat() } else { lat };
         Point::new(lat, (lon + 540.0).rem_euclid(360.0) - 180.0)
     }
@@ -86,9 +86,24 @@ impl fmt::Display for PlusCode {
     }
 }
 
-/// The first digits, an even number of them, of the code at a point.
+fn digit_value(digit: u8) -> Option<u32> {
+    let at = DIGITS.iter().position(|known| *known == digit)?;
+    u32::try_from(at).ok()
+}
+
+/// Moves a value by one step towards another one, if it is more than half a step away.
+fn nearest_step(value: f64, towards: f64, step: f64) -> f64 {
+    match value - towards {
+        away if away > step / 2.0 => value - step,
+        away if away < -step / 2.0 => value + step,
+        _ => value,
+    }
+}
+
+/// Returns the first digits, an even number of them, of the code at a point.
 fn digits_at(point: Point, count: usize) -> Vec<u32> {
-    let (mut lat, mut lon) = ((point.lat() + 90.0).min(179.999_999), (point.lon() + 180.0).rem_euclid(360.0));
+    let mut lat = (point.lat() + 90.0).min(179.999_999);
+    let mut lon = (point.lon() + 180.0).rem_euclid(360.0);
     let mut size = 20.0;
     let mut digits = Vec::with_capacity(count);
     for _ in 0..count / 2 {
@@ -102,19 +117,23 @@ fn digits_at(point: Point, count: usize) -> Vec<u32> {
     digits
 }
 
-/// The middle of the area that digits name.
+/// Returns the middle of the area of a code.
 fn middle(digits: &[u32]) -> Option<Point> {
     const PAIRS: usize = 10;
-    let (mut lat, mut lon) = (-90.0, -180.0);
-    let (mut height, mut width) = (400.0, 400.0);
+    let mut lat = -90.0;
+    let mut lon = -180.0;
+    let mut height = 400.0;
+    let mut width = 400.0;
     let (pairs, grid) = digits.split_at(digits.len().min(PAIRS));
     for pair in pairs.chunks_exact(2) {
-        (height, width) = (height / 20.0, width / 20.0);
+        height /= 20.0;
+        width /= 20.0;
         lat += f64::from(pair[0]) * height;
         lon += f64::from(pair[1]) * width;
     }
     for digit in grid {
-        (height, width) = (height / 5.0, width / 4.0);
+        height /= 5.0;
+        width /= 4.0;
         lat += f64::from(digit / 4) * height;
         lon += f64::from(digit % 4) * width;
     }

@@ -1,97 +1,86 @@
-//! Texts that give a point: coordinates, links to maps, plus codes.
+//! Texts that contain a point: coordinates, links to maps, plus codes.
 
-use super::around::says_no_place;
-use super::asked::Asked;
+use super::around::has_only_filler_words;
 use super::coordinates::{parse, parse_swapped};
+use super::location_text::LocationText;
 use super::resolve::{PlaceSource, Resolved, Unresolved, UnresolvedKind};
 use super::steps::PlaceAnswer;
 use super::{Gazetteer, map_link, plus_code};
 use crate::point::{Distance, Point};
 
-/// Farther than this from every place is nowhere that anybody asks about.
+/// Distance to the nearest place above which a point is implausible.
 const NOWHERE: Distance = Distance::metres(300_000.0);
-/// So near to a place are most points that people ask about.
+/// Maximum distance between a plausible point and the nearest place.
 const SOMEWHERE: Distance = Distance::metres(50_000.0);
 
 impl Gazetteer {
-    /// Coordinates, or a link to a map that shows a point; unless they lie nowhere and would lie somewhere with the longitude second.
-    pub(super) fn coordinates(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let is_digit = |letter: char| letter.is_ascii_digit();
-        // One number is no point, and most texts with numbers are postcodes.
-        if !asked.bare.contains(is_digit) || asked.bare.chars().all(is_digit) {
+    /// Returns the point of coordinates or of a link to a map. Rejects coordinates that are plausible only with the
+    /// longitude first.
+    pub(super) fn coordinates(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        // A single number is no point, and most texts with numbers are postcodes.
+        let core = location.core;
+        if !core.bytes().any(|byte| byte.is_ascii_digit()) || core.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        let text = numbers_of(asked.bare);
+        let text = numbers_of(core);
         let point = if is_longitude_first(text) { parse_swapped(text) } else { parse(text) };
         let meant = parse_swapped(text).filter(|swapped| self.is_within(*swapped, SOMEWHERE));
-        match (point, meant) {
-            (Some(point), Some(meant)) if !self.is_within(point, NOWHERE) => {
-                Some(Err(swapped(asked, Some(point), meant)))
-            }
-            (None, Some(meant)) => Some(Err(swapped(asked, None, meant))),
-            (Some(point), _) => Some(Ok(coordinates(point))),
-            (None, None) => map_link::parse(asked.bare).map(|point| Ok(coordinates(point))),
+        if let Some(meant) = meant
+            && point.is_none_or(|point| !self.is_within(point, NOWHERE))
+        {
+            return Some(Err(swapped(core, point, meant)));
         }
+        let point = point.or_else(|| map_link::parse(core))?;
+        let name = format!("{:.5}, {:.5}", point.lat(), point.lon());
+        Some(Ok(Resolved::at(name, point, PlaceSource::Coordinates, 1.0)))
     }
 
-    /// A plus code: a whole one, or the end of one with the place that it is near.
-    pub(super) fn plus_code(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let (code, place) = plus_code::find(asked.bare)?;
+    /// Returns the point of a full plus code, or of a short one with a place near it.
+    pub(super) fn plus_code(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let (code, place) = plus_code::find(location.core)?;
         if let Some(point) = code.point() {
             return Some(Ok(Resolved::at(code.to_string(), point, PlaceSource::PlusCode, 1.0)));
         }
-        let reason =
-            format!("the plus code {code} is the end of one; name the city behind it, as in {code} Austin, TX");
-        let Some(near) =
-            Some(place).filter(|place| !place.is_empty()).and_then(|place| self.resolve_part(place, asked.effort).ok())
-        else {
+        let near = if place.is_empty() { None } else { self.resolve_part(place, location.budget).ok() };
+        let Some(near) = near else {
+            let reason =
+                format!("the plus code {code} is the end of one; name the city behind it, as in {code} Austin, TX");
             return Some(Err(Unresolved::new(UnresolvedKind::Unknown, reason)));
         };
-        let resolved =
-            Resolved::at(format!("{code} {}", near.name), code.near(near.point)?, PlaceSource::PlusCode, 0.95);
-        let resolved = resolved.at_most(near.confidence);
+        let name = format!("{code} {}", near.name);
+        let resolved = Resolved::at(name, code.near(near.point)?, PlaceSource::PlusCode, 0.95).at_most(near.confidence);
         Some(Ok(Resolved { region: near.region, country: near.country, notes: near.notes, ..resolved }))
     }
 
-    /// Whether a point has a place around it.
+    /// Checks for a place within a distance of a point.
     fn is_within(&self, point: Point, distance: Distance) -> bool {
         !self.index.nearest(point, distance, 1, |_| true).is_empty()
     }
-
-    /// Where the point would be with latitude and longitude exchanged, if they most likely are: it lies far from every
-    /// place, and would lie at one.
-    #[must_use]
-    pub fn exchanged(&self, point: Point) -> Option<Point> {
-        let meant = Point::new(point.lon(), point.lat())?;
-        (!self.is_within(point, NOWHERE) && self.is_within(meant, SOMEWHERE)).then_some(meant)
-    }
 }
 
-/// Whether a text says that its first number is the longitude.
+/// Checks for labels that mark the first number as the longitude.
 fn is_longitude_first(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let lat = lower.find("lat");
-    ["lon", "lng"].iter().filter_map(|name| lower.find(name)).min().is_some_and(|lon| lat.is_some_and(|lat| lon < lat))
+    let Some(lat) = lower.find("lat") else { return false };
+    ["lon", "lng"].iter().filter_map(|name| lower.find(name)).any(|lon| lon < lat)
 }
 
-/// The text from its first number on, if what stands before says nothing of where: `my coordinates are 33.4, -112.1`.
+/// Returns the text from its first number on, if only filler words come before it: `my coordinates are 33.4, -112.1`.
 fn numbers_of(text: &str) -> &str {
     let start = text.find(|letter: char| letter.is_ascii_digit() || "+-−(.".contains(letter)).unwrap_or(0);
     let (before, numbers) = text.split_at(start);
-    if start > 0 && before.ends_with([' ', ':', '=']) && says_no_place(before) { numbers } else { text }
+    if start > 0 && before.ends_with([' ', ':', '=']) && has_only_filler_words(before) { numbers } else { text }
 }
 
-fn coordinates(point: Point) -> Resolved {
-    Resolved::at(format!("{:.5}, {:.5}", point.lat(), point.lon()), point, PlaceSource::Coordinates, 1.0)
-}
-
-fn swapped(asked: &Asked<'_>, point: Option<Point>, meant: Point) -> Unresolved {
+/// Creates the error for coordinates with the longitude first.
+fn swapped(text: &str, point: Option<Point>, meant: Point) -> Unresolved {
     let lies = match point {
         Some(point) if point.lat() < -60.0 => "lies in Antarctica",
         Some(_) => "lies far from every known place",
         None => "is not on the earth",
     };
-    let (lat, lon) = (meant.lat(), meant.lon());
-    let reason = format!("{:?} {lies}; did you mean {lat}, {lon}? The latitude comes first", asked.bare);
+    let lat = meant.lat();
+    let lon = meant.lon();
+    let reason = format!("{text:?} {lies}; did you mean {lat}, {lon}? The latitude comes first");
     Unresolved::new(UnresolvedKind::Swapped, reason)
 }

@@ -1,4 +1,4 @@
-//! From what post offices call the counties of their postcodes to the counties of a gazetteer.
+//! Derives the counties of a gazetteer from the county names of postcodes.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::blob::CountyEntry;
 use crate::point::Point;
 use crate::region::Region;
 
-/// A county as the table of postcodes writes it.
+/// A county in the table of postcodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostalCounty {
-    /// Its name, mostly without its kind: `Cook`, `Bristol (city)`, `City of Alexandria`.
+    /// Its name, usually without its kind: `Cook`, `Bristol (city)`, `City of Alexandria`.
     pub name: String,
     /// Its number among the counties of its state: see [`county_code`].
     pub code: u16,
 }
 
-/// Counties, by region and code.
+/// Counties, sorted by region and code.
 pub(super) struct CountyList(Vec<CountyEntry>);
 
-/// Parts of Alaska without a borough, and the one that is a municipality: the table writes some of them bare.
+/// Parts of Alaska that are no boroughs, with their kinds: the table has some of them without a kind.
 const ALASKA: [(&str, &str); 6] = [
     ("Hoonah-Angoon", "Census Area"),
     ("Kusilvak", "Census Area"),
@@ -28,8 +28,8 @@ const ALASKA: [(&str, &str); 6] = [
     ("Wade Hampton", "Census Area"),
 ];
 
-/// The counties of Connecticut. The Census has replaced them by planning regions, and so has the table, but people and
-/// addresses have not. Code, name, and the middle in degrees.
+/// The former counties of Connecticut, which are still used in addresses. The Census and the table have replaced them
+/// by planning regions. Code, name, and the middle in degrees.
 const CONNECTICUT: [(u16, &str, f64, f64); 8] = [
     (1, "Fairfield", 41.23, -73.37),
     (3, "Hartford", 41.81, -72.73),
@@ -41,21 +41,23 @@ const CONNECTICUT: [(u16, &str, f64, f64); 8] = [
     (15, "Windham", 41.83, -71.99),
 ];
 
-/// Planning regions of Connecticut that the table calls otherwise.
+/// Planning regions of Connecticut with another name in the table.
 const PLANNING_REGIONS: [(&str, &str); 3] = [
     ("Capitol Region", "Capitol"),
     ("Connecticut Metropolitan", "Greater Bridgeport"),
     ("South Central Regional", "South Central Connecticut"),
 ];
 
-/// Kinds that a name may have behind it already.
+/// Kinds at the end of names.
 const KINDS: [&str; 8] =
     ["Borough", "Census Area", "City and Borough", "County", "Municipality", "Municipio", "Parish", "Planning Region"];
 
-/// The number of a county among those of its state, of its three digits.
+/// Parses the three digits of a county in its state.
 pub(super) fn county_code(digits: &str) -> Option<u16> {
-    let is_one = digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_one)
+    if digits.len() != 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok()
 }
 
 impl CountyList {
@@ -64,7 +66,7 @@ impl CountyList {
         Self(counties)
     }
 
-    /// Of postcodes, each with its county, region and middle.
+    /// Creates the list of the counties of postcodes, given with their counties, regions and points.
     pub(super) fn of_postcodes<'a>(postcodes: impl Iterator<Item = (&'a PostalCounty, Region, Point)>) -> Self {
         let mut found: BTreeMap<(Region, u16), (&str, Vec<Point>)> = BTreeMap::new();
         for (county, region, point) in postcodes {
@@ -75,25 +77,27 @@ impl CountyList {
                 found.insert((region, code), (name, Point::new(lat, lon).into_iter().collect()));
             }
         }
-        let county = |((region, code), (written, points)): ((Region, u16), (&str, Vec<Point>))| {
-            let (bare, kind) = official_name(written, region);
-            let name = if kind.is_empty() { bare.to_owned() } else { format!("{bare} {kind}") };
-            Some(CountyEntry { name, bare_name: bare.to_owned(), region, code, point: median(&points)? })
-        };
-        Self(found.into_iter().filter_map(county).collect())
+        let mut counties = Vec::with_capacity(found.len());
+        for ((region, code), (written, points)) in found {
+            let Some(point) = median(&points) else { continue };
+            let (core, kind) = official_name(written, region);
+            let name = if kind.is_empty() { core.to_owned() } else { format!("{core} {kind}") };
+            counties.push(CountyEntry { name, bare_name: core.to_owned(), region, code, point });
+        }
+        Self(counties)
     }
 
     pub(super) fn entries(&self) -> &[CountyEntry] {
         &self.0
     }
 
-    /// The number of a county in the list.
+    /// Returns the index of a county in the list.
     pub(super) fn number(&self, region: Region, code: u16) -> Option<usize> {
         self.0.binary_search_by_key(&(region, code), |county| (county.region, county.code)).ok()
     }
 }
 
-/// The name of a county without its kind, and the kind; none of an independent city.
+/// Splits the name of a county into the name without its kind, and the kind, which is empty for an independent city.
 fn official_name(written: &str, region: Region) -> (&str, &'static str) {
     let written = written.trim();
     for (before, kind) in
@@ -103,7 +107,7 @@ fn official_name(written: &str, region: Region) -> (&str, &'static str) {
             return (bare, kind);
         }
     }
-    // The table cuts names off, so that the bracket may be missing.
+    // The table truncates names, so the bracket may be missing.
     for (behind, kind) in [(" (city", ""), (" (CA", "Census Area")] {
         if let Some(bare) = written.trim_end_matches(')').strip_suffix(behind) {
             return (bare, kind);
@@ -114,12 +118,10 @@ fn official_name(written: &str, region: Region) -> (&str, &'static str) {
             return (bare, kind);
         }
     }
-    let listed =
-        |list: &[(&str, &'static str)]| list.iter().find(|(name, _)| *name == written).map(|(_, other)| *other);
     match region.code() {
-        "AK" => (written, listed(&ALASKA).unwrap_or("Borough")),
+        "AK" => (written, find(&ALASKA, written).unwrap_or("Borough")),
         "CT" if CONNECTICUT.iter().all(|(_, name, ..)| *name != written) => {
-            (listed(&PLANNING_REGIONS).unwrap_or(written), "Planning Region")
+            (find(&PLANNING_REGIONS, written).unwrap_or(written), "Planning Region")
         }
         "LA" => (written, "Parish"),
         "PR" => (written, "Municipio"),
@@ -128,16 +130,22 @@ fn official_name(written: &str, region: Region) -> (&str, &'static str) {
     }
 }
 
-/// The median of latitudes and that of longitudes: a county's postcodes are most where its people are.
+fn find(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    list.iter().find(|(listed, _)| *listed == name).map(|(_, other)| *other)
+}
+
+/// Returns the point with the median latitude and the median longitude, which is near most postcodes.
 fn median(points: &[Point]) -> Option<Point> {
-    let along = |of: fn(Point) -> f64| {
-        let mut all: Vec<f64> = points.iter().map(|point| of(*point)).collect();
-        all.sort_by(f64::total_cmp);
-        let middle = all.len() / 2;
-        let upper = *all.get(middle)?;
-        Some(if all.len().is_multiple_of(2) { f64::midpoint(all[middle - 1], upper) } else { upper })
-    };
-    Point::new(along(Point::lat)?, along(Point::lon)?)
+    let lat = median_number(points.iter().map(|point| point.lat()).collect())?;
+    let lon = median_number(points.iter().map(|point| point.lon()).collect())?;
+    Point::new(lat, lon)
+}
+
+fn median_number(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    let upper = *numbers.get(middle)?;
+    Some(if numbers.len().is_multiple_of(2) { f64::midpoint(numbers[middle - 1], upper) } else { upper })
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
-//! What a text may mean, as questions that the gazetteer can answer.
+//! The queries that a text may stand for.
 
 use super::blob::PlaceArea;
-use crate::address::{parse_postcode, split_postcode, split_region_ending};
+use crate::address::{parse_postcode, split_postcode, split_region};
 use crate::country::Country;
 use crate::fold::{fold, words};
 use crate::region::Region;
 
-/// A name to look up, and where.
+/// A name to look up in an area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Query<'a> {
-    /// Folded, not empty.
+    /// The folded name; not empty.
     pub(super) name: String,
-    /// As the text has it.
+    /// The name as written in the text.
     pub(super) written: &'a str,
     pub(super) within: Within,
-    /// What the text says before the name: a street, a shop. Not empty.
+    /// The text before the name: a street, a shop. Not empty.
     pub(super) before: Option<&'a str>,
 }
 
-/// Where a name may be.
+/// The area of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
     Anywhere,
@@ -26,11 +26,12 @@ pub(super) enum Within {
     Region(Region),
 }
 
-/// Longest name of a country or region in words.
+/// Maximum words in the name of a country or region.
 const MAX_AREA_WORDS: usize = 5;
 
 impl Within {
-    pub(super) fn holds(self, area: PlaceArea) -> bool {
+    /// Returns whether this area contains another one.
+    pub(super) fn contains(self, area: PlaceArea) -> bool {
         match self {
             Self::Anywhere => true,
             Self::Country(country) => area.country == country,
@@ -38,13 +39,17 @@ impl Within {
         }
     }
 
-    /// A region of this country at the end of a text, and what stands before it.
-    fn before(self, text: &str) -> Option<(&str, Region)> {
+    /// Splits a region of this country off the end of a text.
+    fn split_region(self, text: &str) -> Option<(&str, Region)> {
         let Self::Country(country) = self else { return None };
-        split_region_ending(text).filter(|(name, region)| !name.is_empty() && region.country() == country)
+        let (name, region) = split_region(text, Region::parse_ending)?;
+        if name.is_empty() || region.country() != country {
+            return None;
+        }
+        Some((name, region))
     }
 
-    /// The regions and countries that a text names at the end of a longer one, where they may be cut short.
+    /// Returns the regions and countries that the end of a longer text names, also by abbreviations.
     pub(super) fn ending(text: &str) -> Vec<Self> {
         let text = text.trim();
         let name = fold(text);
@@ -52,38 +57,43 @@ impl Within {
         region.into_iter().chain(Country::parse_folded(text, &name).map(Self::Country)).collect()
     }
 
-    /// The regions and countries that a text names: `CA` is California and Canada, `Georgia` a state and a country.
+    /// Returns the regions and countries that a text names: `CA` is California and Canada, `Georgia` a state and a
+    /// country.
     pub(super) fn named(text: &str) -> impl Iterator<Item = Self> {
         let text = text.trim();
-        // Ind. is Indiana, IND is India.
         let text = text.trim_end_matches('.');
-        let is_code = |country: &Country| {
-            text.len() != 3
-                || *country == Country::UNITED_STATES
-                || is_upper(text)
-                || !is_ascii_word(text)
-                || country.name().len() == 3
-        };
         let name = fold(text);
-        let country = Country::parse_folded(text, &name).filter(is_code);
+        let country = Country::parse_folded(text, &name).filter(|country| may_be_country(text, *country));
         Region::parse_folded(text, &name).map(Self::Region).into_iter().chain(country.map(Self::Country))
     }
 }
 
-/// The questions that a text may ask, the likeliest first: as it stands, then without the words around a place.
-/// What a text says of region or country is in every one of them.
+/// Checks whether a text of three letters may mean a country: in lower case, most codes are abbreviations. `Ind.` is
+/// Indiana, `IND` is India.
+fn may_be_country(text: &str, country: Country) -> bool {
+    text.len() != 3
+        || country == Country::UNITED_STATES
+        || is_upper(text)
+        || !is_ascii_word(text)
+        || country.name().len() == 3
+}
+
+/// Returns the queries that a text may stand for, the likeliest first: those of the whole text, then those without
+/// filler words. All of them have the region or country that the text names.
 pub(super) fn queries<'a>(texts: [&'a str; 3]) -> Vec<Query<'a>> {
     let mut queries: Vec<Query<'a>> = Vec::new();
-    let [whole, with_article, bare] = texts;
-    let shorter = Some(with_article).filter(|text| *text != whole);
-    let shortest = Some(bare).filter(|text| *text != with_article && *text != whole);
-    for query in [Some(whole), shorter, shortest].into_iter().flatten().flat_map(read) {
-        if !queries.iter().any(|known| (&known.name, known.within) == (&query.name, query.within)) {
-            queries.push(query);
+    for (at, text) in texts.iter().enumerate() {
+        if texts[..at].contains(text) {
+            continue;
+        }
+        for query in read(text) {
+            if !queries.iter().any(|known| known.name == query.name && known.within == query.within) {
+                queries.push(query);
+            }
         }
     }
-    let plain: Vec<Query<'a>> = queries.iter().filter_map(Query::without_kind_before).collect();
-    queries.extend(plain);
+    let without_kind: Vec<Query<'a>> = queries.iter().filter_map(Query::without_kind_before).collect();
+    queries.extend(without_kind);
     queries
 }
 
@@ -92,36 +102,45 @@ impl<'a> Query<'a> {
         Self { name: fold(written), written, within, before: None }
     }
 
-    /// The same without the kind of place that some put before a name, as in `City of Industry`: only in a region that
-    /// is named, where little is left to be mistaken.
+    /// Returns the query without a kind of place before the name, as in `City of Industry`. Only in a named region,
+    /// where there are few candidates.
     fn without_kind_before(&self) -> Option<Self> {
-        const BEFORE: [&str; 4] = ["boroughof", "cityof", "townof", "villageof"];
-        let name = BEFORE.iter().find_map(|kind| self.name.strip_prefix(kind))?;
-        let is_sure = name.len() > 2 && self.within != Within::Anywhere;
-        is_sure.then(|| Self { name: name.to_owned(), ..self.clone() })
+        const KINDS: [&str; 4] = ["boroughof", "cityof", "townof", "villageof"];
+        let name = KINDS.iter().find_map(|kind| self.name.strip_prefix(kind))?;
+        if name.len() <= 2 || self.within == Within::Anywhere {
+            return None;
+        }
+        Some(Self { name: name.to_owned(), ..*self })
     }
 
-    /// The name without the word that says what it is, as in `UCLA campus`, `DFW area`.
+    /// Returns the name without the kind of a landmark, as in `UCLA campus`, `DFW area`.
     pub(super) fn name_without_thing(&self) -> Option<&str> {
         const THINGS: [&str; 7] = ["area", "arena", "campus", "district", "mall", "neighborhood", "stadium"];
         let name = THINGS.iter().find_map(|thing| self.name.strip_suffix(thing))?;
-        (name.len() > 2).then_some(name)
+        if name.len() > 2 { Some(name) } else { None }
     }
 
-    /// The same without what is said twice: the state, or a ZIP code before it, as in `Dallas TX, Texas`.
+    /// Returns the query without a repeated state, or a ZIP code before it, as in `Dallas TX, Texas`.
     fn without_repetition(&self) -> Option<Self> {
-        // One word says nothing twice.
+        // A single word contains no repetition.
         if self.within == Within::Anywhere || !self.written.contains(char::is_whitespace) {
             return None;
         }
-        let written = split_postcode(self.written).0;
-        let same = |(_, region): &(&str, Region)| Within::Region(*region) == self.within;
-        let written = split_region_ending(written).filter(same).map_or(written, |(name, _)| name);
-        let is_shorter = written.len() < self.written.len() && !fold(written).is_empty();
-        is_shorter.then(|| Self { name: fold(written), written, ..self.clone() })
+        let (mut written, _) = split_postcode(self.written);
+        if let Some((name, region)) = split_region(written, Region::parse_ending)
+            && Within::Region(region) == self.within
+        {
+            written = name;
+        }
+        if written.len() == self.written.len() {
+            return None;
+        }
+        let name = fold(written);
+        if name.is_empty() { None } else { Some(Self { name, written, ..*self }) }
     }
 }
 
+/// Returns the queries of one text.
 fn read(text: &str) -> Vec<Query<'_>> {
     let mut parts: Vec<&str> =
         text.split(',').map(str::trim).filter(|part| part.contains(char::is_alphanumeric)).collect();
@@ -131,15 +150,19 @@ fn read(text: &str) -> Vec<Query<'_>> {
     }
     let mut queries: Vec<Query<'_>> = Vec::new();
     for within in Within::ending(last) {
-        // Some names have commas.
-        let has_more = parts.len() > 1 && matches!(within, Within::Region(_));
-        queries.extend(text.rsplit_once(',').filter(|_| has_more).map(|(name, _)| Query::new(name, within)));
+        // Some names contain commas.
+        if parts.len() > 1
+            && matches!(within, Within::Region(_))
+            && let Some((name, _)) = text.rsplit_once(',')
+        {
+            queries.push(Query::new(name, within));
+        }
         queries.extend(read_parts(text, &parts, within));
     }
     // Austin, TX USA
     if let Some((region, country)) = last.split_once(char::is_whitespace)
-        && let Some(region) =
-            Region::parse_ending(region).filter(|region| Country::parse(country) == Some(region.country()))
+        && let Some(region) = Region::parse_ending(region)
+        && Country::parse(country) == Some(region.country())
     {
         queries.extend(read_parts(text, &parts, Within::Region(region)));
     }
@@ -148,13 +171,11 @@ fn read(text: &str) -> Vec<Query<'_>> {
     queries
 }
 
-/// The name among the parts of a text that stand before its area.
-fn read_parts<'a>(text: &'a str, parts: &[&'a str], within: Within) -> Option<Query<'a>> {
-    let (mut parts, mut within) = (parts, within);
+/// Returns the query of a text with commas, given the parts before its area.
+fn read_parts<'a>(text: &'a str, mut parts: &[&'a str], mut within: Within) -> Option<Query<'a>> {
     while let [_, .., last] = parts {
-        let region = Region::parse_ending(last);
-        match (within, region) {
-            // In Austin, TX, USA the region says more than the country.
+        match (within, Region::parse_ending(last)) {
+            // In Austin, TX, USA the region is more specific than the country.
             (Within::Country(country), Some(region)) if region.country() == country => {
                 within = Within::Region(region);
             }
@@ -167,10 +188,10 @@ fn read_parts<'a>(text: &'a str, parts: &[&'a str], within: Within) -> Option<Qu
         parts = &parts[..parts.len() - 1];
     }
     let name = *parts.last()?;
-    // What stands before the city is a street, a neighbourhood or a shop.
+    // The text before the city is a street, a neighbourhood or a shop.
     let start = (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let before = text.get(..start)?.trim_matches(|letter: char| letter == ',' || letter.is_whitespace());
-    let before = Some(before).filter(|before| !before.is_empty());
+    let before = if before.is_empty() { None } else { Some(before) };
     Some(Query { before, ..Query::new(name, within) })
 }
 
@@ -184,19 +205,21 @@ fn is_ascii_word(text: &str) -> bool {
 
 fn is_county(part: &str) -> bool {
     let words = words(part);
-    let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
-    words.len() > 1 && (first == "county" || ["county", "parish", "co", "cnty"].contains(&last.as_str()))
+    let [first, .., last] = &words[..] else { return false };
+    first == "county" || ["county", "parish", "co", "cnty"].contains(&last.as_str())
 }
 
-/// A text without commas: all of it is a name, or its last words are a region, a country, or one after the other.
+/// Returns the queries of a text without commas: all of it is a name, or its last words are a region, a country, or
+/// both.
 fn read_words(text: &str) -> Vec<Query<'_>> {
     let mut queries = vec![Query::new(text, Within::Anywhere)];
     let breaks: Vec<usize> = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at).take(MAX_AREA_WORDS).collect();
     for at in breaks.into_iter().rev() {
         for within in Within::ending(&text[at..]) {
             let before = text[..at].trim_end();
-            let finer = within.before(before).map(|(name, region)| Query::new(name, Within::Region(region)));
-            queries.extend(finer);
+            if let Some((name, region)) = within.split_region(before) {
+                queries.push(Query::new(name, Within::Region(region)));
+            }
             queries.push(Query::new(before, within));
         }
     }
@@ -208,7 +231,7 @@ fn read_words(text: &str) -> Vec<Query<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::around::without_words_around;
+    use super::super::around::without_filler_words;
     use super::*;
 
     fn asked(text: &str) -> Vec<String> {
@@ -222,7 +245,7 @@ mod tests {
             };
             query.before.map_or(name.clone(), |before| format!("{before} | {name}"))
         };
-        queries([text.trim(), text.trim(), without_words_around(text)]).iter().map(shown).collect()
+        queries([text.trim(), text.trim(), without_filler_words(text)]).iter().map(shown).collect()
     }
 
     #[test]
@@ -257,7 +280,7 @@ mod tests {
     #[test]
     fn the_number_of_questions_is_bounded() {
         for text in [",".repeat(200), "a ".repeat(100), "us ".repeat(66), "ga,".repeat(66), "near ".repeat(40)] {
-            assert!(queries([text.trim(), text.trim(), without_words_around(&text)]).len() <= 40, "{text}");
+            assert!(queries([text.trim(), text.trim(), without_filler_words(&text)]).len() <= 40, "{text}");
         }
     }
 }

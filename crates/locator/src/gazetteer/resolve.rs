@@ -1,14 +1,14 @@
-//! The answer to what a text for a location means.
+//! The result of resolving a location text.
 
 use super::{Place, PlaceNote};
 use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
 
-/// Most characters of a text, without the white space around it.
+/// Maximum characters of a text, without the white space around it.
 pub const MAX_TEXT_CHARS: usize = 200;
 
-/// What a text means.
+/// A resolved location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The main name of the place, the postcode, or the coordinates.
@@ -17,118 +17,128 @@ pub struct Resolved {
     pub region: Option<Region>,
     /// The country; not of coordinates.
     pub country: Option<Country>,
-    /// The county with its kind, as in `Cook County`, where an alternative is called the same.
+    /// The county with its kind, as in `Cook County`, if an alternative has equal name and region.
     pub county: Option<String>,
-    /// Where to search from.
+    /// The point from which to search.
     pub point: Point,
-    /// How it was found.
+    /// The kind of text.
     pub source: PlaceSource,
-    /// How sure it is, 0 to 1: 1 for coordinates; less the more places share the name, or the name was misspelt.
+    /// The confidence, 0 to 1: 1 for coordinates; less if several places share the name, or it was misspelt.
     pub confidence: f64,
     /// The other places of that name, at most five, the likeliest first.
     pub alternatives: Vec<Place>,
-    /// What a person should be told about this answer.
+    /// Notes about this answer for users.
     pub notes: Vec<PlaceNote>,
 }
 
-/// How a text was understood.
+/// The kind of text that was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceSource {
-    /// It gives coordinates.
+    /// Coordinates.
     Coordinates,
-    /// It is a plus code.
+    /// A plus code.
     PlusCode,
-    /// It is a postcode.
+    /// A postcode.
     Postcode,
-    /// It names an airport or gives its code.
+    /// The name or code of an airport.
     Airport,
-    /// It names something that many people know: a stadium, a park, a part of a city.
+    /// A landmark: a stadium, a park, a part of a city.
     Landmark,
-    /// It names a region that has no borders of its own, such as the Bay Area.
+    /// A region without official borders, such as the Bay Area.
     Region,
-    /// It names a county.
+    /// A county.
     County,
-    /// It names a place.
+    /// A place.
     Place,
-    /// It names a place with a typing mistake.
+    /// A place with a typing mistake.
     Misspelt,
-    /// It says more than is known, such as a street: the answer is the town around it.
+    /// A text with unknown details, such as a street: the answer is the town around it.
     Fallback,
 }
 
-/// A text that means no known place.
+/// A text that names no known place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Unresolved {
-    /// Why, in words.
+    /// The reason in English.
     pub reason: String,
-    /// What kind of text it is.
+    /// The kind of reason.
     pub kind: UnresolvedKind,
-    /// Places that may be meant, at most five, the likeliest first.
+    /// Suggested places, at most five, the likeliest first.
     pub suggestions: Vec<Place>,
 }
 
-/// Why a text means no place.
+/// The reason why a text was not resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnresolvedKind {
-    /// It is empty or too long.
+    /// The text is empty or too long.
     Invalid,
-    /// It says where the asker is, which is not known here, or nothing of where: they have to be asked.
+    /// The text refers to the user's own position, or contains no place: the user has to be asked for one.
     OwnPlace,
-    /// It is a state or a country.
+    /// The text is a state or a country.
     TooLarge,
-    /// It gives coordinates, most likely with the longitude first.
+    /// The text is coordinates, most likely with the longitude first.
     Swapped,
-    /// It may be any of several counties.
+    /// The text names several counties.
     Ambiguous,
-    /// It means nothing known.
+    /// The text names nothing known.
     Unknown,
 }
 
-/// How a text was understood, step by step.
+/// The steps of resolving a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The steps that were tried, in their order; the last of them gave the answer.
+    /// The steps in their order; the last one gave the answer.
     pub steps: Vec<ExplainedStep>,
     /// The answer.
     pub answer: Result<Resolved, Unresolved>,
 }
 
-/// A step that was tried.
+/// A step of the resolver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStep {
-    /// What it looks for.
+    /// The name of the step: what it searches for.
     pub name: &'static str,
-    /// What it gave, in words; `None` if nothing.
+    /// The answer in English; `None` if the step has none.
     pub gave: Option<String>,
 }
 
 impl Resolved {
-    /// A point as an answer.
+    /// Creates an answer without region, country, alternatives and notes.
     pub(super) fn at(name: String, point: Point, source: PlaceSource, confidence: f64) -> Self {
-        let confidence = rounded(confidence);
-        let (region, country, alternatives, notes) = (None, None, Vec::new(), Vec::new());
-        Self { name, region, country, county: None, point, source, confidence, alternatives, notes }
+        Self {
+            name,
+            region: None,
+            country: None,
+            county: None,
+            point,
+            source,
+            confidence: rounded(confidence),
+            alternatives: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
-    /// Its name with its region or country, as it can be asked for: `Miami, FL`.
+    /// Returns the name with the region or country, which resolves to the place: `Miami, FL`.
     #[must_use]
     pub fn label(&self) -> String {
-        let area = self.region.map(Region::code).or_else(|| self.country.map(Country::name));
-        area.map_or_else(|| self.name.clone(), |area| format!("{}, {area}", self.name))
+        match self.region.map(Region::code).or_else(|| self.country.map(Country::name)) {
+            Some(area) => format!("{}, {area}", self.name),
+            None => self.name.clone(),
+        }
     }
 
-    /// The same, less sure by a factor.
+    /// Multiplies the confidence.
     pub(super) fn less_sure(self, factor: f64) -> Self {
         Self { confidence: rounded(self.confidence * factor), ..self }
     }
 
-    /// The same, at most so sure.
+    /// Limits the confidence.
     pub(super) fn at_most(self, confidence: f64) -> Self {
         Self { confidence: rounded(self.confidence.min(confidence)), ..self }
     }
 
-    /// The same with one more thing to say.
+    /// Adds a note.
     pub(super) fn with_note(mut self, note: PlaceNote) -> Self {
         self.notes.push(note);
         self
@@ -136,7 +146,7 @@ impl Resolved {
 }
 
 impl Unresolved {
-    /// That a text is a state or a country.
+    /// Creates the error for a state or country.
     pub(super) fn too_large(text: &str) -> Self {
         let reason = format!("{text:?} is too large an area to search around; name a city in it");
         Self::new(UnresolvedKind::TooLarge, reason)
@@ -151,19 +161,8 @@ fn rounded(confidence: f64) -> f64 {
     (confidence * 100.0).round() / 100.0
 }
 
-/// The places of some names, each once, at most `most`.
-pub(super) fn distinct(named: impl IntoIterator<Item = u32>, most: usize) -> Vec<u32> {
-    let mut places = Vec::new();
-    for at in named.into_iter().map(|named| named / 2) {
-        if places.len() < most && !places.contains(&at) {
-            places.push(at);
-        }
-    }
-    places
-}
-
 impl PlaceSource {
-    /// As it is written in replies: `coordinates`, `plus_code`, `postcode`, `airport`, `landmark`, `region`, `county`,
+    /// Returns the name in replies: `coordinates`, `plus_code`, `postcode`, `airport`, `landmark`, `region`, `county`,
     /// `place`, `misspelt` or `fallback`.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,35 +1,37 @@
-//! Names with typing mistakes in them.
+//! Fuzzy search for names with typing mistakes.
 
 use std::cell::Cell;
 
 use fst::{IntoStreamer, Streamer};
 use levenshtein_automata::LevenshteinAutomatonBuilder;
 
+use super::Gazetteer;
+use super::candidate::Candidate;
 use super::query::{Query, Within};
-use super::{Gazetteer, likelihood};
 
-/// Shorter names have too many neighbours.
+/// Minimum characters of a name at edit distance one. Shorter names have too many matches.
 const MIN_NAME_CHARS: usize = 4;
-/// The same for two mistakes.
+/// Minimum characters of a name at edit distance two.
 const MIN_NAME_CHARS_FOR_TWO: usize = 7;
-/// Longer names are not names of places.
+/// Maximum characters of the name of a place.
 const MAX_NAME_CHARS: usize = 40;
-/// The same in other than Latin letters, of which there are so many that they are slow to try.
+/// Maximum characters of a non-Latin name, for which the search is slow.
 const MAX_NAME_CHARS_BEYOND_ASCII: usize = 16;
-/// What such a search costs, in half searches for a Latin name.
+/// Cost of a search for a non-Latin name. One for a Latin name at edit distance one costs 2.
 const COST_BEYOND_ASCII: u32 = 6;
-/// How much less likely a mistake is in the first letter, which people get right.
+/// Factor by which a mistake in the first letter is less likely than in another one.
 const FIRST_LETTER: u32 = 20;
 
-/// Keys of other than Latin letters begin with this byte or a larger one.
+/// First byte of the keys of non-Latin names.
 const FIRST_BEYOND_ASCII: u8 = 0x80;
 
-/// What may be spent on misspelt names: looking for one takes a hundred times as long as for a name as it is known.
+/// The remaining budget of a text for fuzzy searches, each of which takes a hundred times as long as an exact one.
 #[derive(Debug)]
-pub(super) struct Effort(Cell<u32>);
+pub(super) struct FuzzyBudget(Cell<u32>);
 
-impl Effort {
-    /// For one text: six names with one mistake, or three with two, take about a millisecond.
+impl FuzzyBudget {
+    /// Creates the budget of one text: six searches at edit distance one, or three at two. They take about a
+    /// millisecond.
     pub(super) fn of_a_text() -> Self {
         Self(Cell::new(12))
     }
@@ -41,17 +43,17 @@ impl Effort {
     }
 }
 
-/// How names may be misspelt: what is slow to make, made once.
+/// The builders of Levenshtein automata, which are slow to create.
 pub(super) struct PlaceSpelling {
     one: LevenshteinAutomatonBuilder,
     two: LevenshteinAutomatonBuilder,
 }
 
-/// How many typing mistakes a name has: letters that are too many, missing, wrong or swapped with the next.
+/// The maximum edit distance: the number of inserted, missing, wrong or transposed letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistakes {
+pub(super) enum EditDistance {
     One,
-    /// In long names only, and not in the first letter.
+    /// Only for long names, with an equal first letter.
     Two,
 }
 
@@ -62,63 +64,60 @@ impl PlaceSpelling {
 }
 
 impl Gazetteer {
-    /// The places whose names are some mistakes away from a query's, the likeliest first: their numbers × 2, plus 1
-    /// where it is not the main name.
-    ///
-    /// Only those are named that are at least this likely, in people. Names of small places are too often like those
-    /// of other places that are not known here.
-    pub(super) fn misspelt(
+    /// Returns the candidates whose names are at most this edit distance away from the name of a query, the likeliest
+    /// first. Only those of the minimum likelihood `min` in people: names of small places are often similar to those
+    /// of unknown places.
+    pub(super) fn fuzzy_candidates(
         &self,
         Query { name, within, .. }: &Query<'_>,
-        mistakes: Mistakes,
-        least: u32,
-        effort: &Effort,
-    ) -> Vec<u32> {
+        distance: EditDistance,
+        min: u32,
+        budget: &FuzzyBudget,
+    ) -> Vec<Candidate> {
         let length = name.chars().count();
-        let (shortest, spelling) = match mistakes {
-            Mistakes::One => (MIN_NAME_CHARS, &self.spelling.one),
-            Mistakes::Two => (MIN_NAME_CHARS_FOR_TWO, &self.spelling.two),
+        let (min_chars, spelling) = match distance {
+            EditDistance::One => (MIN_NAME_CHARS, &self.spelling.one),
+            EditDistance::Two => (MIN_NAME_CHARS_FOR_TWO, &self.spelling.two),
         };
-        if !(shortest..=MAX_NAME_CHARS).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
+        if !(min_chars..=MAX_NAME_CHARS).contains(&length) || name.contains(|letter: char| letter.is_numeric()) {
             return Vec::new();
         }
-        let cost = match mistakes {
-            _ if !name.is_ascii() && (mistakes == Mistakes::Two || length > MAX_NAME_CHARS_BEYOND_ASCII) => {
-                return Vec::new();
-            }
-            _ if !name.is_ascii() => COST_BEYOND_ASCII,
-            Mistakes::One => 2,
-            Mistakes::Two => 4,
+        let cost = match distance {
+            EditDistance::One if name.is_ascii() => 2,
+            EditDistance::Two if name.is_ascii() => 4,
+            EditDistance::One if length <= MAX_NAME_CHARS_BEYOND_ASCII => COST_BEYOND_ASCII,
+            _ => return Vec::new(),
         };
-        if !effort.spend(cost) {
+        if !budget.spend(cost) {
             return Vec::new();
         }
         let first = name.as_bytes().first().copied().unwrap_or_default();
         let keys = self.contents.keys.search(spelling.build_dfa(name));
-        let keys = match mistakes {
-            Mistakes::Two => keys.ge([first]).lt([first.saturating_add(1)]),
-            // Nobody slips from one script into another, and the thousands of signs of some are slow to try.
-            Mistakes::One if first.is_ascii() => keys.lt([FIRST_BEYOND_ASCII]),
-            Mistakes::One => keys.ge([FIRST_BEYOND_ASCII]),
+        let keys = match distance {
+            EditDistance::Two => keys.ge([first]).lt([first.saturating_add(1)]),
+            // A mistake does not change the script, and scripts with thousands of letters are slow to search.
+            EditDistance::One if first.is_ascii() => keys.lt([FIRST_BEYOND_ASCII]),
+            EditDistance::One => keys.ge([FIRST_BEYOND_ASCII]),
         };
         let mut keys = keys.into_stream();
         let mut found = Vec::new();
         while let Some((key, leads_to)) = keys.next() {
-            let harder = if key.first() == Some(&first) { 1 } else { FIRST_LETTER };
-            found.extend(
-                self.led_to(leads_to, *within)
-                    .map(|named| (likelihood(self.population(named / 2), named) / harder, named)),
-            );
+            let factor = if key.first() == Some(&first) { 1 } else { FIRST_LETTER };
+            for candidate in self.led_to(leads_to, *within) {
+                let likelihood = self.likelihood(candidate) / factor;
+                if likelihood >= min {
+                    found.push((likelihood, candidate));
+                }
+            }
         }
-        found.retain(|&(likelihood, _)| likelihood >= least);
-        found.sort_unstable_by_key(|&(likelihood, named)| (std::cmp::Reverse(likelihood), named));
-        found.into_iter().map(|(_, named)| named).collect()
+        found.sort_unstable_by_key(|&(likelihood, candidate)| (std::cmp::Reverse(likelihood), candidate));
+        found.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// Places whose names begin as `name` does, or as its first half and as much of the rest as any does: the largest
-    /// first, at most `most`.
-    pub(super) fn beginning_like(&self, name: &str, within: Within, most: usize) -> Vec<u32> {
-        /// Most keys looked at for one beginning.
+    /// Returns the largest `max` places whose main names begin with the longest possible prefix of `name`, which is at
+    /// least its first half.
+    pub(super) fn beginning_like(&self, name: &str, within: Within, max: usize) -> Vec<Candidate> {
+        /// Maximum keys that are read for one prefix.
         const MAX_KEYS: usize = 2_000;
         let half = name.chars().count().div_ceil(2).max(3);
         let ends = name.char_indices().map(|(at, letter)| at + letter.len_utf8()).skip(half - 1).take(MAX_NAME_CHARS);
@@ -126,18 +125,18 @@ impl Gazetteer {
             let beginning = &name[..end];
             let mut keys = self.contents.keys.range().ge(beginning).into_stream();
             let mut found = Vec::new();
-            let mut looked_at = 0;
+            let mut read = 0;
             while let Some((key, leads_to)) = keys.next()
                 && key.starts_with(beginning.as_bytes())
-                && looked_at < MAX_KEYS
+                && read < MAX_KEYS
             {
-                looked_at += 1;
-                found.extend(self.led_to(leads_to, within).filter(|named| named.is_multiple_of(2)));
+                read += 1;
+                found.extend(self.led_to(leads_to, within).filter(|candidate| candidate.is_main_name()));
             }
             if !found.is_empty() {
                 // Places are numbered by size.
                 found.sort_unstable();
-                found.truncate(most);
+                found.truncate(max);
                 return found;
             }
         }

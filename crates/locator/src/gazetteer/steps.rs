@@ -1,15 +1,15 @@
-//! What is tried to understand a text for a location, in its order: the first step that gives something decides.
+//! The steps of the resolver, in their order. The first step with an answer decides.
 
 use super::Gazetteer;
-use super::asked::Asked;
+use super::location_text::LocationText;
 use super::resolve::{ExplainedStep, Explanation, MAX_TEXT_CHARS, Resolved, Unresolved, UnresolvedKind};
-use super::spelling::Effort;
+use super::spelling::FuzzyBudget;
 
-/// What a step gives: a place, or why there is none.
+/// The answer of a step: a place, or the reason why there is none.
 pub(super) type PlaceAnswer = Result<Resolved, Unresolved>;
 
-/// What a step looks for, and how.
-type PlaceStep = (&'static str, fn(&Gazetteer, &Asked<'_>) -> Option<PlaceAnswer>);
+/// The name and function of a step.
+type PlaceStep = (&'static str, fn(&Gazetteer, &LocationText<'_>) -> Option<PlaceAnswer>);
 
 const STEPS: [PlaceStep; 20] = [
     ("a text that says no place", Gazetteer::no_place),
@@ -24,9 +24,9 @@ const STEPS: [PlaceStep; 20] = [
     ("an address with a postcode", Gazetteer::address_with_postcode),
     ("one place or another", Gazetteer::one_or_another),
     ("something in a place", Gazetteer::inside_a_place),
-    ("a place with a typing mistake", Gazetteer::place_misspelt),
-    ("a place with its state misspelt", Gazetteer::place_in_misspelt_region),
-    ("a landmark with a typing mistake", Gazetteer::landmark_misspelt),
+    ("a place with a typing mistake", Gazetteer::fuzzy_place),
+    ("a place with its state misspelt", Gazetteer::place_in_fuzzy_region),
+    ("a landmark with a typing mistake", Gazetteer::fuzzy_landmark),
     ("a place without its kind", Gazetteer::place_without_kind),
     ("a place without its direction", Gazetteer::place_without_direction),
     ("two places with a hyphen", Gazetteer::twin_cities),
@@ -35,11 +35,11 @@ const STEPS: [PlaceStep; 20] = [
 ];
 
 impl Gazetteer {
-    /// What a text for a location means: coordinates in the usual notations or in a link to a map, a plus code, a
-    /// postcode, an airport, landmark or region that many people know, `City, ST`, `City ST`, `City, Country`, a county,
-    /// or a city alone, of which the largest counts; in any case, with or without accents, with words like
-    /// `bitcoin atms near` before it and with one typing mistake. Of a text that says more than is known, such as a
-    /// street, the town is taken. A region or country that is named is respected.
+    /// Resolves a location text: coordinates in the usual notations or in a link to a map, a plus code, a postcode, a
+    /// well-known airport, landmark or region, `City, ST`, `City ST`, `City, Country`, a county, or a city alone, of
+    /// which the largest is chosen; in any case, with or without accents, with words like `bitcoin atms near` before
+    /// it and with one typing mistake. If a text contains unknown details, such as a street, the town is the answer.
+    /// An answer is always in the region or country that the text names.
     ///
     /// ```
     /// # use signpost_locator::gazetteer::{Gazetteer, PlaceSource};
@@ -51,17 +51,17 @@ impl Gazetteer {
     /// ```
     ///
     /// # Errors
-    /// [`Unresolved`], if the text is empty, longer than [`MAX_TEXT_CHARS`], or means nothing known.
+    /// [`Unresolved`], if the text is empty, longer than [`MAX_TEXT_CHARS`], or names no known place.
     pub fn resolve(&self, text: &str) -> Result<Resolved, Unresolved> {
-        self.resolve_part(text, &Effort::of_a_text())
+        self.resolve_part(text, &FuzzyBudget::of_a_text())
     }
 
-    /// How [`Gazetteer::resolve`] comes to its answer.
+    /// Resolves a text like [`Gazetteer::resolve`], and returns the steps too.
     #[must_use]
     pub fn explain(&self, text: &str) -> Explanation {
         let mut steps = Vec::new();
-        let answer = self.take_steps(text, &Effort::of_a_text(), |name, answer| {
-            let gave = answer.as_ref().map(|answer| match answer {
+        let answer = self.run_steps(text, &FuzzyBudget::of_a_text(), |name, answer| {
+            let gave = answer.map(|answer| match answer {
                 Ok(resolved) => format!("{}, confidence {}", resolved.label(), resolved.confidence),
                 Err(unresolved) => unresolved.to_string(),
             });
@@ -70,55 +70,56 @@ impl Gazetteer {
         Explanation { steps, answer }
     }
 
-    /// What a part of a text means, for what effort is left of it.
-    pub(super) fn resolve_part(&self, text: &str, effort: &Effort) -> PlaceAnswer {
-        self.take_steps(text, effort, |_, _| ())
+    /// Resolves a part of a text with the remaining budget.
+    pub(super) fn resolve_part(&self, text: &str, budget: &FuzzyBudget) -> PlaceAnswer {
+        self.run_steps(text, budget, |_, _| ())
     }
 
-    fn take_steps(
+    fn run_steps(
         &self,
         text: &str,
-        effort: &Effort,
-        mut taken: impl FnMut(&'static str, &Option<PlaceAnswer>),
+        budget: &FuzzyBudget,
+        mut on_step: impl FnMut(&'static str, Option<&PlaceAnswer>),
     ) -> PlaceAnswer {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
             let reason = format!("a location is 1 to {MAX_TEXT_CHARS} characters");
             return Err(Unresolved::new(UnresolvedKind::Invalid, reason));
         }
-        let asked = Asked::new(text, effort);
-        for (name, take) in STEPS {
-            // A state or country that is named is respected, whatever else is not understood.
-            let is_allowed = |answer: &PlaceAnswer| answer.as_ref().ok().is_none_or(|found| asked.allows(found));
-            let answer = take(self, &asked).filter(is_allowed);
-            taken(name, &answer);
+        let location = LocationText::new(text, budget);
+        for (name, step) in STEPS {
+            let mut answer = step(self, &location);
+            // A place outside the named state or country is no answer, even if other words are unknown.
+            if let Some(Ok(found)) = &answer
+                && !location.allows(found)
+            {
+                answer = None;
+            }
+            on_step(name, answer.as_ref());
             if let Some(answer) = answer {
                 return answer;
             }
         }
-        Err(self.unresolved(&asked))
+        Err(self.unresolved(&location))
     }
 
-    /// Without the words in brackets, as in `Seattle (and vicinity), WA`.
-    fn without_brackets(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        /// A longer text is not a name with a word in brackets.
+    /// Resolves the text without the words in brackets, as in `Seattle (and vicinity), WA`.
+    fn without_brackets(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        /// Maximum characters of a name with words in brackets.
         const MAX_CHARS: usize = 100;
-        if !asked.text.contains(['(', '[']) || asked.text.chars().count() > MAX_CHARS {
+        if !location.text.contains(['(', '[']) || location.text.chars().count() > MAX_CHARS {
             return None;
         }
         let mut depth = 0_usize;
-        let outside = asked.text.chars().filter(|letter| {
+        let mut outside = String::new();
+        for letter in location.text.chars() {
             match letter {
                 '(' | '[' => depth += 1,
-                ')' | ']' => {
-                    depth = depth.saturating_sub(1);
-                    return false;
-                }
+                ')' | ']' => depth = depth.saturating_sub(1),
+                _ if depth == 0 => outside.push(letter),
                 _ => {}
             }
-            depth == 0
-        });
-        let text = outside.collect::<String>().replace(" ,", ",");
-        Some(self.resolve_part(&text, asked.effort)).filter(PlaceAnswer::is_ok)
+        }
+        self.resolve_part(&outside.replace(" ,", ","), location.budget).ok().map(Ok)
     }
 }

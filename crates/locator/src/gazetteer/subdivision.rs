@@ -3,7 +3,7 @@
 use crate::point::Point;
 use crate::region::Region;
 
-/// A part of a county of the United States that has a government of its own.
+/// A part of a county of the United States with its own government.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subdivision {
     /// Its name without its kind: `Edison`.
@@ -12,41 +12,55 @@ pub struct Subdivision {
     pub alternates: Vec<String>,
     /// Its state.
     pub region: Region,
-    /// The number of its county among those of its state, if it is known.
+    /// The number of its county in its state, if it is known.
     pub county: Option<u16>,
     /// Its centre.
     pub point: Point,
-    /// How many people live there; 0 if it is not known.
+    /// Its population; 0 if it is not known.
     pub population: u32,
 }
 
-/// Kinds that people say with the name, longer ones before those that they end in.
+/// Kinds that are used with the name. Longer kinds come before their own endings.
 const SAID: [&str; 6] = ["Charter Township", "Township", "Plantation", "Borough", "Village", "Town"];
-/// Kinds that they leave out.
+/// Kinds that are omitted.
 const UNSAID: [&str; 8] = ["City", "Gore", "Grant", "Location", "Municipality", "Purchase", "Reservation", "UT"];
-/// Kinds that are never a part of a name, unlike those of Old Town, Grove City and Elk Grove Village.
+/// Kinds that are never part of a name, unlike those in Old Town, Grove City and Elk Grove Village.
 const NEVER_A_NAME: [&str; 4] = ["Charter Township", "Township", "Plantation", "UT"];
 
-/// The name of a subdivision without its kind, and with it. `Edison township`, `Township of Edison` and
-/// `Edison Township` are all Edison and Edison Township; `City of Old Town` is Old Town.
+/// Returns the name of a subdivision without its kind, and the names with it. `Edison township`, `Township of Edison`
+/// and `Edison Township` are all Edison and Edison Township; `City of Old Town` is Old Town.
 pub(super) fn names(written: &str) -> (String, Vec<String>) {
     let written = written.trim();
     let found = SAID.iter().chain(&UNSAID).find_map(|kind| Some((without_kind(written, kind)?, *kind)));
-    let Some((bare, kind)) = found else { return (written.to_owned(), Vec::new()) };
-    let said = Some(kind).filter(|kind| SAID.contains(kind));
-    // People leave the charter out.
-    let short = said.and_then(|kind| kind.strip_prefix("Charter "));
-    (bare.to_owned(), said.into_iter().chain(short).map(|kind| format!("{bare} {kind}")).collect())
+    let Some((name, kind)) = found else { return (written.to_owned(), Vec::new()) };
+    let mut with_kind = Vec::new();
+    if SAID.contains(&kind) {
+        with_kind.push(format!("{name} {kind}"));
+    }
+    // `Charter` is often omitted.
+    if let Some(short) = kind.strip_prefix("Charter ") {
+        with_kind.push(format!("{name} {short}"));
+    }
+    (name.to_owned(), with_kind)
 }
 
-/// What stands behind `Kind of` or before the kind, which the Census writes in lower case.
+/// Returns the name after `Kind of` or before the kind, which the Census writes in lower case.
 fn without_kind<'a>(written: &'a str, kind: &str) -> Option<&'a str> {
-    let behind = |kind: &str| written.strip_suffix(kind)?.strip_suffix(' ');
-    let before = || written.strip_prefix(kind)?.strip_prefix(" of ");
-    let bare = before().or_else(|| behind(&kind.to_lowercase()));
-    bare.or_else(|| behind(kind).filter(|_| NEVER_A_NAME.contains(&kind)))
-        .map(str::trim)
-        .filter(|bare| !bare.is_empty())
+    let name = if let Some(name) = written.strip_prefix(kind).and_then(|rest| rest.strip_prefix(" of ")) {
+        name
+    } else if let Some(name) = strip_kind(written, &kind.to_lowercase()) {
+        name
+    } else if NEVER_A_NAME.contains(&kind) {
+        strip_kind(written, kind)?
+    } else {
+        return None;
+    };
+    let name = name.trim();
+    if name.is_empty() { None } else { Some(name) }
+}
+
+fn strip_kind<'a>(written: &'a str, kind: &str) -> Option<&'a str> {
+    written.strip_suffix(kind)?.strip_suffix(' ')
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! What a text that means no known place may have been meant for.
+//! Suggestions for texts that were not resolved.
 
 use super::Gazetteer;
-use super::asked::Asked;
+use super::candidate::distinct_places;
 use super::exact::MAX_ALTERNATIVES;
+use super::location_text::LocationText;
 use super::parts::is_street;
 use super::query::{Query, Within};
-use super::resolve::{Unresolved, UnresolvedKind, distinct};
-use super::spelling::Mistakes;
+use super::resolve::{Unresolved, UnresolvedKind};
+use super::spelling::EditDistance;
 use crate::fold::fold;
 
 impl Gazetteer {
-    /// Why a text is not resolved, and what may be meant.
-    pub(super) fn unresolved(&self, asked: &Asked<'_>) -> Unresolved {
-        let text = asked.bare;
-        if is_street(text) && asked.queries().iter().all(|query| query.within == Within::Anywhere) {
+    /// Returns the reason why a text was not resolved, with suggestions.
+    pub(super) fn unresolved(&self, location: &LocationText<'_>) -> Unresolved {
+        let text = location.core;
+        if is_street(text) && location.queries().iter().all(|query| query.within == Within::Anywhere) {
             let reason = format!("streets are not known here, and {text:?} names no city; give the city and state");
             return Unresolved::new(UnresolvedKind::Unknown, reason);
         }
@@ -22,33 +23,39 @@ impl Gazetteer {
         } else {
             format!("{text:?} is neither a ZIP code nor coordinates on the earth, such as 40.7, -74.0")
         };
-        let suggestions = distinct(self.suggested(asked), MAX_ALTERNATIVES);
-        let suggestions = suggestions.into_iter().map(|at| self.place(at)).collect();
+        let suggestions = self.suggested(location).into_iter().map(|at| self.place(at)).collect();
         Unresolved { suggestions, ..Unresolved::new(UnresolvedKind::Unknown, reason) }
     }
 
-    /// The same name elsewhere; else names like it; else names that begin so; else the largest places where the name was
-    /// looked for.
-    fn suggested(&self, asked: &Asked<'_>) -> Vec<u32> {
-        let (text, queries) = (asked.bare, asked.queries());
-        let first = text.split(',').next().unwrap_or_default();
-        let folded = fold(first);
-        let names = || queries.iter().map(|query| query.name.as_str()).chain([folded.as_str()]);
-        let like = || self.misspelt(&Query::new(first, Within::Anywhere), Mistakes::One, 0, asked.effort);
+    /// Returns places of the name elsewhere; else places with similar names; else places whose names begin similarly;
+    /// else the largest places of the named area.
+    fn suggested(&self, location: &LocationText<'_>) -> Vec<u32> {
+        let queries = location.queries();
+        let name = location.core.split(',').next().unwrap_or_default();
+        let folded = fold(name);
+        let names = queries.iter().map(|query| query.name.as_str()).chain([folded.as_str()]);
+        let elsewhere = names.flat_map(|name| self.named(name, Within::Anywhere));
+        let elsewhere = distinct_places(elsewhere, MAX_ALTERNATIVES);
+        if !elsewhere.is_empty() {
+            return elsewhere;
+        }
+        let anywhere = Query::new(name, Within::Anywhere);
+        let similar = self.fuzzy_candidates(&anywhere, EditDistance::One, 0, location.budget);
+        if !similar.is_empty() {
+            return distinct_places(similar, MAX_ALTERNATIVES);
+        }
         let within = queries.iter().map(|query| query.within).find(|within| *within != Within::Anywhere);
-        let steps: [&dyn Fn() -> Vec<u32>; 4] = [
-            &|| names().flat_map(|name| self.named(name, Within::Anywhere)).collect(),
-            &like,
-            &|| self.beginning_like(&folded, within.unwrap_or(Within::Anywhere), MAX_ALTERNATIVES),
-            &|| within.map(|within| self.largest(within).collect()).unwrap_or_default(),
-        ];
-        steps.iter().map(|step| step()).find(|found| !found.is_empty()).unwrap_or_default()
+        let similar = self.beginning_like(&folded, within.unwrap_or(Within::Anywhere), MAX_ALTERNATIVES);
+        if !similar.is_empty() {
+            return distinct_places(similar, MAX_ALTERNATIVES);
+        }
+        within.map(|within| self.largest(within).collect()).unwrap_or_default()
     }
 
-    /// The largest places of an area, by their numbers × 2: places are numbered by size.
+    /// Returns the largest places of an area. Places are numbered by size.
     pub(super) fn largest(&self, within: Within) -> impl Iterator<Item = u32> {
         let places = (0..).zip(&self.contents.places);
-        let inside = places.filter(move |(_, place)| within.holds(self.contents.areas[place.area as usize]));
-        inside.map(|(at, _)| at * 2).take(MAX_ALTERNATIVES)
+        let inside = places.filter(move |(_, place)| within.contains(self.contents.areas[place.area as usize]));
+        inside.map(|(at, _)| at).take(MAX_ALTERNATIVES)
     }
 }

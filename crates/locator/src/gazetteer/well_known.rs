@@ -1,21 +1,22 @@
-//! Airports, landmarks, regions and nicknames: names that are not those of places, and that many people know.
+//! Airports, landmarks, regions and nicknames: well-known names that are no names of places.
 
-use super::asked::Asked;
+use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
 use super::landmarks::{Landmark, LandmarkKind};
+use super::location_text::LocationText;
 use super::query::{Query, Within, is_upper};
 use super::resolve::{PlaceSource, Resolved, Unresolved};
 use super::steps::PlaceAnswer;
-use super::{Gazetteer, Place, PlaceNote, likelihood};
+use super::{Gazetteer, Place, PlaceNote};
 use crate::country::Country;
 use crate::fold::fold;
 use crate::point::Distance;
 
-/// Words beside the code of an airport.
+/// Words with the code of an airport.
 const CODE_WORDS: [&str; 6] = ["airport", "airports", "code", "iata", "icao", "intl"];
-/// A place of this many people is meant by three small letters that are the code of an airport elsewhere, too.
+/// Minimum population of a place whose name in lower case is not the code of an airport.
 const LIKELIER_THAN_CODE: u32 = 5_000;
-/// Codes that are words: only in capitals are they codes. Sorted.
+/// Words that are codes only in capitals. Sorted.
 #[rustfmt::skip]
 const WORDS: [&str; 64] = [
     "act", "ads", "aid", "art", "ask", "bar", "bay", "big", "bit", "bos", "bus", "cat", "cod", "cow", "dam", "day", "del", "den", "dog", "eat",
@@ -23,114 +24,115 @@ const WORDS: [&str; 64] = [
     "oil", "pay", "pen", "pet", "pie", "pin", "pit", "ram", "rap", "red", "san", "sat", "sea", "sit", "sky", "son", "sun", "tax",
     "tin", "top", "van", "vip", "web", "zoo",
 ];
-/// Codes that are words which stand everywhere: never codes without the word airport. Sorted.
+/// Frequent words that are codes only with the word airport. Sorted.
 #[rustfmt::skip]
 const STOP_WORDS: [&str; 36] = [
     "all", "and", "any", "are", "btc", "but", "buy", "can", "did", "far", "for", "get", "has", "her", "him", "his", "how", "its", "let", "new",
     "not", "now", "off", "old", "one", "our", "out", "see", "the", "too", "two", "use", "was", "way", "who", "you",
 ];
-/// Other places of the name that are so large are named beside a landmark.
+/// Minimum likelihood of a place that is an alternative of the landmark of its name.
 const WORTH_NAMING: u32 = 20_000;
-/// Most questions with a region or country that are asked with mistakes allowed.
-const MAX_MISSPELT: usize = 4;
-/// A town this near to the landmark of its name need not be told from it.
-const BESIDE: Distance = Distance::miles(10.0);
-/// Fewest people of a town that is meant, where its state is named, rather than a landmark of its name elsewhere.
+/// Maximum queries with a region or country for a fuzzy search.
+const MAX_FUZZY_QUERIES: usize = 4;
+/// Maximum distance of a town and a landmark of one name that need not be distinguished.
+const SAME: Distance = Distance::miles(10.0);
+/// Minimum population of a town in the named state that is meant rather than a landmark of its name elsewhere.
 const TOWN: u32 = 1_000;
-/// In a region that reaches farther, its middle says little.
+/// Radius above which the middle of a region is an uncertain answer.
 const LARGE_REGION: Distance = Distance::miles(60.0);
-/// A landmark reaches no farther than this from the place that a text gives for it.
+/// Maximum distance of a landmark from its place in a text.
 const NEAR_ITS_PLACE: Distance = Distance::miles(50.0);
+/// Minimum distance of a landmark that is an alternative of another one of its name.
+const APART: Distance = Distance::miles(25.0);
 
 impl Gazetteer {
-    /// The code of an airport, with or without the word for it: before the cities that carry it as another name.
-    pub(super) fn airport_code(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let is_code_word = |word: &&str| CODE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known));
-        let mut codes = asked.bare.split_whitespace().filter(|word| !is_code_word(word));
-        let (Some(code), None) = (codes.next(), codes.next()) else { return None };
+    /// Returns the airport of a code, with or without a word for it. Codes take precedence over cities with the code
+    /// as an alternate name.
+    pub(super) fn airport_code(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let mut codes = location.core.split_whitespace().filter(|word| !is_code_word(word));
+        let code = codes.next()?;
+        if codes.next().is_some() {
+            return None;
+        }
         let airport = self.landmarks.by_code(code)?;
-        let is_other = |landmark: &Landmark| landmark.kind == LandmarkKind::Landmark;
-        if self.landmarks.named(&fold(code)).any(is_other) && code.len() == asked.bare.len() {
+        if code.len() < location.core.len() {
+            return Some(Ok(self.resolved_landmark(airport, 0.95)));
+        }
+        let name = fold(code);
+        let place = self
+            .named(&name, Within::Anywhere)
+            .find(|candidate| candidate.is_main_name() && self.population(candidate.place()) >= LIKELIER_THAN_CODE);
+        if self.landmarks.named(&name).any(|landmark| landmark.kind == LandmarkKind::Landmark)
+            || is_rather_a_word(code, place.is_some())
+        {
             return None;
         }
-        let (is_written_as_code, is_said) = (is_upper(code), code.len() < asked.bare.len());
-        let word = code.to_ascii_lowercase();
-        let is_large = |named: &u32| named.is_multiple_of(2) && self.population(named / 2) >= LIKELIER_THAN_CODE;
-        let place = self.named(&fold(code), Within::Anywhere).find(is_large);
-        let is_area = || !Within::ending(code).is_empty();
-        let is_here = || Within::named(code).any(Within::is_here);
-        let is_in = |words: &[&str]| words.binary_search(&word.as_str()).is_ok();
-        // Those of four letters are known to pilots.
-        let is_word = || is_in(&WORDS) || place.is_some() || is_area() || code.len() == 4;
-        if !is_said && (is_in(&STOP_WORDS) || is_here() || (!is_written_as_code && is_word())) {
-            return None;
-        }
-        let is_doubtful = !is_said && place.is_some();
-        let mut resolved =
-            self.resolved_landmark(airport, if is_doubtful || !(is_written_as_code || is_said) { 0.7 } else { 0.95 });
-        resolved.alternatives.extend(place.filter(|_| is_doubtful).map(|named| self.place(named / 2)));
+        let is_sure = is_upper(code) && place.is_none();
+        let mut resolved = self.resolved_landmark(airport, if is_sure { 0.95 } else { 0.7 });
+        resolved.alternatives.extend(place.map(|place| self.place(place.place())));
         Some(Ok(resolved))
     }
 
-    /// A name that many people know, alone or with its state or country.
-    pub(super) fn landmark(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        asked
-            .queries()
-            .iter()
-            .filter(|query| query.before.is_none())
-            .find_map(|query| self.landmark_named(query, asked))
+    /// Returns a landmark by its exact name, alone or with its state or country.
+    pub(super) fn landmark(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let mut queries = location.queries().iter().filter(|query| query.before.is_none());
+        queries.find_map(|query| self.landmark_of_query(query, location.core))
     }
 
-    fn landmark_named(&self, query: &Query<'_>, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let is_word = query.within == Within::Anywhere && !query.written.contains(char::is_whitespace);
-        if is_word && self.landmarks.called(&query.name).next().is_none() && !query.name.ends_with("airport") {
+    fn landmark_of_query(&self, query: &Query<'_>, text: &str) -> Option<PlaceAnswer> {
+        let is_anywhere = query.within == Within::Anywhere;
+        let is_single_word = is_anywhere && !query.written.contains(char::is_whitespace);
+        if is_single_word && self.landmarks.called(&query.name).next().is_none() && !query.name.ends_with("airport") {
             return None;
         }
-        let coded = || self.landmarks.by_code(query.written).filter(|_| query.within != Within::Anywhere);
-        let mut named = self.landmarks.named(&query.name).chain(coded()).peekable();
-        let thing = query.name_without_thing().filter(|_| named.peek().is_none());
-        let named = named.chain(thing.iter().flat_map(|name| self.landmarks.named(name)));
-        let found: Vec<&Landmark> = named.filter(|landmark| query.within.holds_landmark(landmark)).collect();
-        let first = *found.first()?;
-        let own = self.named_in_order(&query.name, query.within);
-        let is_main = |named: &&u32| named.is_multiple_of(2);
-        let town = own.iter().find(is_main).map(|named| (self.population(named / 2), self.place(named / 2)));
-        let rival = town.filter(|(people, town)| match query.within {
-            // La Guardia in Venezuela is not what is meant, the city that an airport is named after is.
-            Within::Anywhere => {
-                let is_beside = town.point.distance(first.point) <= NEAR_ITS_PLACE;
-                first.kind == LandmarkKind::Airport && *people >= WORTH_NAMING && is_beside
-            }
-            _ => first.kind != LandmarkKind::Landmark || town.point.distance(first.point) > BESIDE,
-        });
-        let is_meant =
-            |people| query.within == Within::Anywhere || people >= TOWN || first.kind != LandmarkKind::Landmark;
-        if rival.is_some_and(|(people, _)| is_meant(people)) {
+        let coded = if is_anywhere { None } else { self.landmarks.by_code(query.written) };
+        let mut found: Vec<&Landmark> = self.landmarks.named(&query.name).chain(coded).collect();
+        if found.is_empty()
+            && let Some(name) = query.name_without_thing()
+        {
+            found.extend(self.landmarks.named(name));
+        }
+        found.retain(|landmark| query.within.contains(landmark.area()));
+        let [first, others @ ..] = &found[..] else { return None };
+        let places = self.named_in_order(&query.name, query.within);
+        if let Some(town) = places.iter().find(|candidate| candidate.is_main_name())
+            && self.outranks_landmark(town.place(), first, is_anywhere)
+        {
             return None;
         }
         if first.kind == LandmarkKind::TooLarge {
-            let suggestions =
-                found.iter().filter_map(|landmark| self.city_of(landmark)).map(|at| self.place(at)).collect();
-            return Some(Err(Unresolved { suggestions, ..Unresolved::too_large(asked.bare) }));
+            let cities = found.iter().filter_map(|landmark| self.city_of(landmark));
+            let suggestions = cities.map(|at| self.place(at)).collect();
+            return Some(Err(Unresolved { suggestions, ..Unresolved::too_large(text) }));
         }
-        Some(Ok(self.resolved_landmarks(&found, &own, query.within == Within::Anywhere)))
+        Some(Ok(self.resolved_landmarks(first, others, &places, is_anywhere)))
     }
 
-    /// Of several landmarks of a name the first, which is no more than a guess.
-    fn resolved_landmarks(&self, found: &[&Landmark], places: &[u32], is_bare: bool) -> Resolved {
-        let (first, others) = found.split_first().expect("there is one");
-        let apart = |point| first.point.distance(point) > Distance::miles(25.0);
-        let others: Vec<Place> =
-            others.iter().filter(|other| apart(other.point)).map(|other| self.place_of(other)).collect();
-        let is_rival = |named: &&u32| {
-            let place = &self.contents.places[(**named / 2) as usize];
-            let is_worth_naming = likelihood(place.population, **named) >= WORTH_NAMING && apart(place.point);
-            // Who names the state may well mean a small town of it.
-            let is_town = !is_bare && named.is_multiple_of(2) && first.point.distance(place.point) > BESIDE;
-            is_worth_naming || is_town
-        };
-        let rivals: Vec<Place> = places.iter().filter(is_rival).map(|named| self.place(named / 2)).collect();
-        let confidence = match (is_bare, others.is_empty(), rivals.is_empty()) {
+    /// Checks whether a name means a town rather than the landmark. La Guardia in Venezuela is not meant; the city
+    /// after which an airport is named is.
+    fn outranks_landmark(&self, town: u32, landmark: &Landmark, is_anywhere: bool) -> bool {
+        let population = self.population(town);
+        let distance = self.point(town).distance(landmark.point);
+        if is_anywhere {
+            return landmark.kind == LandmarkKind::Airport && population >= WORTH_NAMING && distance <= NEAR_ITS_PLACE;
+        }
+        landmark.kind != LandmarkKind::Landmark || (population >= TOWN && distance > SAME)
+    }
+
+    /// Returns the first of several landmarks of a name, with the other landmarks and the places of the name as
+    /// alternatives.
+    fn resolved_landmarks(
+        &self,
+        first: &Landmark,
+        others: &[&Landmark],
+        places: &[Candidate],
+        is_anywhere: bool,
+    ) -> Resolved {
+        let apart = others.iter().filter(|other| first.point.distance(other.point) > APART);
+        let others: Vec<Place> = apart.map(|other| self.place_of(other)).collect();
+        let rivals = places.iter().filter(|candidate| self.is_rival(**candidate, first, is_anywhere));
+        let rivals: Vec<Place> = rivals.map(|candidate| self.place(candidate.place())).collect();
+        let confidence = match (is_anywhere, others.is_empty(), rivals.is_empty()) {
             _ if first.kind == LandmarkKind::Region && first.radius > LARGE_REGION => 0.5,
             (_, false, _) | (false, true, false) => 0.5,
             (true, true, false) => 0.6,
@@ -142,7 +144,15 @@ impl Gazetteer {
         resolved
     }
 
-    /// A landmark as an answer; of a nickname the city.
+    /// Checks whether a place is an alternative of the landmark of its name. In a named state it may be a small town.
+    fn is_rival(&self, candidate: Candidate, landmark: &Landmark, is_anywhere: bool) -> bool {
+        let distance = landmark.point.distance(self.point(candidate.place()));
+        let is_large = self.likelihood(candidate) >= WORTH_NAMING && distance > APART;
+        let is_town = !is_anywhere && candidate.is_main_name() && distance > SAME;
+        is_large || is_town
+    }
+
+    /// Returns a landmark as the answer. For a nickname, the city is the answer.
     pub(super) fn resolved_landmark(&self, landmark: &Landmark, confidence: f64) -> Resolved {
         let source = match landmark.kind {
             LandmarkKind::Airport => PlaceSource::Airport,
@@ -150,13 +160,12 @@ impl Gazetteer {
             LandmarkKind::Nickname => PlaceSource::Place,
             LandmarkKind::Region | LandmarkKind::TooLarge => PlaceSource::Region,
         };
-        let city = Some(landmark).filter(|landmark| landmark.kind == LandmarkKind::Nickname);
-        let city = city.and_then(|landmark| self.city_of(landmark)).map(|at| self.place(at));
+        let city = if landmark.kind == LandmarkKind::Nickname { self.city_of(landmark) } else { None };
         let (name, point) = match city {
-            Some(city) => (city.name, city.point),
-            None => (landmark.name.to_owned(), landmark.point),
+            Some(city) => (self.name(city), self.point(city)),
+            None => (landmark.name, landmark.point),
         };
-        let resolved = Resolved::at(name, point, source, confidence);
+        let resolved = Resolved::at(name.to_owned(), point, source, confidence);
         let resolved = Resolved { region: landmark.region, country: Some(landmark.country), ..resolved };
         if source == PlaceSource::Region {
             return resolved.with_note(PlaceNote::Middle { of: format!("{}, which is large", landmark.name) });
@@ -164,14 +173,16 @@ impl Gazetteer {
         resolved
     }
 
-    /// `Disneylnd`: a landmark whose name has a typing mistake, in long names two.
-    pub(super) fn landmark_misspelt(&self, asked: &Asked<'_>) -> Option<PlaceAnswer> {
-        let alone = (!asked.bare.contains(',')).then(|| Query::new(asked.bare, Within::Anywhere));
-        let located = asked.queries().iter().filter(|query| query.within != Within::Anywhere && query.before.is_none());
-        located.take(MAX_MISSPELT).chain(&alone).find_map(|query| {
-            let is_meant =
-                |landmark: &Landmark| landmark.kind != LandmarkKind::TooLarge && query.within.holds_landmark(landmark);
-            let found = self.landmarks.nearly(&query.name, is_meant)?;
+    /// `Disneylnd`: returns a landmark whose name has a typing mistake, or in long names two.
+    pub(super) fn fuzzy_landmark(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
+        let core = location.core;
+        let alone = if core.contains(',') { None } else { Some(Query::new(core, Within::Anywhere)) };
+        let located =
+            location.queries().iter().filter(|query| query.within != Within::Anywhere && query.before.is_none());
+        located.take(MAX_FUZZY_QUERIES).chain(&alone).find_map(|query| {
+            let found = self.landmarks.nearly(&query.name, |landmark| {
+                landmark.kind != LandmarkKind::TooLarge && query.within.contains(landmark.area())
+            })?;
             let confidence = if query.within == Within::Anywhere { 0.5 } else { 0.65 };
             let resolved = self.resolved_landmark(found, confidence);
             let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.name.clone() };
@@ -179,7 +190,7 @@ impl Gazetteer {
         })
     }
 
-    /// The airport nearest to a place, if one is near.
+    /// Returns the nearest airport of a place, if one is near.
     pub(super) fn airport_of(&self, place: &Resolved) -> Option<&Landmark> {
         let airports = self.landmarks.all().iter().filter(|landmark| landmark.kind == LandmarkKind::Airport);
         nearest(airports, |airport| airport.point.distance(place.point))
@@ -187,7 +198,7 @@ impl Gazetteer {
 
     fn city_of(&self, landmark: &Landmark) -> Option<u32> {
         let within = landmark.region.map_or(Within::Country(landmark.country), Within::Region);
-        self.named_in_order(&fold(landmark.city), within).first().map(|named| named / 2)
+        self.named_in_order(&fold(landmark.city), within).first().map(|city| city.place())
     }
 
     fn place_of(&self, landmark: &Landmark) -> Place {
@@ -195,27 +206,36 @@ impl Gazetteer {
     }
 }
 
-/// Which of some things is nearest to a place, if one is so near that it may belong to it.
-pub(super) fn nearest<T>(things: impl Iterator<Item = T>, away: impl Fn(&T) -> Distance) -> Option<T> {
-    let near = things.map(|thing| (away(&thing), thing)).filter(|(distance, _)| *distance <= NEAR_ITS_PLACE);
+fn is_code_word(word: &str) -> bool {
+    CODE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Checks whether the code of an airport, without other text, is rather a word, an area or a place.
+fn is_rather_a_word(code: &str, is_place: bool) -> bool {
+    let word = code.to_ascii_lowercase();
+    if STOP_WORDS.binary_search(&word.as_str()).is_ok() || Within::named(code).any(Within::is_here) {
+        return true;
+    }
+    if is_upper(code) {
+        return false;
+    }
+    // Codes of four letters are known to pilots.
+    WORDS.binary_search(&word.as_str()).is_ok() || is_place || code.len() == 4 || !Within::ending(code).is_empty()
+}
+
+/// Returns the nearest thing, if it is near enough to belong to a place.
+pub(super) fn nearest<T>(things: impl Iterator<Item = T>, distance: impl Fn(&T) -> Distance) -> Option<T> {
+    let near = things.map(|thing| (distance(&thing), thing)).filter(|(distance, _)| *distance <= NEAR_ITS_PLACE);
     near.min_by(|one, other| one.0.in_metres().total_cmp(&other.0.in_metres())).map(|(_, thing)| thing)
 }
 
 impl Within {
-    /// Whether it is the United States, Canada or a part of them.
+    /// Returns whether it is the United States, Canada or a part of them.
     fn is_here(self) -> bool {
         match self {
             Self::Anywhere => false,
             Self::Country(country) => [Country::UNITED_STATES, Country::CANADA].contains(&country),
             Self::Region(_) => true,
-        }
-    }
-
-    fn holds_landmark(self, landmark: &Landmark) -> bool {
-        match self {
-            Self::Anywhere => true,
-            Self::Country(country) => landmark.country == country,
-            Self::Region(region) => landmark.region == Some(region),
         }
     }
 }

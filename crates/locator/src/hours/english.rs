@@ -1,6 +1,6 @@
-//! Opening hours as shops in English-speaking countries write them, in OpenStreetMap's grammar.
+//! Translates the usual English opening hours into OpenStreetMap's grammar.
 
-/// The days with their usual short forms, and how OpenStreetMap writes them.
+/// The names of days in OpenStreetMap, with their English names and abbreviations.
 const DAYS: [(&str, &[&str]); 7] = [
     ("Mo", &["mo", "mon", "monday", "mondays"]),
     ("Tu", &["tu", "tue", "tues", "tuesday", "tuesdays"]),
@@ -23,7 +23,7 @@ const SEVERAL: [(&str, &str); 8] = [
     ("weekend", "Sa-Su"),
 ];
 
-/// A time of day that may lack its half of the day.
+/// A time of day, with its half of the day if it is known.
 #[derive(Clone, Copy)]
 struct Time {
     hour: u16,
@@ -35,18 +35,18 @@ struct Time {
 enum Half {
     Am,
     Pm,
-    /// `17:00`: there is nothing to add.
+    /// A time of a 24-hour clock.
     Whole,
 }
 
-/// `Mon-Fri 9am-5pm, Sat 10 to 4 pm` as `Mo-Fr 09:00-17:00; Sa 10:00-16:00`; `None` where any part is unclear, such as
-/// which half of the day `9-5` means.
+/// Translates `Mon-Fri 9am-5pm, Sat 10 to 4 pm` to `Mo-Fr 09:00-17:00; Sa 10:00-16:00`. `None` if a part is ambiguous,
+/// such as `9-5`.
 pub(super) fn translate(text: &str) -> Option<String> {
     let plain = text.to_lowercase().replace(['–', '—', '−'], "-").replace(['\n', '|'], ";");
     let plain = plain.replace("a.m.", "am").replace("p.m.", "pm").replace(" thru ", "-").replace(" through ", "-");
     let plain = plain.replace(" to ", "-").replace(" & ", ",").replace(" and ", ",");
     let mut rules: Vec<String> = Vec::new();
-    // Days that wait for the times behind them, as in `Sat, Sun 10am-4pm`.
+    // Days whose times follow later, as in `Sat, Sun 10am-4pm`.
     let mut days: Vec<String> = Vec::new();
     for part in plain.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {
         let (day, rest) = leading_days(part)?;
@@ -69,25 +69,23 @@ pub(super) fn translate(text: &str) -> Option<String> {
     (days.is_empty() && !rules.is_empty()).then(|| rules.join("; "))
 }
 
-/// The days that a text begins with, if any, and what follows them. `None` where a range of days does not end.
+/// Splits the days off the start of a text, if there are any. `None` if a range of days has no end.
 fn leading_days(text: &str) -> Option<(Option<String>, &str)> {
     for (words, days) in SEVERAL {
         if let Some(rest) = text.strip_prefix(words).filter(|rest| !rest.starts_with(char::is_alphanumeric)) {
-            return Some((Some(days.to_owned()), behind(rest)));
+            return Some((Some(days.to_owned()), without_separators(rest)));
         }
     }
     let Some((first, rest)) = day(text) else { return Some((None, text)) };
-    match rest.trim_start().strip_prefix('-') {
-        Some(rest) => {
-            let (last, rest) = day(rest.trim_start())?;
-            Some((Some(format!("{first}-{last}")), behind(rest)))
-        }
-        None => Some((Some(first.to_owned()), behind(rest))),
-    }
+    let Some(range) = rest.trim_start().strip_prefix('-') else {
+        return Some((Some(first.to_owned()), without_separators(rest)));
+    };
+    let (last, rest) = day(range.trim_start())?;
+    Some((Some(format!("{first}-{last}")), without_separators(rest)))
 }
 
-fn behind(days: &str) -> &str {
-    days.trim_start_matches([':', '.', ' ', '(', ')'])
+fn without_separators(times: &str) -> &str {
+    times.trim_start_matches([':', '.', ' ', '(', ')'])
 }
 
 fn day(text: &str) -> Option<(&'static str, &str)> {
@@ -97,7 +95,7 @@ fn day(text: &str) -> Option<(&'static str, &str)> {
     Some((day.0, rest.strip_prefix('.').unwrap_or(rest)))
 }
 
-/// A span of times, a whole day, or none.
+/// Parses a span of times, a whole day, or `closed`.
 fn span(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches('.').trim();
     let text = text.strip_prefix("open ").unwrap_or(text).trim();
@@ -107,18 +105,21 @@ fn span(text: &str) -> Option<String> {
         _ => {}
     }
     let (start, end) = text.split_once('-')?;
-    let (mut start, end) = (time(start)?, time(end)?);
+    let mut start = time(start)?;
+    let end = time(end)?;
     let to = minutes(end, end.half?)?;
     if start.half.is_none() {
-        // `1-5pm` starts after noon, `9-5pm` before.
+        // `1-5pm` starts after noon, `9-5pm` before it.
         let after_noon = minutes(start, Half::Pm)? < to;
         start.half = Some(if end.half == Some(Half::Pm) && after_noon { Half::Pm } else { Half::Am });
     }
     let from = minutes(start, start.half?)?;
     // A day that ends at midnight ends at 24:00.
     let to = if to == 0 { 24 * 60 } else { to };
-    let clock = |minutes: u16| format!("{:02}:{:02}", minutes / 60, minutes % 60);
-    (from != to && from < 24 * 60).then(|| format!("{}-{}", clock(from), clock(to)))
+    if from == to || from >= 24 * 60 {
+        return None;
+    }
+    Some(format!("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60))
 }
 
 fn time(text: &str) -> Option<Time> {
@@ -131,11 +132,15 @@ fn time(text: &str) -> Option<Time> {
     let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != ':').unwrap_or(text.len());
     let (digits, half) = text.split_at(end);
     let (hour, minute) = digits.split_once(':').unwrap_or((digits, "0"));
-    let (hour, minute) = (hour.parse().ok()?, minute.parse().ok().filter(|minute| *minute < 60)?);
+    let hour: u16 = hour.parse().ok()?;
+    let minute: u16 = minute.parse().ok()?;
+    if minute >= 60 {
+        return None;
+    }
     let half = match half.trim() {
         "am" | "a" => Some(Half::Am),
         "pm" | "p" => Some(Half::Pm),
-        // With minutes and two digits, or beyond noon, it is a time of a 24-hour clock.
+        // A time with two digits of hours, or after noon, is that of a 24-hour clock.
         "" if digits.len() == 5 || hour > 12 => Some(Half::Whole),
         "" => None,
         _ => return None,
@@ -143,15 +148,16 @@ fn time(text: &str) -> Option<Time> {
     Some(Time { hour, minute, half })
 }
 
-/// Minutes since midnight.
+/// Returns the minutes since midnight.
 fn minutes(Time { hour, minute, .. }: Time, half: Half) -> Option<u16> {
     let hour = match half {
-        Half::Whole => Some(hour).filter(|hour| *hour <= 24),
-        Half::Am | Half::Pm if !(1..=12).contains(&hour) => None,
-        Half::Am => Some(hour % 12),
-        Half::Pm => Some(hour % 12 + 12),
-    }?;
-    Some(hour * 60 + minute).filter(|minutes| *minutes <= 24 * 60)
+        Half::Whole if hour <= 24 => hour,
+        Half::Am if (1..=12).contains(&hour) => hour % 12,
+        Half::Pm if (1..=12).contains(&hour) => hour % 12 + 12,
+        _ => return None,
+    };
+    let minutes = hour * 60 + minute;
+    if minutes <= 24 * 60 { Some(minutes) } else { None }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! When a machine can be used: opening hours in OpenStreetMap's grammar, in the machine's own time zone.
+//! Opening hours in OpenStreetMap's grammar and the local time zone.
 
 mod english;
 mod schedule;
@@ -10,44 +10,55 @@ use serde::{Deserialize, Serialize};
 pub use schedule::{NotEvaluated, OpenState, Opening, Schedule};
 pub use week::{OpenDay, OpenSpan};
 
-/// When a machine can be used.
+/// Opening hours.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Hours {
-    /// At any time; written `24/7`.
+    /// Always open; serialized as `24/7`.
     Always,
-    /// In the grammar of OpenStreetMap's `opening_hours`, or in other words of the source, which are kept as they are.
+    /// A text in the grammar of OpenStreetMap's `opening_hours`, or another text of the source.
     Text(ArcStr),
 }
 
 impl Hours {
-    /// What a source's words say: [`Hours::Always`] for `24/7` and other spellings of it; the words themselves where
-    /// they are in the grammar of OpenStreetMap's `opening_hours`; the usual English forms written in that grammar;
-    /// anything else as it is. `None` if there are no words.
+    /// Parses the text of a source: `24/7` and its variants become [`Hours::Always`], the usual English forms are
+    /// translated into the grammar of OpenStreetMap's `opening_hours`, and other texts are not changed. `None` if the
+    /// text is blank.
     ///
     /// ```
     /// # use signpost_locator::Hours;
-    /// let text = |text: &str| Some(Hours::Text(text.into()));
     /// assert_eq!(Hours::parse("Open 24/7"), Some(Hours::Always));
-    /// assert_eq!(Hours::parse(" Mo-Fr 09:00-17:00 "), text("Mo-Fr 09:00-17:00"));
-    /// assert_eq!(Hours::parse("Mon-Fri 9am-5:30pm"), text("Mo-Fr 09:00-17:30"));
-    /// assert_eq!(Hours::parse("ask inside"), text("ask inside"));
+    /// assert_eq!(Hours::parse(" Mo-Fr 09:00-17:00 ").unwrap().text(), "Mo-Fr 09:00-17:00");
+    /// assert_eq!(Hours::parse("Mon-Fri 9am-5:30pm").unwrap().text(), "Mo-Fr 09:00-17:30");
+    /// assert_eq!(Hours::parse("ask inside").unwrap().text(), "ask inside");
     /// assert_eq!(Hours::parse(" "), None);
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        match text {
-            "" => None,
-            _ if schedule::is_in_the_grammar(text) => Some(Self::from(text.to_owned())),
-            _ => {
-                let translated = english::translate(text).filter(|text| schedule::is_in_the_grammar(text));
-                Some(Self::from(translated.unwrap_or_else(|| text.to_owned())))
-            }
-        }
+        let (hours, _) = Self::parse_checked(text)?;
+        Some(hours)
     }
 
-    /// Whether a [`Schedule`] can be made of them; else they are words for people.
+    /// Parses a text like [`Hours::parse`], and returns whether the hours are understood: see [`Hours::is_understood`].
+    pub(crate) fn parse_checked(text: &str) -> Option<(Self, bool)> {
+        let text = text.trim();
+        if text.is_empty() {
+            return None;
+        }
+        if schedule::is_in_the_grammar(text) {
+            return Some((Self::from(text.to_owned()), true));
+        }
+        if let Some(translated) = english::translate(text)
+            && schedule::is_in_the_grammar(&translated)
+        {
+            return Some((Self::from(translated), true));
+        }
+        let hours = Self::from(text.to_owned());
+        let is_understood = hours == Self::Always;
+        Some((hours, is_understood))
+    }
+
+    /// Returns whether a [`Schedule`] can be created from the hours; else they are only a text for people.
     ///
     /// ```
     /// # use signpost_locator::Hours;
@@ -62,7 +73,7 @@ impl Hours {
         }
     }
 
-    /// As it is written.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -73,18 +84,12 @@ impl Hours {
 }
 
 impl From<String> for Hours {
-    /// Hours as they are stored: what they say was found out when they were read from their source.
+    /// Reads stored hours, which were parsed when they were imported.
     fn from(text: String) -> Self {
+        #[rustfmt::skip]
         const ALWAYS: [&str; 9] = [
-            "24/7",
-            "24x7",
-            "24 hours",
-            "24 hours a day",
-            "24 hours, 7 days a week",
-            "24 hours/7 days",
-            "00:00-24:00",
-            "24 hrs",
-            "24h",
+            "24/7", "24x7", "24 hours", "24 hours a day", "24 hours, 7 days a week", "24 hours/7 days", "00:00-24:00",
+            "24 hrs", "24h",
         ];
         let lower = text.trim().to_ascii_lowercase();
         let words = lower.strip_prefix("open").unwrap_or(&lower).trim_start();

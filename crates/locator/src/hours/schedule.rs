@@ -1,4 +1,4 @@
-//! Hours as rules that can be asked about a moment.
+//! Evaluation of opening hours.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,12 +13,12 @@ use opening_hours::{Context, OpeningHours, RuleKind};
 use super::Hours;
 use crate::country::Country;
 
-/// Most bytes of hours that are evaluated, as in OpenStreetMap.
+/// Maximum bytes of hours that are evaluated, as in OpenStreetMap.
 const MAX_TEXT_BYTES: usize = 255;
-/// How far ahead a change is looked for.
+/// Maximum days until the next change.
 const AHEAD_DAYS: i64 = 370;
 
-/// The hours of machines in one time zone, ready to be asked.
+/// Opening hours in a time zone that can be evaluated.
 #[derive(Clone)]
 pub struct Schedule(Rules);
 
@@ -28,73 +28,78 @@ enum Rules {
     Rules { rules: OpeningHours, zone: TimeZone },
 }
 
-/// Whether something is open.
+/// The state of opening hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenState {
     /// Within its hours.
     Open,
     /// Outside its hours.
     Closed,
-    /// The hours themselves say that it is not certain.
+    /// Uncertain according to the hours themselves.
     Unknown,
 }
 
-/// What hours say of a moment.
+/// The state of opening hours at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Whether it is open.
+    /// The state.
     pub state: OpenState,
-    /// When that changes, where it does within about a year.
+    /// The time of the next change, if there is one within about a year.
     pub changes_at: Option<Timestamp>,
-    /// How long this answer stays right: until the change, or until it is time to ask again.
+    /// The time until which this result is valid: that of the next change or of the next evaluation.
     pub valid_until: Timestamp,
 }
 
-/// Why hours cannot be asked.
+/// The reason why hours cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotEvaluated {
     /// They are not in the grammar.
     #[error("its opening hours are not written in a form that can be evaluated")]
     Words,
-    /// They follow the sun, which needs more than the hours and the time zone.
+    /// They depend on the sun.
     #[error("its opening hours follow the sun, which is not evaluated")]
     Sun,
-    /// Nobody said where they apply.
+    /// Their time zone is unknown.
     #[error("its time zone is not known")]
     NoZone,
 }
 
-/// Whether a text is in the grammar of OpenStreetMap's `opening_hours`.
+/// Checks that a text is in the grammar of OpenStreetMap's `opening_hours`.
 pub(super) fn is_in_the_grammar(text: &str) -> bool {
     read(text).is_some()
 }
 
 fn read(text: &str) -> Option<OpeningHours> {
-    if text.len() <= MAX_TEXT_BYTES { with_doubts(text).parse().ok() } else { None }
+    if text.len() <= MAX_TEXT_BYTES { with_unknown(text).parse().ok() } else { None }
 }
 
-/// A rule that only has a comment, such as `Sa "by appointment"`, leaves open whether it is open; the library takes it
-/// for open all day, unless it says `unknown`.
-fn with_doubts(text: &str) -> Cow<'_, str> {
-    let is_only_a_comment = |rule: &str| {
-        let outside: String = rule.split('"').step_by(2).collect();
-        let says_more = |word: &str| outside.contains(word);
-        rule.matches('"').count() == 2 && ![":", "open", "closed", "off", "unknown", "24/7"].into_iter().any(says_more)
-    };
-    if !text.split(';').any(is_only_a_comment) {
+/// Adds `unknown` to rules with only a comment, such as `Sa "by appointment"`, which the library would evaluate as
+/// open all day.
+fn with_unknown(text: &str) -> Cow<'_, str> {
+    if !text.split(';').any(has_only_a_comment) {
         return text.into();
     }
-    let doubted =
-        |rule: &str| if is_only_a_comment(rule) { rule.replacen('"', "unknown \"", 1) } else { rule.to_owned() };
-    text.split(';').map(doubted).collect::<Vec<_>>().join(";").into()
+    let rules = text.split(';').map(|rule| {
+        if has_only_a_comment(rule) { Cow::from(rule.replacen('"', "unknown \"", 1)) } else { Cow::from(rule) }
+    });
+    rules.collect::<Vec<_>>().join(";").into()
+}
+
+fn has_only_a_comment(rule: &str) -> bool {
+    const STATES: [&str; 6] = [":", "open", "closed", "off", "unknown", "24/7"];
+    if rule.matches('"').count() != 2 {
+        return false;
+    }
+    let outside: String = rule.split('"').step_by(2).collect();
+    !STATES.iter().any(|state| outside.contains(state))
 }
 
 impl Schedule {
-    /// The hours of a machine in the time zone with this IANA name. Holidays are those of the country, where its
-    /// calendar is known; those of a part of it make the day uncertain.
+    /// Creates a schedule of hours in the time zone with this IANA name. Holidays are those of the country, if its
+    /// calendar is known; regional holidays are uncertain.
     ///
     /// # Errors
-    /// [`NotEvaluated`], where the hours cannot be asked.
+    /// [`NotEvaluated`], if the hours cannot be evaluated.
     pub fn new(hours: &Hours, zone: Option<&str>, country: Option<Country>) -> Result<Self, NotEvaluated> {
         let Hours::Text(text) = hours else { return Ok(Self(Rules::Always)) };
         let lower = text.to_ascii_lowercase();
@@ -110,8 +115,8 @@ impl Schedule {
         Ok(Self(Rules::Rules { rules: rules.with_context(context), zone }))
     }
 
-    /// What the hours say of the moment `now`. At the hour that a clock set back repeats, they say the same twice; at
-    /// one that a clock set forward leaves out, what begins or ends in it does so at once.
+    /// Returns the state at the time `now`. When clocks are set back, the repeated hour has one state; when they are
+    /// set forward, changes in the skipped hour happen at the transition.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Opening {
         let Rules::Rules { rules, zone } = &self.0 else {
@@ -127,13 +132,13 @@ impl Schedule {
         let change = rules.next_change(local).filter(|change| *change < bound);
         let changes_at = change.and_then(|change| first_after(now, zone, change));
         let shift = zone.following(now).next().map(|transition| transition.timestamp());
-        // Asked again every day: the library overlooks that uncertain holidays interrupt hours that never change.
+        // Evaluated again every day, because the library ignores that uncertain holidays interrupt constant hours.
         let midnight = local.date().succ_opt().and_then(|day| first_after(now, zone, day.and_time(NaiveTime::MIN)));
         let valid_until = [changes_at, shift, midnight].into_iter().flatten().fold(Timestamp::MAX, Timestamp::min);
         Opening { state, changes_at, valid_until }
     }
 
-    /// Where it is evaluated; `None` where the hours need no clock.
+    /// Returns the time zone. `None` if the hours are always open.
     pub(super) fn zone(&self) -> Option<&TimeZone> {
         match &self.0 {
             Rules::Always => None,
@@ -141,7 +146,7 @@ impl Schedule {
         }
     }
 
-    /// The same moment on a clock in the schedule's time zone, with its offset; `None` where the hours need none.
+    /// Formats a time in the schedule's time zone, with its offset. `None` if the hours are always open.
     #[must_use]
     pub fn local(&self, moment: Timestamp) -> Option<String> {
         match &self.0 {
@@ -160,28 +165,32 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// The first moment after `now` at which clocks in the zone show this time.
+/// Returns the first time after `now` at which clocks in the zone show this local time.
 fn first_after(now: Timestamp, zone: &TimeZone, shown: chrono::NaiveDateTime) -> Option<Timestamp> {
     let shown = zone.to_ambiguous_timestamp(civil(shown)?);
-    let is_left_out = matches!(shown.offset(), AmbiguousOffset::Gap { .. });
-    let (earlier, later) = (shown.earlier().ok()?, shown.later().ok()?);
-    if is_left_out {
+    let is_skipped = matches!(shown.offset(), AmbiguousOffset::Gap { .. });
+    let earlier = shown.earlier().ok()?;
+    let later = shown.later().ok()?;
+    if is_skipped {
         return zone.following(earlier).next().map(|shift| shift.timestamp());
     }
     [earlier, later].into_iter().find(|moment| *moment > now)
 }
 
 fn naive(local: DateTime) -> chrono::NaiveDateTime {
-    let part = |part: i8| u32::try_from(part).unwrap_or_default();
-    let date = chrono::NaiveDate::from_ymd_opt(local.year().into(), part(local.month()), part(local.day()));
-    let time = date.and_then(|date| date.and_hms_opt(part(local.hour()), part(local.minute()), part(local.second())));
-    time.expect("a civil date is a date")
+    let [month, day, hour, minute, second] =
+        [local.month(), local.day(), local.hour(), local.minute(), local.second()].map(i8::unsigned_abs).map(u32::from);
+    let date = chrono::NaiveDate::from_ymd_opt(local.year().into(), month, day);
+    date.and_then(|date| date.and_hms_opt(hour, minute, second)).expect("a civil date is a date")
 }
 
 fn civil(shown: chrono::NaiveDateTime) -> Option<DateTime> {
     use chrono::{Datelike as _, Timelike as _};
-    let part = |part: u32| i8::try_from(part).ok();
-    let (month, day) = (part(shown.month())?, part(shown.day())?);
-    let (hour, minute, second) = (part(shown.hour())?, part(shown.minute())?, part(shown.second())?);
-    DateTime::new(i16::try_from(shown.year()).ok()?, month, day, hour, minute, second, 0).ok()
+    let year = i16::try_from(shown.year()).ok()?;
+    let month = i8::try_from(shown.month()).ok()?;
+    let day = i8::try_from(shown.day()).ok()?;
+    let hour = i8::try_from(shown.hour()).ok()?;
+    let minute = i8::try_from(shown.minute()).ok()?;
+    let second = i8::try_from(shown.second()).ok()?;
+    DateTime::new(year, month, day, hour, minute, second, 0).ok()
 }

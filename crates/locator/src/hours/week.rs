@@ -1,4 +1,4 @@
-//! The hours of the coming days, a day at a time, as people read them.
+//! The opening hours of the coming days.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -6,28 +6,28 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::schedule::{OpenState, Schedule};
 
-/// Most spans of a day: hours that change more often are no help to anybody.
+/// Maximum spans of a day.
 const MAX_SPANS: usize = 8;
-/// What is open until then in the morning was opened the evening before.
+/// Latest end of a span that began on the evening before.
 const LATE: Time = Time::constant(6, 0, 0, 0);
 
-/// What the hours of one day are.
+/// The opening hours of one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenDay {
     /// The day.
     pub date: Date,
-    /// When it is open, in order; empty where it is closed all day.
+    /// The opening times, in order; empty if it is closed all day.
     pub spans: Vec<OpenSpan>,
-    /// Whether the hours themselves leave open what is so on this day.
+    /// Whether the hours of this day are uncertain.
     pub is_uncertain: bool,
 }
 
-/// A span of time in which something is open, on a clock there.
+/// A span of opening hours, in local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenSpan {
-    /// From when.
+    /// The start.
     pub opens: Time,
-    /// Until when; midnight is the end of the day. Past midnight where it is before `opens`.
+    /// The end; midnight is the end of the day. On the next day if it is before `opens`.
     pub closes: Time,
 }
 
@@ -37,8 +37,8 @@ impl OpenSpan {
 }
 
 impl Schedule {
-    /// The hours of the seven days from that of the moment `now` on, in the schedule's time zone. A span that goes on past
-    /// midnight belongs to the day on which it began. `None` where the days do not differ: it never closes.
+    /// Returns the hours of seven days, beginning with the day of `now`, in the schedule's time zone. A span that ends
+    /// after midnight belongs to the day on which it begins. `None` if the hours are always open.
     ///
     /// ```
     /// # use signpost_locator::{Hours, Schedule};
@@ -58,9 +58,9 @@ impl Schedule {
 
     fn day(&self, date: Date, zone: &TimeZone) -> OpenDay {
         let mut day = OpenDay { date, spans: Vec::new(), is_uncertain: false };
-        let start_of = |date: Date| date.to_zoned_datetime(zone.clone()).map(|start| start.timestamp()).ok();
-        let (Some(start), Some(end)) = (start_of(date), date.tomorrow().ok().and_then(start_of)) else { return day };
-        let clock = |moment: Timestamp| zone.to_datetime(moment).time();
+        let Some(start) = start_of(date, zone) else { return day };
+        let Ok(tomorrow) = date.tomorrow() else { return day };
+        let Some(end) = start_of(tomorrow, zone) else { return day };
         let mut at = start;
         while at < end && day.spans.len() < MAX_SPANS {
             let opening = self.at(at);
@@ -68,14 +68,14 @@ impl Schedule {
             match opening.state {
                 OpenState::Closed => {}
                 OpenState::Unknown => day.is_uncertain = true,
-                // It began the evening before, and stands there.
+                // It belongs to the evening before.
                 OpenState::Open if at == start && self.is_late(start, change, zone) => {}
                 OpenState::Open if change >= end && at == start => day.spans.push(OpenSpan::WHOLE_DAY),
                 OpenState::Open => {
-                    let is_late =
-                        change > end && clock(change) <= LATE && change < end + SignedDuration::from_hours(12);
-                    let closes = if is_late { clock(change) } else { clock(change.min(end)) };
-                    day.spans.push(OpenSpan { opens: clock(at), closes });
+                    let until = zone.to_datetime(change).time();
+                    let is_late = change > end && until <= LATE && change < end + SignedDuration::from_hours(12);
+                    let closes = if is_late { until } else { zone.to_datetime(change.min(end)).time() };
+                    day.spans.push(OpenSpan { opens: zone.to_datetime(at).time(), closes });
                 }
             }
             at = change.max(at + SignedDuration::from_secs(1));
@@ -83,13 +83,17 @@ impl Schedule {
         day
     }
 
-    /// Whether what is open at the start of a day, until `change`, is the end of the evening before.
+    /// Checks whether a span at the start of a day, which ends at `change`, began on the evening before.
     fn is_late(&self, start: Timestamp, change: Timestamp, zone: &TimeZone) -> bool {
         let until = zone.to_datetime(change);
         let is_soon = change < start + SignedDuration::from_hours(12) && until.time() <= LATE;
         let before = self.at(start - SignedDuration::from_secs(1));
         is_soon && before.state == OpenState::Open
     }
+}
+
+fn start_of(date: Date, zone: &TimeZone) -> Option<Timestamp> {
+    date.to_zoned_datetime(zone.clone()).map(|start| start.timestamp()).ok()
 }
 
 #[cfg(test)]

@@ -1,48 +1,48 @@
-//! How much of a file is read, and for how long.
+//! Limits of an import.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::broken::Broken;
 
-/// How much of a file is read. Reading takes time and memory in proportion to these, however long the file is.
+/// Limits of the size of a file, to which the time and memory for reading it are proportional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Most items in a document, and rows in a table; the reading ends at the first one more.
+    /// Maximum items in a document, or rows in a table.
     pub items: usize,
-    /// Most bytes of an item in a document.
+    /// Maximum bytes of an item in a document.
     pub item_bytes: usize,
 }
 
 impl Default for Bounds {
-    /// For a file of one's own.
+    /// Returns the limits for a trusted file.
     fn default() -> Self {
         Self { items: 10_000_000, item_bytes: 16 << 20 }
     }
 }
 
 impl Bounds {
-    /// How many rows of a table are worth reading: the header, and one more than may be there, which shows that there
-    /// are too many.
+    /// Returns the maximum rows of a table that are read: the header, and one row above the limit, which shows that it
+    /// is exceeded.
     pub(super) fn rows(self) -> usize {
         self.items.saturating_add(2)
     }
 }
 
-/// Ends a reading from another thread; its copies are one.
+/// Stops an import from another thread. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends what is read with it: soon, as [`Broken::Stopped`].
+    /// Stops the import soon, with [`Broken::Stopped`].
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Goes on only as long as nobody stopped it.
+    /// Checks that the import was not stopped.
     ///
     /// # Errors
-    /// [`Broken::Stopped`] once it was stopped.
+    /// [`Broken::Stopped`], if it was stopped.
     pub fn check(&self) -> Result<(), Broken> {
         if self.0.load(Ordering::Relaxed) { Err(Broken::Stopped) } else { Ok(()) }
     }

@@ -1,106 +1,106 @@
-//! Why nothing of a file can be used.
+//! Errors of a whole file.
 
 use std::fmt;
 
 use super::field::Field;
 
-/// Why nothing of a file can be used.
+/// The reason why a whole file is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    /// There is nothing in it but white space.
+    /// It is blank.
     #[error("the file is empty; it must have a header line and a line for each ATM")]
     Empty,
-    /// It is in another encoding.
+    /// It is not UTF-8.
     #[error("line {line} is not UTF-8 ({looks_like}); save the file as UTF-8 and import it again")]
     NotUtf8 {
-        /// The first line that is not.
+        /// The first invalid line.
         line: usize,
-        /// The encoding it may have.
+        /// The probable encoding.
         looks_like: &'static str,
     },
     /// A quoted cell does not end.
     #[error("the quote in line {line} is never closed; close it, or double the quotes that belong to the text")]
     OpenQuote {
-        /// The line of the row that it is in.
+        /// The first line of its row.
         line: usize,
     },
     /// The header cannot be read.
     #[error("the header cannot be read: {0}")]
     Header(String),
-    /// The header does not say where the coordinates are.
+    /// The header has no column of coordinates.
     #[error("no column found for {field}; map it ({field}=COLUMN). {columns}")]
     NoCoordinates {
         /// `lat` or `lon`.
         field: Field,
-        /// What there is.
+        /// The columns of the file.
         columns: ColumnList,
     },
-    /// An option names a column that is not there.
+    /// An option names a missing column.
     #[error("there is no column {column:?}. {columns}")]
     NoSuchColumn {
         /// The name in the option.
         column: String,
-        /// What there is.
+        /// The columns of the file.
         columns: ColumnList,
     },
-    /// There is a header and nothing else.
+    /// It has only a header.
     #[error("the file has a header but no rows")]
     NoRows,
-    /// A document cannot be read.
+    /// A document is no valid JSON.
     #[error("line {line} is not JSON: {reason}")]
     NotJson {
-        /// Where.
+        /// The line of the error.
         line: usize,
-        /// What is wrong there.
+        /// The error.
         reason: String,
     },
-    /// A document can be read, and is of no format that is known.
+    /// A document has no known format.
     #[error("the file is JSON in no known format; known formats: {known} (choose one with --format)")]
     UnknownJson {
-        /// The formats of documents.
+        /// The known formats of documents.
         known: String,
     },
-    /// A document lacks what its format has.
+    /// A document does not have the structure of its format.
     #[error("the file is not {format}: it does not have {expected} at its top")]
     OtherJson {
-        /// The format it was taken for.
+        /// The assumed format.
         format: &'static str,
-        /// What such a document has.
+        /// The missing structure.
         expected: String,
     },
-    /// There are no machines in a document.
+    /// A document contains no ATMs.
     #[error("the file contains no ATMs (of {others} items, none is an ATM that trades coins)")]
     NoMachines {
-        /// How many other things there are.
+        /// The number of other items.
         others: usize,
     },
-    /// It holds more than was to be read.
+    /// It contains more items than the limit.
     #[error("it contains more than {most} items, the maximum for one import; split it")]
     TooManyItems {
-        /// How many may be in it.
+        /// The limit.
         most: usize,
     },
-    /// One thing in it is far larger than a machine.
+    /// An item is too large.
     #[error("item {item} is longer than {most} bytes")]
     ItemTooLong {
-        /// Its number, from 1.
+        /// The number of the item, from 1.
         item: usize,
-        /// How long it may be.
+        /// The limit in bytes.
         most: usize,
     },
-    /// Whoever waited for it went away.
+    /// The import was stopped.
     #[error("the import was stopped")]
     Stopped,
-    /// A binary extract cannot be read.
+    /// A binary extract is damaged.
     #[error("the file is not an OpenStreetMap extract (.osm.pbf), or is damaged: {0}")]
     NotPbf(String),
-    /// A binary extract requires that its reader knows a feature, and this one does not.
+    /// A binary extract requires an unsupported feature.
     #[error(
         "the OpenStreetMap extract requires the feature {feature:?}, which is not supported ({supported} are): import an \
          extract of the current data, without history"
     )]
     UnsupportedFeature {
-        /// Its name, the first 60 characters.
+        /// The first 60 characters of its name.
         feature: String,
         /// The supported features.
         supported: String,

@@ -1,5 +1,5 @@
-//! Places of BTC Map's API: v4 (`/v4/places` and its snapshot) and the elements of v2 and v3. A list may be a whole
-//! snapshot or what changed; what was deleted says so.
+//! Places of BTC Map's API: v4 (`/v4/places` and its snapshot) and the elements of v2 and v3. A list may be a snapshot
+//! or a list of changes, which marks deleted places.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,9 @@ use super::field::Field;
 use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
 use super::osm;
+use super::overpass::midpoint;
 
-/// Members of a place beside its tags, and the tags that they stand for.
+/// Members of a place, with the corresponding tags.
 const PLAIN: [(&str, &str); 8] = [
     ("name", "name"),
     ("address", "addr:full"),
@@ -40,7 +41,7 @@ fn is_list_of_places(file: &SourceFile<'_>) -> Result<bool, Broken> {
     Ok(place.is_none_or(|place| place["osm_json"].is_object() || !place["lat"].is_null()))
 }
 
-/// The places that are machines, and those that are none any more.
+/// Returns the places that are ATMs, and as gone those that are none any more.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let mut items = Vec::new();
     let mut others = 0;
@@ -52,8 +53,7 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
             Some(icon) => icon == "local_atm",
             None => osm::is_bitcoin_atm(&tags),
         };
-        // What was deleted may have lost all it had: its number is enough to take it out. What is no machine may have
-        // been one the last time.
+        // Deleted places may have only a number, and other places may have been ATMs before.
         others += usize::from(!is_gone && !is_atm);
         items.push(item_of(number, &place, tags, is_gone || !is_atm));
     }
@@ -84,12 +84,9 @@ fn item_of(number: usize, place: &Value, tags: BTreeMap<String, String>, is_gone
         Value::Object(element) => (element.get("lat"), element.get("lon")),
         _ => (place.get("lat"), place.get("lon")),
     };
-    let middle = |low: &str, high: &str| {
-        let side = |name: &str| place["osm_json"]["bounds"][name].as_f64();
-        Some(f64::midpoint(side(low)?, side(high)?).to_string())
-    };
-    item.set(Field::Lat, lat.and_then(item::cell).or_else(|| middle("minlat", "maxlat")));
-    item.set(Field::Lon, lon.and_then(item::cell).or_else(|| middle("minlon", "maxlon")));
+    let bounds = &place["osm_json"]["bounds"];
+    item.set(Field::Lat, lat.and_then(item::cell).or_else(|| Some(midpoint(bounds, "minlat", "maxlat")?.to_string())));
+    item.set(Field::Lon, lon.and_then(item::cell).or_else(|| Some(midpoint(bounds, "minlon", "maxlon")?.to_string())));
     item.coins.entry(crate::atm::Coin::bitcoin()).or_insert(crate::tri::Tri::Yes);
     item.is_gone = is_gone;
     item

@@ -1,4 +1,4 @@
-//! From the cells of a row to what they say.
+//! Parses the cells of a row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,22 +19,22 @@ use crate::region::Region;
 use crate::terms::{CashLimits, Currency, Decimal, Fees};
 use crate::tri::Tri;
 
-/// How far the clock of a source may be ahead of ours.
+/// Maximum time by which the clock of a source may be ahead.
 const CLOCKS_APART: SignedDuration = SignedDuration::from_hours(24);
-/// Most characters in a cell that is kept.
+/// Maximum characters of a cell.
 const MAX_CELL_CHARS: usize = 500;
 
-/// A field that is unknown, the cell because of which it is, and what is wrong with it.
+/// A field that is unknown because of an invalid cell, the cell, and the reason.
 pub(super) type Doubtful = (Field, String, &'static str);
 
-/// The cells of a row, and what could not be understood of them.
+/// The cells of a row, and the doubts about them.
 struct RowReader<'a> {
     cell: &'a dyn Fn(Field) -> &'a str,
     now: Option<Timestamp>,
     doubts: Vec<Doubtful>,
 }
 
-/// What the row says, or why it cannot be a machine.
+/// Parses a row into a record and doubts, or returns the reason why it is no ATM.
 pub(super) fn record<'a>(
     cell: &'a dyn Fn(Field) -> &'a str,
     options: &Options,
@@ -61,14 +61,15 @@ pub(super) fn record<'a>(
     Ok((record, read.doubts))
 }
 
-/// What can be read of what a source wrote, on one line and with single spaces.
+/// Returns the text on one line, without invisible characters and with single spaces.
 pub(super) fn text(written: &str) -> String {
     signpost_text::line(written).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What tells a machine without an identifier from others: its name, address and coordinates, hashed.
+/// Returns the hash of name, address and coordinates, which identifies an ATM without an identifier of the source.
 pub(super) fn hash(record: &Record) -> String {
-    let (lat, lon) = (record.point.lat(), record.point.lon());
+    let lat = record.point.lat();
+    let lon = record.point.lon();
     let name = record.name.as_deref().unwrap_or_default();
     let address = record.address.one_line().unwrap_or_default();
     let digest = Sha256::digest(format!("{lat:.6}\n{lon:.6}\n{name}\n{address}"));
@@ -80,8 +81,7 @@ fn point(lat: &str, lon: &str) -> Result<Point, String> {
     if lat.trim().is_empty() || lon.trim().is_empty() {
         return Err("no coordinates".to_owned());
     }
-    let degrees = |text: &str| text.trim().replace(',', ".").parse::<f64>().ok();
-    let (Some(north), Some(east)) = (degrees(lat), degrees(lon)) else {
+    let Some((north, east)) = degrees(lat).zip(degrees(lon)) else {
         return Err(format!("coordinates are not numbers: {}", shown(lat, lon)));
     };
     if north == 0.0 && east == 0.0 {
@@ -93,22 +93,27 @@ fn point(lat: &str, lon: &str) -> Result<Point, String> {
     })
 }
 
-/// Two cells in a message, however long they are.
+fn degrees(text: &str) -> Option<f64> {
+    text.trim().replace(',', ".").parse().ok()
+}
+
+/// Formats two cells of any length for a message.
 fn shown(lat: &str, lon: &str) -> String {
     [lat, lon].map(|cell| text(cell).chars().take(40).collect::<String>()).join(", ")
 }
 
 impl RowReader<'_> {
-    /// What can be read of a cell, on one line.
+    /// Returns the text of a cell.
     fn text(&mut self, field: Field) -> Option<ArcStr> {
         let text = text((self.cell)(field));
         if text.chars().count() > MAX_CELL_CHARS {
             self.doubt(field, "longer than 500 characters");
             return None;
         }
-        Some(text).filter(|text| !text.is_empty()).map(ArcStr::from)
+        if text.is_empty() { None } else { Some(text.into()) }
     }
 
+    /// Parses a cell. A cell that is not blank and cannot be parsed is a doubt.
     fn as_one_of<T>(&mut self, field: Field, parse: fn(&str) -> Option<T>, wrong: &'static str) -> Option<T> {
         let text = self.text(field)?;
         let value = parse(&text);
@@ -123,14 +128,14 @@ impl RowReader<'_> {
     }
 
     fn hours(&mut self) -> Option<Hours> {
-        let hours = Hours::parse(&self.text(Field::Hours)?)?;
-        if !hours.is_understood() {
+        let (hours, is_understood) = Hours::parse_checked(&self.text(Field::Hours)?)?;
+        if !is_understood {
             self.doubt(Field::Hours, "not hours that can be evaluated, such as Mo-Fr 09:00-17:00; kept as text");
         }
         Some(hours)
     }
 
-    /// A time that is not in the future: a report from there would never grow old.
+    /// Parses a time that is not in the future, because a future report would not expire.
     fn time(&mut self, field: Field) -> Option<Timestamp> {
         let time = self.as_one_of(field, words::time, "not a time, such as 2026-11-20T12:00:00Z")?;
         if self.now.is_some_and(|now| time > now + CLOCKS_APART) {
@@ -141,32 +146,38 @@ impl RowReader<'_> {
     }
 
     fn services(&mut self) -> (Tri, Tri) {
-        let stated = self.as_one_of(Field::Services, words::services, "not a way to trade, such as 'buy and sell'");
-        let stated = stated.unwrap_or_default();
-        let wrong = "neither yes nor no";
-        let own = [Field::Buy, Field::Sell].map(|field| self.as_one_of(field, words::truth, wrong));
-        (own[0].unwrap_or(stated.0), own[1].unwrap_or(stated.1))
+        let services = self.as_one_of(Field::Services, words::services, "not a way to trade, such as 'buy and sell'");
+        let services = services.unwrap_or_default();
+        let buys = self.truth(Field::Buy).unwrap_or(services.0);
+        (buys, self.truth(Field::Sell).unwrap_or(services.1))
+    }
+
+    fn truth(&mut self, field: Field) -> Option<Tri> {
+        self.as_one_of(field, words::truth, "neither yes nor no")
+    }
+
+    fn decimal(&mut self, field: Field) -> Option<Decimal> {
+        self.as_one_of(field, Decimal::parse, "not a number, such as 12.5")
     }
 
     fn coins(&mut self) -> Vec<Coin> {
-        let (coins, all) = self.text(Field::Coins).map_or((Vec::new(), true), |text| words::coins(&text));
-        if !all {
+        let Some(text) = self.text(Field::Coins) else { return Vec::new() };
+        let (coins, are_all_known) = words::coins(&text);
+        if !are_all_known {
             self.doubt(Field::Coins, "names something that is not a coin");
         }
         coins
     }
 
-    /// What few sources say.
+    /// Parses the rare fields.
     fn more(&mut self) -> MoreFields {
-        let number = "not a number, such as 12.5";
         let code = "not a currency, such as USD";
-        let mut decimal = |field| self.as_one_of(field, Decimal::parse, number);
         let [buy_percent, buy_fixed, sell_percent, sell_fixed] =
-            [Field::BuyFee, Field::BuyFeeFixed, Field::SellFee, Field::SellFeeFixed].map(&mut decimal);
-        let [min, max, max_day, kyc_above] = [Field::Min, Field::Max, Field::MaxDay, Field::KycAbove].map(&mut decimal);
+            [Field::BuyFee, Field::BuyFeeFixed, Field::SellFee, Field::SellFeeFixed].map(|field| self.decimal(field));
+        let [min, max, max_day, kyc_above] =
+            [Field::Min, Field::Max, Field::MaxDay, Field::KycAbove].map(|field| self.decimal(field));
         let currency = self.as_one_of(Field::Currency, Currency::parse, code);
         let fiat = self.as_one_of(Field::Fiat, |text| text.split([',', ';']).map(Currency::parse).collect(), code);
-        let truth = "neither yes nor no";
         let mut fees = Fees { buy_percent, buy_fixed, sell_percent, sell_fixed, currency: None };
         let mut limits = CashLimits { min, max, max_day, kyc_above, currency: None };
         fees.currency = currency.filter(|_| !fees.is_empty());
@@ -181,10 +192,10 @@ impl RowReader<'_> {
             brand_wikidata: self.as_one_of(Field::BrandWikidata, words::wikidata, "not an item of Wikidata"),
             network: self.text(Field::Network),
             located_in: self.text(Field::LocatedIn),
-            indoor: self.as_one_of(Field::Indoor, words::truth, truth).unwrap_or_default(),
+            indoor: self.truth(Field::Indoor).unwrap_or_default(),
             level: self.text(Field::Level),
             note: self.text(Field::Note),
-            wheelchair: self.as_one_of(Field::Wheelchair, words::truth, truth).unwrap_or_default(),
+            wheelchair: self.truth(Field::Wheelchair).unwrap_or_default(),
             manufacturer: self.text(Field::Manufacturer),
             model: self.text(Field::Model),
             email: self.as_one_of(Field::Email, words::email, "not an e-mail address"),
@@ -196,7 +207,7 @@ impl RowReader<'_> {
         }
     }
 
-    /// The address from its own columns; what they lack, from the address on one line.
+    /// Returns the address from its columns; missing parts come from the address on one line.
     fn address(&mut self, default: Option<Country>) -> Address {
         let formatted = self.text(Field::Address);
         let line = formatted.as_deref().and_then(Address::parse).unwrap_or_default();
@@ -204,14 +215,20 @@ impl RowReader<'_> {
         let mut country = country.or(line.country).or(default);
         let mut region = self.text(Field::Region).or(line.region);
         // A territory of the United States has a country code of its own, which some sources use.
-        if let Some(territory) = country.and_then(territory) {
-            (country, region) = (Some(Country::UNITED_STATES), Some(territory.code().into()));
+        if let Some(territory) = country.and_then(Region::of_territory) {
+            country = Some(Country::UNITED_STATES);
+            region = Some(territory.code().into());
         }
         let here = country.is_none_or(|country| [Country::UNITED_STATES, Country::CANADA].contains(&country));
-        if let Some(text) = region.as_deref().filter(|_| here) {
+        if let Some(text) = region.as_deref()
+            && here
+        {
             let known = Region::parse(text).filter(|region| country.is_none_or(|country| country == region.country()));
             match known {
-                Some(known) => (country, region) = (Some(known.country()), Some(known.code().into())),
+                Some(known) => {
+                    country = Some(known.country());
+                    region = Some(known.code().into());
+                }
                 None if country.is_some() => {
                     self.doubt(Field::Region, "not a state, province or territory of the country");
                     region = None;
@@ -240,9 +257,4 @@ impl RowReader<'_> {
             _ => Some(text),
         }
     }
-}
-
-/// The territory of the United States that has this country code.
-fn territory(country: Country) -> Option<Region> {
-    ["AS", "GU", "MP", "PR", "VI"].contains(&country.code()).then(|| Region::parse(country.code()))?
 }

@@ -1,4 +1,4 @@
-//! Which column holds which field.
+//! Maps columns to fields.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,15 +11,15 @@ use super::options::Options;
 use super::text::RawRow;
 use super::truncated::Truncated;
 
-/// Most different names of properties that are looked at in a document.
+/// Maximum number of different property names of a document.
 const MAX_NAMES: usize = 10_000;
 
-/// The columns of a file as they are to be read.
+/// The mapping of the columns of a file.
 pub(super) struct ColumnMap {
     header: Vec<String>,
     fields: Vec<(Field, usize)>,
     only: Vec<(usize, String)>,
-    /// Whether a format reads what has a name, whichever field that is.
+    /// Whether the format itself reads a property.
     is_read: fn(&str) -> bool,
 }
 
@@ -51,29 +51,35 @@ impl ColumnMap {
         Self { header, fields: vec![], only: vec![], is_read: str::is_empty }
     }
 
-    /// Finds columns for the fields that were not `named`, by the header alone: those with a field's own name first.
-    fn guess(&mut self, named: &[Field]) {
-        let bare =
-            |name: &str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-        let header: Vec<String> = self.header.iter().map(|name| bare(name)).collect();
-        let mut take = |field: Field, names: &[&str]| {
-            let is_open = !named.contains(&field) && self.fields.iter().all(|(known, _)| *known != field);
-            let free = |column: &usize| self.fields.iter().all(|(_, taken)| taken != column);
-            let columns = |name: &&str| (0..header.len()).filter(|&column| header[column] == *name).find(free);
-            if let Some(column) = names.iter().find_map(columns).filter(|_| is_open) {
-                self.fields.push((field, column));
-            }
-        };
-        for (field, name, _) in &FIELDS {
-            take(*field, &[bare(name).as_str()]);
+    /// Finds columns for the fields that are not in `decided` by their names in the header. Columns with a field's own
+    /// name take precedence.
+    fn guess(&mut self, decided: &[Field]) {
+        let header: Vec<String> = self.header.iter().map(|name| normalized(name)).collect();
+        for (field, name, _) in FIELDS.iter().filter(|(field, ..)| !decided.contains(field)) {
+            self.guess_column(*field, &[normalized(name).as_str()], &header);
         }
-        for (field, _, names) in &FIELDS {
-            take(*field, names);
+        for (field, _, names) in FIELDS.iter().filter(|(field, ..)| !decided.contains(field)) {
+            self.guess_column(*field, names, &header);
         }
     }
 
-    /// The cells of a row, or why it is not read. Of a row with too many nobody can tell which ones are the coordinates;
-    /// empty ones at the end do not count. A row with too few has what it has.
+    /// Maps the first unused column with one of these names to a field that has no column.
+    fn guess_column(&mut self, field: Field, names: &[&str], header: &[String]) {
+        if self.column_of(field).is_some() {
+            return;
+        }
+        for name in names {
+            for (column, _) in header.iter().enumerate().filter(|(_, column)| *column == name) {
+                if self.fields.iter().all(|(_, used)| *used != column) {
+                    self.fields.push((field, column));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns the cells of a row, or the reason why it is skipped: in a row with too many cells, the columns are
+    /// ambiguous. Empty cells at the end are ignored. A row may have fewer cells than the header.
     pub(super) fn cells_of<'a, 'b>(&self, row: &'a RawRow<'b>) -> Result<&'a [Cow<'b, str>], String> {
         let all = row.cells.as_deref().map_err(String::clone)?;
         let width = self.header.len();
@@ -85,22 +91,22 @@ impl ColumnMap {
         }
     }
 
-    /// The fields whose columns a row ends before.
+    /// Returns the fields whose cells are missing in a row that is too short.
     pub(super) fn missing(&self, cells: &[Cow<'_, str>]) -> impl Iterator<Item = Field> {
         self.fields.iter().filter(|(_, column)| *column >= cells.len()).map(|(field, _)| *field)
     }
 
-    /// Whether [`Options::only`] leaves a row in.
+    /// Returns whether a row matches [`Options::only`].
     pub(super) fn matches(&self, cells: &[Cow<'_, str>]) -> bool {
         self.only.iter().all(|(column, value)| cells.get(*column).is_some_and(|cell| cell.trim() == value))
     }
 
-    /// What a row says of a field; empty where there is no column for it.
+    /// Returns the cell of a field; empty if it has no column.
     pub(super) fn cell<'a>(&self, cells: &'a [Cow<'_, str>], field: Field) -> &'a str {
         self.column_of(field).and_then(|column| cells.get(column)).map_or("", |cell| cell)
     }
 
-    /// The columns that nothing is read from.
+    /// Returns the unused columns.
     pub(super) fn unused(&self) -> Truncated<String> {
         let used = self.fields.iter().map(|(_, column)| column).chain(self.only.iter().map(|(column, _)| column));
         let used: BTreeSet<&usize> = used.collect();
@@ -113,7 +119,7 @@ impl ColumnMap {
         unused
     }
 
-    /// Which column each field is read from.
+    /// Returns the column of each field.
     pub(super) fn used(&self) -> Vec<(Field, String)> {
         self.fields.iter().map(|&(field, column)| (field, self.header[column].clone())).collect()
     }
@@ -122,13 +128,12 @@ impl ColumnMap {
         self.fields.iter().find(|(known, _)| *known == field).map(|(_, column)| *column)
     }
 
-    /// The column with this name: as it is written in the header, else in another case.
+    /// Returns the column with this name, which is compared exactly, then in any case.
     fn named(&self, name: &str) -> Result<usize, Broken> {
         let name = name.trim();
-        let find = |same: &dyn Fn(&String) -> bool| self.header.iter().position(same);
-        find(&|column| column == name)
-            .or_else(|| find(&|column| column.eq_ignore_ascii_case(name)))
-            .ok_or_else(|| Broken::NoSuchColumn { column: name.to_owned(), columns: self.list() })
+        let exact = self.header.iter().position(|column| column == name);
+        let column = exact.or_else(|| self.header.iter().position(|column| column.eq_ignore_ascii_case(name)));
+        column.ok_or_else(|| Broken::NoSuchColumn { column: name.to_owned(), columns: self.list() })
     }
 
     fn list(&self) -> ColumnList {
@@ -136,9 +141,8 @@ impl ColumnMap {
     }
 }
 
-/// Gives the properties of items that their format does not know the fields that their names stand for, as those of
-/// columns do, and those that the options map the fields that they are mapped to. Returns what was read from where; of
-/// the names that the format reads in its own way nothing is said.
+/// Maps properties that the format does not read to fields: by the options, else by their names, like columns. Returns
+/// the mapping.
 pub(super) fn name_cells(
     items: &mut [DocumentItem],
     options: &Options,
@@ -152,7 +156,7 @@ pub(super) fn name_cells(
     for (field, name) in &options.map {
         mapped.push((*field, if name.is_empty() { None } else { Some(columns.named(name)?) }));
     }
-    // Where a format knows a field, its name is not guessed from others.
+    // Fields that the format sets are not guessed.
     let known: BTreeSet<Field> = items.iter().flat_map(|item| item.cells.keys().copied()).collect();
     let decided: Vec<Field> = known.into_iter().chain(mapped.iter().map(|(field, _)| *field)).collect();
     columns.guess(&decided);
@@ -171,7 +175,7 @@ pub(super) fn name_cells(
     Ok(columns)
 }
 
-/// The names of all properties, or of so many that no source has them all by design.
+/// Returns the names of the properties, at most [`MAX_NAMES`] and those in the options.
 fn names(items: &[DocumentItem], options: &Options) -> Vec<String> {
     let asked = options.only.iter().map(|(name, _)| name).chain(options.map.iter().map(|(_, name)| name));
     let asked: BTreeSet<String> = asked.map(|name| name.trim().to_lowercase()).collect();
@@ -184,7 +188,12 @@ fn names(items: &[DocumentItem], options: &Options) -> Vec<String> {
     names.into_iter().cloned().collect()
 }
 
-/// As much of a name as a report shows.
+/// Removes all but ASCII letters and digits from a name, in lower case.
+fn normalized(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// Returns the part of a name that a report shows.
 fn shorten(name: &str) -> String {
     cells::text(name).chars().take(60).collect()
 }

@@ -1,4 +1,4 @@
-//! JSON documents, read item by item: as one value each would take many times its own size.
+//! JSON documents, read item by item, because a document as one value would take a multiple of its size in memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,30 +10,30 @@ use serde_json::value::RawValue;
 use super::bounds::{Bounds, Stop};
 use super::broken::Broken;
 
-/// Most bytes of a member that says something of all items.
+/// Maximum bytes of a member next to the items.
 const MAX_MEMBER_BYTES: usize = 64 * 1024;
 
-/// What a format reads of the top of a document.
+/// The top-level members of a document that a format reads.
 #[derive(Clone, Copy)]
 pub(super) struct DocumentMembers {
-    /// The list of its items; `""` is the document itself.
+    /// The name of the list of items; `""` is the document itself.
     pub(super) list: &'static str,
-    /// Members beside it that say something of all items.
+    /// The names of other members.
     pub(super) others: &'static [&'static str],
 }
 
-/// A document of which nothing is read but where its items are.
+/// A document whose items are located, but not parsed.
 pub(super) struct Document<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
     stop: &'a Stop,
-    /// The items of each list that is there; one without a name is the document.
+    /// The items of each list; a list without a name is the document.
     lists: Vec<(&'static str, Vec<&'a RawValue>)>,
     members: Vec<(&'static str, &'a RawValue)>,
 }
 
 impl<'a> Document<'a> {
-    /// `wanted` is what any format reads, for which of them it is shows only in the document.
+    /// Opens a document. `wanted` are the members that all formats read, because the format is not known yet.
     pub(super) fn open(
         bytes: &'a [u8],
         bounds: Bounds,
@@ -45,7 +45,9 @@ impl<'a> Document<'a> {
             return Err(Broken::Empty);
         }
         let most = bounds.items;
-        let (mut lists, mut members, is_full) = (Vec::new(), Vec::new(), Cell::new(false));
+        let is_full = Cell::new(false);
+        let mut lists = Vec::new();
+        let mut members = Vec::new();
         let top = Top { wanted, list: ItemList { most, is_full: &is_full }, lists: &mut lists, members: &mut members };
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let read = json.deserialize_any(top).and_then(|()| json.end());
@@ -56,22 +58,21 @@ impl<'a> Document<'a> {
         Ok(Self { bytes, bounds, stop, lists, members })
     }
 
-    /// Whether there is a list of this name.
+    /// Returns whether there is a list of this name.
     pub(super) fn has(&self, list: &str) -> bool {
         self.lists.iter().any(|(name, _)| *name == list)
     }
 
-    /// The items of a list that must be there, with their numbers.
+    /// Returns the items of a required list, with their numbers.
     pub(super) fn items(
         &self,
         list: &'static str,
         format: &'static str,
     ) -> Result<impl Iterator<Item = Result<(usize, Value), Broken>>, Broken> {
-        let missing = || {
+        let Some((_, items)) = self.lists.iter().find(|(name, _)| *name == list) else {
             let expected = if list.is_empty() { "a list of objects".to_owned() } else { format!("a list '{list}'") };
-            Broken::OtherJson { format, expected }
+            return Err(Broken::OtherJson { format, expected });
         };
-        let (_, items) = self.lists.iter().find(|(name, _)| *name == list).ok_or_else(missing)?;
         Ok((1..).zip(items).map(|(number, item)| {
             self.stop.check()?;
             let most = self.bounds.item_bytes;
@@ -82,22 +83,25 @@ impl<'a> Document<'a> {
         }))
     }
 
-    /// The first item of a list, if there is one.
+    /// Returns the first item of a list, if there is one.
     pub(super) fn first(&self, list: &'static str) -> Result<Option<Value>, Broken> {
-        let first = self.items(list, "")?.next();
-        first.map(|item| Ok(item?.1)).transpose()
+        match self.items(list, "")?.next() {
+            Some(item) => Ok(Some(item?.1)),
+            None => Ok(None),
+        }
     }
 
-    /// What a member beside the lists says; null where it is not there, or too long to say something.
+    /// Returns a member next to the lists; null if it is missing or too long.
     pub(super) fn member(&self, name: &str) -> Result<Value, Broken> {
-        let member = self.members.iter().find(|(known, _)| *known == name);
-        let short = member.filter(|(_, member)| member.get().len() <= MAX_MEMBER_BYTES);
-        short.map_or(Ok(Value::Null), |(_, member)| self.value(member))
+        match self.members.iter().find(|(known, _)| *known == name) {
+            Some((_, member)) if member.get().len() <= MAX_MEMBER_BYTES => self.value(member),
+            _ => Ok(Value::Null),
+        }
     }
 
     fn value(&self, part: &RawValue) -> Result<Value, Broken> {
         serde_json::from_str(part.get()).map_err(|error| {
-            // A part is a piece of the document, so where it begins there is a matter of addresses.
+            // A part is a slice of the document, so its position follows from its address.
             let before = part.get().as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr());
             let before = self.bytes.get(..before).unwrap_or_default();
             not_json(&error, before.split(|byte| *byte == b'\n').count() - 1)
@@ -105,19 +109,22 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Why something is no JSON that begins after so many lines.
+/// Creates the error for invalid JSON that begins after this number of lines.
 fn not_json(error: &serde_json::Error, lines: usize) -> Broken {
     let reason = if error.is_eof() { "it ends too early".to_owned() } else { plain(error) };
     Broken::NotJson { line: lines + error.line(), reason }
 }
 
-/// What is wrong, without the place, which is said apart.
+/// Returns the error message without the position.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(reason, _)| reason.to_owned())
+    match text.rsplit_once(" at line ") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
 }
 
-/// Reads a document down to its items.
+/// Locates the items of a document.
 struct Top<'m, 'a> {
     wanted: &'m [DocumentMembers],
     list: ItemList<'m>,
@@ -125,14 +132,14 @@ struct Top<'m, 'a> {
     members: &'m mut Vec<(&'static str, &'a RawValue)>,
 }
 
-/// Reads a list down to its items, or what is no list as none. Ends at the first item too many.
+/// Locates the items of a list; other values have none. Fails at the first item above the limit.
 #[derive(Clone, Copy)]
 struct ItemList<'m> {
     most: usize,
     is_full: &'m Cell<bool>,
 }
 
-/// What is neither an object nor a list holds no items.
+/// Visitor methods for scalars, which contain no items.
 macro_rules! nothing_in_scalars {
     ($nothing:expr) => {
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -176,7 +183,7 @@ impl<'a> Visitor<'a> for Top<'_, 'a> {
         Ok(())
     }
 
-    // Of two members of one name the last one counts, as for most readers.
+    // Of duplicate members the last one is used, as in most parsers.
     fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(name) = object.next_key::<String>()? {
             if let Some(list) = self.wanted.iter().map(|wanted| wanted.list).find(|list| *list == name) {

@@ -1,16 +1,16 @@
-//! What can be read of a machine, and by which names.
+//! The fields of an ATM, with the names of their columns.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a column can hold.
+/// The field of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// Latitude in degrees.
     Lat,
     /// Longitude in degrees.
     Lon,
-    /// Name of the machine or of the place it stands in.
+    /// Name of the ATM or of its location.
     Name,
     /// The source's identifier.
     Ref,
@@ -26,7 +26,7 @@ pub enum Field {
     Postcode,
     /// Country.
     Country,
-    /// Who runs the machine.
+    /// Operator.
     Operator,
     /// Operational state.
     Status,
@@ -36,84 +36,84 @@ pub enum Field {
     Phone,
     /// Web page.
     Website,
-    /// The name that stands on the machine.
+    /// Brand on the ATM.
     Brand,
-    /// The network it belongs to.
+    /// Network.
     Network,
-    /// The business it stands in.
+    /// Business in which it is located.
     LocatedIn,
     /// Whether it sells coins for cash: yes or no.
     Buy,
     /// Whether it pays out cash for coins: yes or no.
     Sell,
-    /// Which ways it trades, such as `two way` or `buy only`.
+    /// Both services, such as `two way` or `buy only`.
     Services,
-    /// The coins it deals in, such as `BTC, LTC`.
+    /// Coins, such as `BTC, LTC`.
     Coins,
-    /// The currencies of its cash, such as `USD`.
+    /// Fiat currencies, such as `USD`.
     Fiat,
-    /// Per cent on what is bought.
+    /// Percentage of a purchase.
     BuyFee,
-    /// An amount for every purchase.
+    /// Fixed amount for each purchase.
     BuyFeeFixed,
-    /// Per cent on what is sold.
+    /// Percentage of a sale.
     SellFee,
-    /// An amount for every sale.
+    /// Fixed amount for each sale.
     SellFeeFixed,
-    /// The currency of fees and limits.
+    /// Currency of fees and limits.
     Currency,
-    /// Least amount at a time.
+    /// Minimum amount of a transaction.
     Min,
-    /// Most at a time.
+    /// Maximum amount of a transaction.
     Max,
-    /// Most in a day.
+    /// Maximum amount in a day.
     MaxDay,
-    /// From which amount people must identify themselves.
+    /// Amount above which identification is required.
     KycAbove,
-    /// What it wants to know of people: none, phone or id.
+    /// Required identification: none, phone or id.
     Kyc,
-    /// Who made the machine.
+    /// Manufacturer.
     Manufacturer,
-    /// What its maker calls it.
+    /// Model name of the manufacturer.
     Model,
-    /// Where to write to.
+    /// Email address.
     Email,
-    /// When somebody answers the telephone.
+    /// Hours of telephone support.
     SupportHours,
-    /// Whether it can be reached in a wheelchair.
+    /// Whether it is wheelchair accessible.
     Wheelchair,
-    /// Whether it stands indoors.
+    /// Whether it is indoors.
     Indoor,
-    /// The floor it stands on.
+    /// Floor.
     Level,
-    /// How to find it.
+    /// Directions to it.
     Note,
-    /// What the operator wants to be said.
+    /// Notice of the operator.
     Notice,
-    /// A picture of it.
+    /// Picture of it.
     Image,
-    /// The IANA name of its time zone.
+    /// IANA name of its time zone.
     TimeZone,
-    /// When the source learned of the operational state.
+    /// Time of the report of the operational state.
     ReportedAt,
-    /// When somebody last checked what the source says.
+    /// Time of the last verification.
     VerifiedAt,
-    /// The machine's page at the source.
+    /// URL of the ATM's page at the source.
     SourceUrl,
-    /// The number that the operator gives the machine.
+    /// Operator's number of the ATM.
     MachineRef,
-    /// The Wikidata item of the brand.
+    /// Wikidata item of the brand.
     BrandWikidata,
 }
 
-/// A text is not the name of a [`Field`].
+/// A text that is no name of a [`Field`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a field; the fields are: {fields}", fields = Field::all().map(Field::name).collect::<Vec<_>>().join(", ")
 )]
 pub struct UnknownField(pub String);
 
-/// The field, its name, and the columns that are taken for it, the best first: in lower case, letters and digits only.
+/// Each field with its name and the names of its columns, the best first: in lower case, letters and digits only.
 pub(super) const FIELDS: [(Field, &str, &[&str]); 49] = [
     (Field::Lat, "lat", &["latitude", "lat", "y", "geolat", "ycoordinate", "locationlat", "locationlatitude"]),
     (
@@ -183,12 +183,12 @@ pub(super) const FIELDS: [(Field, &str, &[&str]); 49] = [
 ];
 
 impl Field {
-    /// All of them.
+    /// Returns all fields.
     pub fn all() -> impl Iterator<Item = Self> {
         FIELDS.iter().map(|(field, ..)| *field)
     }
 
-    /// Its name in options and reports.
+    /// Returns the name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         FIELDS.iter().find(|(field, ..)| *field == self).map_or("", |(_, name, _)| name)

@@ -1,4 +1,4 @@
-//! What a file format is: a name, how its files are recognised, and how they are read.
+//! A file format: its name, its detection, and its reader.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -13,37 +13,36 @@ use super::text::{self, RawRow};
 pub struct Format {
     /// Its name on the command line, unique.
     pub name: &'static str,
-    /// What people call it.
+    /// Its title for people.
     pub title: &'static str,
-    /// Of a JSON document, the member that is the list of its items (`""` is the document itself), and the members
-    /// beside it that say something of all items.
+    /// The members of a JSON document that the format reads.
     pub(super) json: Option<DocumentMembers>,
-    /// Whether a file is of this format, by its content.
+    /// Returns whether a file is of this format, by its content.
     pub(super) recognise: for<'a> fn(&SourceFile<'a>) -> Result<bool, Broken>,
     /// Reads a file of this format.
     pub(super) read: for<'a> fn(&SourceFile<'a>) -> Result<FileContent<'a>, Broken>,
 }
 
-/// What a format makes of a file.
+/// The content of a file.
 pub(super) enum FileContent<'a> {
     /// Rows of cells, the header first.
     Rows(Vec<RawRow<'a>>),
-    /// Machines that a document describes.
+    /// ATMs in a document.
     Items {
         items: Vec<DocumentItem>,
-        /// How many things in the document are no machines.
+        /// The number of other items.
         others: usize,
-        /// Whether the format reads a property by itself, whichever field that is.
+        /// Whether the format itself reads a property.
         is_read: fn(&str) -> bool,
     },
 }
 
-/// A file, parsed only as far as the formats that look at it ask for, and once.
+/// A file, parsed at most once, and only as far as the formats need.
 pub(super) struct SourceFile<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) bounds: Bounds,
     pub(super) stop: &'a Stop,
-    /// The members of documents that any format reads.
+    /// The members of documents that all formats read.
     members: &'a [DocumentMembers],
     text: OnceCell<&'a str>,
     document: OnceCell<Document<'a>>,
@@ -54,7 +53,7 @@ impl<'a> SourceFile<'a> {
         Self { bytes, bounds, stop, members, text: OnceCell::new(), document: OnceCell::new() }
     }
 
-    /// The file as text.
+    /// Returns the file as text.
     pub(super) fn text(&self) -> Result<&'a str, Broken> {
         if let Some(text) = self.text.get() {
             return Ok(text);
@@ -63,7 +62,7 @@ impl<'a> SourceFile<'a> {
         Ok(self.text.get_or_init(|| text))
     }
 
-    /// The file as JSON.
+    /// Returns the file as JSON.
     pub(super) fn document(&self) -> Result<&Document<'a>, Broken> {
         if let Some(document) = self.document.get() {
             return Ok(document);
@@ -72,20 +71,20 @@ impl<'a> SourceFile<'a> {
         Ok(self.document.get_or_init(|| document))
     }
 
-    /// Whether the file begins like JSON.
+    /// Returns whether the file begins like JSON.
     pub(super) fn looks_like_json(&self) -> bool {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         matches!(first, Some(b'{' | b'['))
     }
 
-    /// Whether the file is JSON with this list.
+    /// Returns whether the file is JSON with this list.
     pub(super) fn has_list(&self, list: &str) -> Result<bool, Broken> {
         Ok(self.looks_like_json() && self.document()?.has(list))
     }
 }
 
-/// Two formats of one name are one format.
+/// Formats are compared by name.
 impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

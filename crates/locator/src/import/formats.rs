@@ -1,4 +1,4 @@
-//! The formats that are read. A new one is a file that declares it, and a row of [`FORMATS`].
+//! The supported formats. A new format is a file that declares it, and a row of [`FORMATS`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use super::document::DocumentMembers;
 use super::format::{Format, SourceFile};
 use super::{btcmap, geojson, overpass, pbf, submission, table};
 
-/// All formats, in the order in which a file is tried for them: the first that recognises it reads it.
+/// All formats, in the order of detection: the first one that recognises a file reads it.
 pub const FORMATS: &[Format] = &[
     pbf::FORMAT,
     overpass::FORMAT,
@@ -20,7 +20,7 @@ pub const FORMATS: &[Format] = &[
     table::CSV,
 ];
 
-/// Which format a file has: one of [`FORMATS`] by its name, or the one that recognises the file.
+/// The format of a file: one of [`FORMATS`] by name, or the one that recognises the file.
 ///
 /// ```
 /// use signpost_locator::import::FormatChoice;
@@ -32,10 +32,10 @@ pub const FORMATS: &[Format] = &[
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FormatChoice {
-    /// Recognise the file by its content.
+    /// Detect the format by the content.
     #[default]
     Auto,
-    /// This format, whatever the file looks like.
+    /// This format, without detection.
     Named(&'static Format),
 }
 
@@ -45,12 +45,12 @@ pub enum FormatChoice {
 pub struct UnknownFormat(pub String);
 
 impl FormatChoice {
-    /// Everything that can be chosen.
+    /// Returns all choices.
     pub fn all() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Auto).chain(FORMATS.iter().map(Self::Named))
     }
 
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,19 +74,19 @@ impl fmt::Display for FormatChoice {
     }
 }
 
-/// The format that recognises a file.
+/// Returns the format that recognises a file.
 pub(super) fn detect(file: &SourceFile<'_>) -> Result<&'static Format, Broken> {
     for format in FORMATS {
         if (format.recognise)(file)? {
             return Ok(format);
         }
     }
-    // Tables are whatever is no JSON.
+    // Only JSON gets here, because all other files are tables.
     let json = FORMATS.iter().filter(|format| format.json.is_some());
     Err(Broken::UnknownJson { known: list(json.map(|format| format.title)) })
 }
 
-/// The members of documents that any format reads.
+/// Returns the members of documents that all formats read.
 pub(super) fn members() -> Vec<DocumentMembers> {
     FORMATS.iter().filter_map(|format| format.json).collect()
 }

@@ -1,4 +1,4 @@
-//! Features (RFC 7946): with the columns of a table as properties, or with OpenStreetMap's tags.
+//! GeoJSON features (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::item::{self, DocumentItem};
 use super::osm;
 use super::overpass::middle;
 
-/// Deepest nesting of a geometry's coordinates: those of a `MultiPolygon`.
+/// Maximum nesting of a geometry's coordinates: those of a `MultiPolygon`.
 const MAX_DEPTH: usize = 4;
 
 const FEATURES: &str = "features";
-/// What a spider's output says of the run.
+/// The attributes of the run of a spider.
 const ATTRIBUTES: &str = "dataset_attributes";
 
 /// A `FeatureCollection` (RFC 7946), with the columns of a table as properties, or with OpenStreetMap's tags.
@@ -45,7 +45,8 @@ fn names_its_spider(file: &SourceFile<'_>) -> Result<bool, Broken> {
     Ok(first["properties"]["@spider"].is_string())
 }
 
-/// The features of any collection. Properties that look like tags are read as such; others by their names, later.
+/// Returns the features of a collection. Properties that look like tags are read as tags; others are mapped by name
+/// later.
 fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let mut others = 0;
     let mut items = Vec::new();
@@ -60,7 +61,7 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
         let mut item = if is_tagged(&properties) {
             let edited = properties.get("@timestamp").or_else(|| properties.get("timestamp")).cloned();
             let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), properties, edited.as_deref());
-            // Outside the map, being listed says nothing of being in service.
+            // Outside OpenStreetMap, a listed ATM need not be in service.
             if edited.is_none() && !item.cells.contains_key(&Field::VerifiedAt) && id_is_not_osm(id.as_deref()) {
                 item.cells.remove(&Field::Status);
             }
@@ -77,30 +78,30 @@ fn features<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     Ok(FileContent::Items { items, others, is_read: if any_tagged { osm::is_read } else { is_read } })
 }
 
-/// Whether properties look like OpenStreetMap's tags.
+/// Checks whether properties look like OpenStreetMap's tags.
 fn is_tagged(properties: &BTreeMap<String, String>) -> bool {
     properties.keys().any(|key| key == "amenity" || key.starts_with("addr:") || key.starts_with("currency:"))
 }
 
-/// Whether a property is read whatever the others are called.
+/// Checks for a property that is always read.
 fn is_read(name: &str) -> bool {
     ["@id", "ref"].contains(&name)
 }
 
-/// The output of spiders: tags, each with the spider's name and the operator's own reference.
+/// Returns the features in the output of spiders: tags with the spider's name and the operator's own reference.
 fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let document = file.document()?;
-    let features = || document.items(FEATURES, ALL_THE_PLACES.name);
-    let spider = |tags: &BTreeMap<String, String>| tags.get("@spider").cloned();
-    // A file of one spider is one operator's: it was chosen. In the output of all, most machines deal in cash.
-    let (mut first, mut is_chosen) = (None, true);
-    for feature in features()? {
+    // A file of one spider was chosen for its operator. In the output of all spiders, most ATMs only trade cash.
+    let mut first = None;
+    let mut is_chosen = true;
+    for feature in document.items(FEATURES, ALL_THE_PLACES.name)? {
         let spider = item::cell(&feature?.1["properties"]["@spider"]);
         is_chosen &= *first.get_or_insert_with(|| spider.clone()) == spider;
     }
     let generated = document.member(ATTRIBUTES)?["@timestamp"].as_str().map(str::to_owned);
-    let (mut items, mut others) = (Vec::new(), 0);
-    for feature in features()? {
+    let mut items = Vec::new();
+    let mut others = 0;
+    for feature in document.items(FEATURES, ALL_THE_PLACES.name)? {
         let (number, feature) = feature?;
         let tags = item::cells(feature["properties"].as_object());
         let is_atm = tags.get("amenity").is_none_or(|amenity| amenity == "atm");
@@ -108,9 +109,7 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> 
             others += 1;
             continue;
         }
-        let own = tags.get("ref").or_else(|| tags.get("@ref")).cloned();
-        let id = own.map(|own| spider(&tags).map_or_else(|| own.clone(), |spider| format!("{spider}:{own}")));
-        let id = id.or_else(|| id_of(&feature, &tags));
+        let id = spider_id(&feature, &tags);
         let is_closed = tags.contains_key("end_date") || tags.contains_key("closed");
         let url = tags.get("@source_uri").cloned();
         let mut item = osm::item_of(number, id.as_deref().unwrap_or_default(), tags, generated.as_deref());
@@ -124,16 +123,27 @@ fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> 
     Ok(FileContent::Items { items, others, is_read: osm::is_read })
 }
 
+/// Returns the operator's own reference with the name of the spider, else the ID of the feature.
+fn spider_id(feature: &Value, tags: &BTreeMap<String, String>) -> Option<String> {
+    let Some(own) = tags.get("ref").or_else(|| tags.get("@ref")) else { return id_of(feature, tags) };
+    match tags.get("@spider") {
+        Some(spider) => Some(format!("{spider}:{own}")),
+        None => Some(own.clone()),
+    }
+}
+
 fn id_of(feature: &Value, properties: &BTreeMap<String, String>) -> Option<String> {
-    let named = |name: &str| properties.get(name).cloned();
-    named("@id").or_else(|| named("ref")).or_else(|| item::cell(&feature["id"]))
+    match properties.get("@id").or_else(|| properties.get("ref")) {
+        Some(id) => Some(id.clone()),
+        None => item::cell(&feature["id"]),
+    }
 }
 
 fn id_is_not_osm(id: Option<&str>) -> bool {
     !id.is_some_and(|id| ["node/", "way/", "relation/"].iter().any(|kind| id.starts_with(kind)))
 }
 
-/// Puts the coordinates of the geometry in; of a line or an area, its middle.
+/// Sets the coordinates to those of the geometry; for a line or an area, to its middle.
 fn place(item: &mut DocumentItem, feature: &Value) {
     let mut points = Vec::new();
     collect(&feature["geometry"]["coordinates"], MAX_DEPTH, &mut points);
@@ -143,7 +153,7 @@ fn place(item: &mut DocumentItem, feature: &Value) {
     }
 }
 
-/// Positions are longitude, latitude and perhaps an altitude.
+/// Collects the positions, which are longitude, latitude and an optional altitude.
 fn collect(coordinates: &Value, depth: usize, points: &mut Vec<(f64, f64)>) {
     let Some(list) = coordinates.as_array() else { return };
     match (list.first().and_then(Value::as_f64), list.get(1).and_then(Value::as_f64)) {

@@ -1,8 +1,8 @@
-//! Reading machines from files: tables with a header, and documents of the sources that there are ([`FORMATS`]).
+//! Import of ATMs from files: tables with a header, and documents of several sources ([`FORMATS`]).
 //!
-//! A file is read as a whole: either every row is an ATM, is skipped, or is filtered out, and each is accounted for by
-//! its line or, in a document, its number; or the file is [`Broken`] and nothing of it is used. The same file always gives the same rows with the
-//! same keys, so that importing it again changes nothing.
+//! Each row of a file is an ATM, or is skipped or filtered out, and is reported with its line or, in a document, its
+//! number. If the file is [`Broken`], nothing of it is used. A file always results in the same rows with the same
+//! keys, so that importing it again changes nothing.
 
 mod bounds;
 mod broken;
@@ -28,6 +28,8 @@ mod words;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arcstr::ArcStr;
+
 use crate::atm::Record;
 
 pub use bounds::{Bounds, Stop};
@@ -43,66 +45,66 @@ use columns::ColumnMap;
 use format::{FileContent, SourceFile};
 use item::DocumentItem;
 
-/// What a file holds.
+/// The result of an import.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// The machines, in the order of the file.
+    /// The ATMs, in the order of the file.
     pub rows: Vec<ImportedRow>,
-    /// The rows that are not used.
+    /// The skipped rows.
     pub skipped: Truncated<Skipped>,
-    /// The cells that could not be understood; their fields are unknown.
+    /// The invalid cells, whose fields are unknown.
     pub doubts: Truncated<Doubt>,
-    /// How many rows [`Options::only`] left out.
+    /// The number of rows that [`Options::only`] excluded.
     pub filtered: usize,
-    /// The keys of machines that the source says are there no more.
+    /// The keys of ATMs that were removed according to the source.
     pub gone: Vec<String>,
-    /// Which column each field was read from; empty where the format decides that.
+    /// The column of each field; empty if the format decides that.
     pub columns: Vec<(Field, String)>,
-    /// The columns, in a document the properties, that nothing was read from; the first 60 characters of each.
+    /// The unused columns, in a document properties; the first 60 characters of each.
     pub unused: Truncated<String>,
-    /// What the numbers of rows count: `line` or `item`.
+    /// The unit of the numbers of rows: `line` or `item`.
     pub counted: &'static str,
 }
 
-/// A machine in a file.
+/// An ATM in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRow {
-    /// Its line in the file, from 1; of a row over several lines, the first. In a document, its number.
+    /// Its first line in the file, from 1. In a document, its number.
     pub line: usize,
-    /// What tells it from the other machines of its source, in this file and in later ones: `ref:` and the source's own
-    /// identifier, else `row:`, a hash of name, address and coordinates, and a count of the rows that have it.
+    /// The key that identifies it among the ATMs of its source, in this file and in later ones: `ref:` and the
+    /// source's own identifier, else `row:`, a hash of name, address and coordinates, and a counter for equal rows.
     pub key: String,
-    /// What the row says.
+    /// The record.
     pub record: Record,
 }
 
-/// A row that is not used.
+/// A skipped row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// Its line or number in the file, from 1.
     pub line: usize,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// A cell that could not be understood.
+/// An invalid cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     /// Its line or number in the file, from 1.
     pub line: usize,
-    /// The field that is unknown because of it.
+    /// The unknown field.
     pub field: Field,
-    /// What the cell holds, at most 80 characters of it.
+    /// The first 80 characters of the cell.
     pub value: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: &'static str,
 }
 
 /// Reads a file.
 ///
-/// Rows are one machine each, even where they are alike; only of rows with the same identifier does the last one
-/// stand for all. A row is skipped for want of usable coordinates, or of the right number of cells; any other cell that
-/// cannot be understood makes its field unknown. All of that is reported.
+/// Each row is an ATM, even if it equals another row; but of rows with one identifier only the last is used. A row is
+/// skipped if it has no valid coordinates or too many cells. Other invalid cells make their fields unknown. All of
+/// these are reported.
 ///
 /// ```
 /// use signpost_locator::import::{Options, read};
@@ -115,7 +117,7 @@ pub struct Doubt {
 /// ```
 ///
 /// # Errors
-/// [`Broken`], where the file as a whole or the options cannot be right.
+/// [`Broken`], if the file as a whole or the options are invalid.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Import, Broken> {
     options.stop.check()?;
     let members = formats::members();
@@ -172,21 +174,30 @@ fn document(
 
 impl Import {
     fn empty(columns: &ColumnMap, counted: &'static str) -> Self {
-        let (columns, unused) = (columns.used(), columns.unused());
-        let (skipped, doubts) = (Truncated::default(), Truncated::default());
-        Self { rows: vec![], skipped, doubts, filtered: 0, gone: vec![], columns, unused, counted }
+        Self {
+            rows: Vec::new(),
+            skipped: Truncated::default(),
+            doubts: Truncated::default(),
+            filtered: 0,
+            gone: Vec::new(),
+            columns: columns.used(),
+            unused: columns.unused(),
+            counted,
+        }
     }
 
     fn add_item(&mut self, item: DocumentItem, options: &Options) {
         let line = item.number;
-        let value = |name: &str| item.properties.get(name).map_or("", |value| value.trim());
-        if !options.only.iter().all(|(name, wanted)| value(name) == wanted.trim()) {
-            self.filtered += 1;
-            return;
+        for (name, wanted) in &options.only {
+            if item.property(name).unwrap_or_default().trim() != wanted.trim() {
+                self.filtered += 1;
+                return;
+            }
         }
-        let id = item.cells.get(&Field::Ref);
         if item.is_gone {
-            self.gone.extend(id.map(|id| format!("ref:{}", cells::text(id))));
+            if let Some(id) = item.cells.get(&Field::Ref) {
+                self.gone.push(format!("ref:{}", cells::text(id)));
+            }
             return;
         }
         match cells::record(&|field| item.cells.get(&field).map_or("", String::as_str), options) {
@@ -231,46 +242,40 @@ impl Import {
         }
     }
 
-    /// Gives every row its key, and of rows with one `ref` keeps the last.
+    /// Assigns the keys of the rows. Of rows with one `ref` only the last is kept.
     fn settle_identities(&mut self) {
-        let mut last: HashMap<&str, usize> = HashMap::new();
+        let mut last_lines: HashMap<ArcStr, usize> = HashMap::new();
         for row in &self.rows {
             if let Some(source_ref) = &row.record.source_ref {
-                last.insert(source_ref.as_str(), row.line);
+                last_lines.insert(source_ref.clone(), row.line);
             }
         }
-        let mut alike: HashMap<String, usize> = HashMap::new();
+        let mut equal_rows: HashMap<String, usize> = HashMap::new();
         let mut replaced = Vec::new();
         let counted = self.counted;
-        let keys: Vec<Option<String>> = self
-            .rows
-            .iter()
-            .map(|row| match &row.record.source_ref {
-                Some(source_ref) if last[source_ref.as_str()] == row.line => Some(format!("ref:{source_ref}")),
-                Some(source_ref) => {
-                    let line = last[source_ref.as_str()];
-                    replaced.push(Skipped {
-                        line: row.line,
-                        reason: format!("{counted} {line} has the same ref {source_ref:?}"),
-                    });
-                    None
-                }
-                None => {
-                    let hash = cells::hash(&row.record);
-                    let count = alike.entry(hash.clone()).or_default();
-                    *count += 1;
-                    Some(format!("row:{hash}:{count}"))
-                }
-            })
-            .collect();
-        let rows = std::mem::take(&mut self.rows).into_iter().zip(keys);
-        self.rows = rows.filter_map(|(row, key)| Some(ImportedRow { key: key?, ..row })).collect();
+        self.rows.retain_mut(|row| {
+            let Some(source_ref) = &row.record.source_ref else {
+                let hash = cells::hash(&row.record);
+                let count = equal_rows.entry(hash.clone()).or_default();
+                *count += 1;
+                row.key = format!("row:{hash}:{count}");
+                return true;
+            };
+            let last = last_lines[source_ref];
+            if row.line != last {
+                let reason = format!("{counted} {last} has the same ref {source_ref:?}");
+                replaced.push(Skipped { line: row.line, reason });
+                return false;
+            }
+            row.key = format!("ref:{source_ref}");
+            true
+        });
         self.skipped.merge(replaced);
     }
 }
 
 impl Truncated<Skipped> {
-    /// Adds more, and puts all in the order of the file.
+    /// Adds rows, and sorts all by the order of the file.
     fn merge(&mut self, more: Vec<Skipped>) {
         self.total += more.len();
         self.first.extend(more);

@@ -1,4 +1,4 @@
-//! How a file is read.
+//! The options of an import.
 
 use jiff::Timestamp;
 
@@ -7,24 +7,23 @@ use super::field::Field;
 use super::formats::FormatChoice;
 use crate::country::Country;
 
-/// How to read a file.
+/// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The format of the file.
     pub format: FormatChoice,
-    /// Which column holds which field. A column name of `""` says that no column does. What is not named here is
-    /// guessed from the header.
+    /// The columns of fields. A column name of `""` means no column. Other fields are guessed from the header.
     pub map: Vec<(Field, String)>,
-    /// Column and value: only rows that have all of these values are read.
+    /// Columns and values: only rows with all of these values are read.
     pub only: Vec<(String, String)>,
-    /// The country of rows that do not say.
+    /// The country of rows without one.
     pub country: Option<Country>,
-    /// Whether a document has only what changed, so that it may hold no machines.
+    /// Whether a document has only changes, so that it may contain no ATMs.
     pub partial: bool,
-    /// The time: what a source claims to have learned later is not believed.
+    /// The current time: reports from the future are ignored.
     pub now: Option<Timestamp>,
-    /// How much is read.
+    /// The limits of the size of the file.
     pub bounds: Bounds,
-    /// By which another thread ends the reading.
+    /// Stops the import from another thread.
     pub stop: Stop,
 }

@@ -1,7 +1,7 @@
-//! What OpenStreetMap's tags say of a machine: `amenity=atm` with the currencies it deals in.
+//! ATMs in OpenStreetMap: `amenity=atm` with tags for currencies.
 //!
-//! A map shows what is there: an element is a report of being in service, as of the day on which somebody last checked
-//! it, else of its last edit. Elements are taken out of the map, or tagged `disused:`, when a machine is gone.
+//! An element is a report of being in service, as of the day of its last check, else of its last edit. When an ATM is
+//! removed, its element is deleted or tagged `disused:`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::atm::Coin;
 use crate::terms::{Currency, Trade};
 use crate::tri::Tri;
 
-/// Which tag holds which field; of several for one field the first that is there.
+/// The tags of fields. Of several tags for one field the first is used.
 const TAGS: [(Field, &str); 35] = [
     (Field::Name, "name"),
     (Field::Operator, "operator"),
@@ -51,56 +51,33 @@ const TAGS: [(Field, &str); 35] = [
     (Field::TimeZone, "timezone"),
 ];
 
-/// Tags that say when somebody looked.
+/// Tags with the day of the last check.
 const CHECKED: [&str; 5] =
     ["check_date", "survey:date", "check_date:currency:XBT", "check_date:opening_hours", "lastcheck"];
 
-/// Tags that say something in other ways, with those that only tell elements apart.
+/// Other tags that are read, and tags that only identify elements.
+#[rustfmt::skip]
 const OTHERS: [&str; 16] = [
-    "amenity",
-    "addr:housenumber",
-    "addr:street",
-    "addr:street_address",
-    "charge",
-    "payment:lightning",
-    "nsi_id",
-    "@id",
-    "@ref",
-    "@spider",
-    "@source_uri",
-    "@timestamp",
-    "timestamp",
-    "end_date",
-    "closed",
-    "disused",
+    "amenity", "addr:housenumber", "addr:street", "addr:street_address", "charge", "payment:lightning", "nsi_id",
+    "@id", "@ref", "@spider", "@source_uri", "@timestamp", "timestamp", "end_date", "closed", "disused",
 ];
-/// What stands before such a tag.
+/// Prefixes of such tags.
 const PREFIXES: [&str; 6] = ["currency:", "disused:", "was:", "removed:", "demolished:", "abandoned:"];
 
-/// Codes that are no currencies of a state. Others of three letters are.
+/// Codes of coins. Other codes of three letters are fiat currencies.
 const CRYPTO: [&str; 26] = [
     "ADA", "BCH", "BNB", "BSV", "BTC", "BTG", "DAI", "DASH", "DGB", "DOGE", "DOT", "EOS", "ETC", "ETH", "LTC", "NANO",
     "SHIB", "SOL", "TRX", "USDC", "USDT", "XBT", "XLM", "XMR", "XRP", "ZEC",
 ];
 
-/// Parts of the names of those who run machines for coins.
+/// Parts of the names of operators of Bitcoin ATMs.
+#[rustfmt::skip]
 const NAMES: [&str; 13] = [
-    "bitcoin",
-    "btc",
-    "crypto",
-    "coin",
-    "libertyx",
-    "bitstop",
-    "byte federal",
-    "bytefederal",
-    "athena",
-    "bitbox",
-    "unbank",
-    "bitxchange",
-    "satoshi",
+    "bitcoin", "btc", "crypto", "coin", "libertyx", "bitstop", "byte federal", "bytefederal", "athena", "bitbox",
+    "unbank", "bitxchange", "satoshi",
 ];
 
-/// Whether anything is read from a tag.
+/// Returns whether a tag is read.
 pub(super) fn is_read(tag: &str) -> bool {
     TAGS.iter().any(|(_, known)| *known == tag)
         || CHECKED.contains(&tag)
@@ -108,62 +85,79 @@ pub(super) fn is_read(tag: &str) -> bool {
         || PREFIXES.iter().any(|prefix| tag.starts_with(prefix))
 }
 
-/// Whether the tags are those of a machine that deals in coins, and not in cash alone.
+/// Checks for the tags of an ATM that trades coins.
 pub(super) fn is_bitcoin_atm(tags: &BTreeMap<String, String>) -> bool {
     let amenity = ["amenity", "disused:amenity", "was:amenity", "abandoned:amenity", "removed:amenity"];
     let is_atm = amenity.iter().any(|key| tags.get(*key).is_some_and(|value| value == "atm"));
     is_atm && deals_in_coins(tags)
 }
 
-/// Whether the tags speak of coins at all.
+/// Checks for tags or names of coins.
 pub(super) fn deals_in_coins(tags: &BTreeMap<String, String>) -> bool {
-    let coins: Vec<bool> = coins(tags).map(|(_, truth)| truth == Tri::Yes).collect();
-    let named = || {
-        let names =
-            ["name", "brand", "operator", "network", "@spider", "nsi_id"].iter().filter_map(|key| tags.get(*key));
-        names.map(|name| name.to_lowercase()).any(|name| NAMES.iter().any(|part| name.contains(part)))
-    };
-    if coins.is_empty() { named() } else { coins.contains(&true) }
+    const KEYS: [&str; 6] = ["name", "brand", "operator", "network", "@spider", "nsi_id"];
+    let mut coins = coins(tags).peekable();
+    if coins.peek().is_some() {
+        return coins.any(|(_, deals)| deals == Tri::Yes);
+    }
+    for name in KEYS.iter().filter_map(|key| tags.get(*key)) {
+        let name = name.to_lowercase();
+        if NAMES.iter().any(|part| name.contains(part)) {
+            return true;
+        }
+    }
+    false
 }
 
-/// The element's machine. `edited` is when the element last changed; `id` is as links to it are made, `node/1`.
+/// Creates the item of an element. `id` has the form of its URL, `node/1`; `edited` is the time of the last edit.
 pub(super) fn item_of(number: usize, id: &str, tags: BTreeMap<String, String>, edited: Option<&str>) -> DocumentItem {
-    let mut entry = DocumentItem { number, properties: tags, ..DocumentItem::default() };
-    entry.set_all(&TAGS);
-    let tag = |key: &str| entry.properties.get(key).map(String::as_str);
-    let street = tag("addr:street_address").map(str::to_owned).or_else(|| {
-        let (number, street) = (tag("addr:housenumber"), tag("addr:street")?);
-        Some(number.map_or_else(|| street.to_owned(), |number| format!("{number} {street}")))
-    });
-    let checked = CHECKED.iter().filter_map(|key| tag(key)).max().map(str::to_owned);
-    let prefixed = |prefix: &str| tag(prefix) == Some("yes") || tag(&format!("{prefix}:amenity")) == Some("atm");
-    let state = if ["was", "removed", "demolished", "abandoned"].into_iter().any(prefixed) {
+    let mut item = DocumentItem { number, properties: tags, ..DocumentItem::default() };
+    item.set_all(&TAGS);
+    let street = street(&item);
+    let checked = CHECKED.iter().filter_map(|key| item.property(key)).max().map(str::to_owned);
+    let reported_at = checked.clone().or_else(|| edited.map(str::to_owned));
+    let state = state(&item);
+    let fee = item.property("charge").and_then(|charge| charge.strip_suffix('%')).map(str::to_owned);
+    let fiat: Vec<String> = fiat(&item.properties).map(|currency| currency.to_string()).collect();
+    item.set(Field::Ref, Some(id.to_owned()));
+    item.set(Field::Street, street);
+    item.cells.entry(Field::Status).or_insert_with(|| state.to_owned());
+    item.set(Field::ReportedAt, reported_at);
+    item.set(Field::VerifiedAt, checked);
+    item.set(Field::BuyFee, fee);
+    item.set(Field::Fiat, Some(fiat.join(",")));
+    item.coins.extend(coins(&item.properties));
+    if let Some(lightning) = item.property("payment:lightning").and_then(words::truth) {
+        item.trades.insert(Coin::bitcoin(), Trade { lightning, ..Trade::default() });
+    }
+    item
+}
+
+fn street(item: &DocumentItem) -> Option<String> {
+    if let Some(street) = item.property("addr:street_address") {
+        return Some(street.to_owned());
+    }
+    let street = item.property("addr:street")?;
+    match item.property("addr:housenumber") {
+        Some(number) => Some(format!("{number} {street}")),
+        None => Some(street.to_owned()),
+    }
+}
+
+fn state(item: &DocumentItem) -> &'static str {
+    if ["was", "removed", "demolished", "abandoned"].iter().any(|prefix| has_lifecycle_prefix(item, prefix)) {
         "permanently closed"
-    } else if prefixed("disused") {
+    } else if has_lifecycle_prefix(item, "disused") {
         "out of service"
     } else {
         "in service"
-    };
-    let fee = tag("charge").and_then(|charge| charge.strip_suffix('%')).map(str::to_owned);
-    let coins: Vec<(Coin, Tri)> = coins(&entry.properties).collect();
-    let fiat: Vec<String> = fiat(&entry.properties).map(|currency| currency.to_string()).collect();
-    let lightning = tag("payment:lightning").and_then(words::truth);
-    let reported_at = checked.clone().or_else(|| edited.map(str::to_owned));
-    entry.set(Field::Ref, Some(id.to_owned()));
-    entry.set(Field::Street, street);
-    entry.cells.entry(Field::Status).or_insert_with(|| state.to_owned());
-    entry.set(Field::ReportedAt, reported_at);
-    entry.set(Field::VerifiedAt, checked);
-    entry.set(Field::BuyFee, fee);
-    entry.set(Field::Fiat, Some(fiat.join(",")));
-    entry.coins.extend(coins);
-    if let Some((lightning, bitcoin)) = lightning.zip(Coin::parse("BTC")) {
-        entry.trades.insert(bitcoin, Trade { lightning, ..Trade::default() });
     }
-    entry
 }
 
-/// The coins in `currency:XBT=yes` and the like.
+fn has_lifecycle_prefix(item: &DocumentItem, prefix: &str) -> bool {
+    item.property(prefix) == Some("yes") || item.property(&format!("{prefix}:amenity")) == Some("atm")
+}
+
+/// Returns the coins in tags such as `currency:XBT=yes`.
 fn coins(tags: &BTreeMap<String, String>) -> impl Iterator<Item = (Coin, Tri)> {
     let crypto = currencies(tags).filter(|(code, _)| CRYPTO.contains(code));
     crypto.filter_map(|(code, value)| Some((Coin::parse(code)?, words::truth(value)?)))

@@ -1,4 +1,4 @@
-//! What OpenStreetMap's Overpass API answers in JSON, whichever of its `out` statements was used.
+//! JSON responses of OpenStreetMap's Overpass API, for all variants of its `out` statement.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use super::format::{FileContent, Format, SourceFile};
 use super::item::{self, DocumentItem};
 use super::osm;
 
-/// Where a node is.
+/// The positions of nodes, by ID.
 type Nodes = HashMap<i64, (f64, f64)>;
 
 const ELEMENTS: &str = "elements";
@@ -24,18 +24,17 @@ pub(super) const FORMAT: Format = Format {
     read: machines,
 };
 
-/// The elements that are machines.
+/// Returns the elements that are ATMs.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let document = file.document()?;
-    let elements = || document.items(ELEMENTS, FORMAT.name);
     let mut nodes = Nodes::new();
-    for element in elements()? {
+    for element in document.items(ELEMENTS, FORMAT.name)? {
         let (_, element) = element?;
         nodes.extend(element["id"].as_i64().zip(point(&element)));
     }
     let mut items = Vec::new();
     let mut others = 0;
-    for element in elements()? {
+    for element in document.items(ELEMENTS, FORMAT.name)? {
         let (number, element) = element?;
         let tags = item::cells(element["tags"].as_object());
         if osm::is_bitcoin_atm(&tags) {
@@ -62,23 +61,29 @@ fn point(element: &Value) -> Option<(f64, f64)> {
     Some((element["lat"].as_f64()?, element["lon"].as_f64()?))
 }
 
-/// The centre of a way or relation: as it is given (`out center`), else of its box (`out bb`), else of its points
-/// (`out geom`, or its nodes beside it).
+/// Returns the centre of a way or relation: the given centre (`out center`), else the centre of its box (`out bb`),
+/// else that of its points (`out geom`, or its nodes in the response).
 fn centre(element: &Value, nodes: &Nodes) -> Option<(f64, f64)> {
-    let bounds = |bounds: &Value| {
-        let side = |name: &str| bounds[name].as_f64();
-        Some((f64::midpoint(side("minlat")?, side("maxlat")?), f64::midpoint(side("minlon")?, side("maxlon")?)))
-    };
-    let corners = || {
-        let geometry = element["geometry"].as_array().into_iter().flatten().filter_map(point);
-        let named =
-            element["nodes"].as_array().into_iter().flatten().filter_map(|id| nodes.get(&id.as_i64()?).copied());
-        geometry.chain(named).collect::<Vec<_>>()
-    };
-    point(&element["center"]).or_else(|| bounds(&element["bounds"])).or_else(|| middle(&corners()))
+    if let Some(centre) = point(&element["center"]) {
+        return Some(centre);
+    }
+    let bounds = &element["bounds"];
+    if let Some(centre) = midpoint(bounds, "minlat", "maxlat").zip(midpoint(bounds, "minlon", "maxlon")) {
+        return Some(centre);
+    }
+    let mut points: Vec<(f64, f64)> = element["geometry"].as_array().into_iter().flatten().filter_map(point).collect();
+    for id in element["nodes"].as_array().into_iter().flatten() {
+        points.extend(id.as_i64().and_then(|id| nodes.get(&id)));
+    }
+    middle(&points)
 }
 
-/// The middle of some points that lie together, on one side of the date line.
+/// Returns the middle between two members of an object.
+pub(super) fn midpoint(bounds: &Value, low: &str, high: &str) -> Option<f64> {
+    Some(f64::midpoint(bounds[low].as_f64()?, bounds[high].as_f64()?))
+}
+
+/// Returns the middle of points that do not cross the date line.
 pub(super) fn middle(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let (first, rest) = points.split_first()?;
     let start = (first.0, first.0, first.1, first.1);

@@ -1,4 +1,4 @@
-//! What operators push to directories of machines: `{"providerId", "apiTimestamp", "locations": […]}`.
+//! Submissions of operators to directories of ATMs: `{"providerId", "apiTimestamp", "locations": […]}`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::item::{self, DocumentItem};
 const LOCATIONS: &str = "locations";
 const SENT_AT: &str = "apiTimestamp";
 
-/// What operators push to directories.
+/// Submissions of operators to directories.
 pub const FORMAT: Format = Format {
     name: "submission",
     title: "submissions",
@@ -22,7 +22,7 @@ pub const FORMAT: Format = Format {
     read: machines,
 };
 
-/// Where in a location each field stands, as a pointer (RFC 6901); of several for one field the first that is there.
+/// The JSON pointers (RFC 6901) of fields in a location. Of several pointers for one field the first is used.
 const FIELDS: [(Field, &str); 42] = [
     (Field::Ref, "/locationId"),
     (Field::Ref, "/id"),
@@ -68,22 +68,24 @@ const FIELDS: [(Field, &str); 42] = [
     (Field::TimeZone, "/timeZone"),
 ];
 
-/// Members that are read in another way, as their paths are written in options.
+/// Paths of other members that are read.
 const OTHERS: [&str; 5] = ["lastReportedTime", "isDeleted", "status", "status.isEnabled", "status.isDeleted"];
 
-/// Whether anything is read from a member, by its path.
+/// Returns whether a member is read, by its path.
 fn is_read(path: &str) -> bool {
     OTHERS.contains(&path) || FIELDS.iter().any(|(_, pointer)| pointer[1..].replace('/', ".") == path)
 }
 
-/// All locations of a submission.
+/// Returns all locations of a submission.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let document = file.document()?;
     let sent = item::cell(&document.member(SENT_AT)?);
-    let locations = document.items(LOCATIONS, FORMAT.name)?;
-    let items =
-        locations.map(|location| location.map(|(number, location)| item_of(number, &location, sent.as_deref())));
-    Ok(FileContent::Items { items: items.collect::<Result<_, _>>()?, others: 0, is_read })
+    let mut items = Vec::new();
+    for location in document.items(LOCATIONS, FORMAT.name)? {
+        let (number, location) = location?;
+        items.push(item_of(number, &location, sent.as_deref()));
+    }
+    Ok(FileContent::Items { items, others: 0, is_read })
 }
 
 fn item_of(number: usize, location: &Value, sent: Option<&str>) -> DocumentItem {
@@ -102,21 +104,18 @@ fn item_of(number: usize, location: &Value, sent: Option<&str>) -> DocumentItem 
     item
 }
 
-/// The operational state: in words, or by what is enabled. A machine that can neither take nor give cash does not work.
+/// Returns the operational state: as text, or by the enabled services. An ATM without any service is out of service.
 fn state(status: &Value) -> Option<&str> {
-    let enabled = |name: &str| status[name].as_bool();
-    match (status.as_str(), enabled("isEnabled")) {
-        (Some(words), _) => Some(words),
-        (None, Some(false)) => Some("out of service"),
-        (None, Some(true)) if enabled("cashInEnabled") == Some(false) && enabled("cashOutEnabled") != Some(true) => {
-            Some("out of service")
-        }
-        (None, Some(true)) => Some("in service"),
-        (None, None) => None,
+    if let Some(words) = status.as_str() {
+        return Some(words);
     }
+    let is_enabled = status["isEnabled"].as_bool()?;
+    let has_no_service =
+        status["cashInEnabled"].as_bool() == Some(false) && status["cashOutEnabled"].as_bool() != Some(true);
+    Some(if is_enabled && !has_no_service { "in service" } else { "out of service" })
 }
 
-/// The members of an object by their paths, `address.city`, for `--map` and `--where`.
+/// Collects the members of an object by their paths, `address.city`, for `--map` and `--where`.
 fn flatten(path: &str, value: &Value, into: &mut BTreeMap<String, String>, depth: usize) {
     if let Some(cell) = item::cell(value) {
         into.insert(path.to_owned(), cell);

@@ -1,14 +1,14 @@
-//! Lists that end where a report would become too long.
+//! Lists of limited length for reports.
 
-/// Most items of one kind that an [`Import`](super::Import) lists; beyond it they are only counted.
+/// Maximum items of one kind that an [`Import`](super::Import) lists; further items are only counted.
 pub const MAX_LISTED: usize = 1_000;
 
-/// Things to report: the first [`MAX_LISTED`] of them, and how many there are.
+/// The first [`MAX_LISTED`] items of a list, and their total number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncated<T> {
-    /// The first ones.
+    /// The first items.
     pub first: Vec<T>,
-    /// How many there are in all.
+    /// The total number.
     pub total: usize,
 }
 

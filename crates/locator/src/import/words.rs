@@ -1,15 +1,15 @@
-//! The words in which sources say things.
+//! Parsers for the values of cells.
 
 use arcstr::ArcStr;
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
 use crate::atm::{Coin, Reported};
 use crate::terms::Kyc;
 use crate::tri::Tri;
 
-/// The words in which sources report a state.
+/// Parses an operational state.
 pub(super) fn reported(text: &str) -> Option<Reported> {
     const WORDS: [(Reported, &[&str]); 5] = [
         (
@@ -58,22 +58,27 @@ pub(super) fn reported(text: &str) -> Option<Reported> {
 
 pub(super) fn phone(text: &str) -> Option<ArcStr> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let extension = |letter: char| "extEXT".contains(letter);
-    let usual = |letter: char| letter.is_ascii_digit() || " +-().,/#:;".contains(letter) || extension(letter);
-    ((5..=20).contains(&digits) && text.chars().all(usual)).then(|| text.into())
+    // The letters are those of extensions.
+    let is_plausible = (5..=20).contains(&digits)
+        && text.chars().all(|letter| letter.is_ascii_digit() || " +-().,/#:;extEXT".contains(letter));
+    if is_plausible { Some(text.into()) } else { None }
 }
 
-/// An address of the web; without a scheme it is taken for `https`.
+/// Parses an `http` or `https` URL. A missing scheme is `https`.
 pub(super) fn website(text: &str) -> Option<ArcStr> {
     let lower = text.to_ascii_lowercase();
-    let bare = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
-    let host = bare.unwrap_or(&lower).split(['/', '?', '#']).next().unwrap_or_default();
-    let usual = |byte: u8| byte.is_ascii_alphanumeric() || b".-:".contains(&byte) || !byte.is_ascii();
-    let plausible = host.contains('.') && !host.starts_with('.') && host.bytes().all(usual) && !text.contains(' ');
-    plausible.then(|| if bare.is_some() { text.into() } else { format!("https://{text}").into() })
+    let without_scheme = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));
+    let host = without_scheme.unwrap_or(&lower).split(['/', '?', '#']).next().unwrap_or_default();
+    if !host.contains('.') || host.starts_with('.') || text.contains(' ') {
+        return None;
+    }
+    if host.bytes().any(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b".-:".contains(&byte)) {
+        return None;
+    }
+    Some(if without_scheme.is_some() { text.into() } else { format!("https://{text}").into() })
 }
 
-/// Yes or no.
+/// Parses yes, no or unknown.
 pub(super) fn truth(text: &str) -> Option<Tri> {
     match text.to_ascii_lowercase().as_str() {
         "yes" | "y" | "true" | "1" | "only" | "limited" | "available" | "enabled" | "designated" => Some(Tri::Yes),
@@ -83,7 +88,7 @@ pub(super) fn truth(text: &str) -> Option<Tri> {
     }
 }
 
-/// Whether a machine sells coins, and whether it pays out cash.
+/// Parses whether an ATM sells coins, and whether it pays out cash.
 pub(super) fn services(text: &str) -> Option<(Tri, Tri)> {
     let words = text.to_ascii_lowercase().replace(['_', '-', '/', '&', ',', '|'], " ").replace(" and ", " ");
     match words.split_whitespace().collect::<Vec<_>>().as_slice() {
@@ -94,17 +99,18 @@ pub(super) fn services(text: &str) -> Option<(Tri, Tri)> {
     }
 }
 
-/// Coins by code or name, between commas and the like. What is no coin is left out and said.
+/// Parses a list of coins by code or name, and returns whether all of its parts are coins.
 pub(super) fn coins(text: &str) -> (Vec<Coin>, bool) {
     let parts = text.split([',', ';', '/', '|', '+']).map(str::trim).filter(|part| !part.is_empty());
-    let (mut coins, mut all) = (Vec::new(), true);
+    let mut coins = Vec::new();
+    let mut are_all_known = true;
     for part in parts {
         match Coin::named(part) {
             Some(coin) => coins.push(coin),
-            None => all = false,
+            None => are_all_known = false,
         }
     }
-    (coins, all)
+    (coins, are_all_known)
 }
 
 pub(super) fn kyc(text: &str) -> Option<Kyc> {
@@ -117,7 +123,7 @@ pub(super) fn kyc(text: &str) -> Option<Kyc> {
     }
 }
 
-/// A time: RFC 3339, a date with or without a time (UTC), or seconds or milliseconds since 1970.
+/// Parses a time: RFC 3339, a date with or without a time (UTC), or seconds or milliseconds since 1970.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     if let Ok(number) = text.parse::<i64>() {
         // Ten digits of seconds last until 2286; eleven or more are milliseconds.
@@ -127,16 +133,17 @@ pub(super) fn time(text: &str) -> Option<Timestamp> {
             _ => None,
         };
     }
-    let instant = text.parse::<Timestamp>().ok();
-    let local = || {
-        text.parse::<DateTime>()
-            .ok()
-            .or_else(|| Some(text.parse::<Date>().ok()?.to_datetime(jiff::civil::Time::midnight())))
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant);
+    }
+    let local = match text.parse::<DateTime>() {
+        Ok(local) => local,
+        Err(_) => text.parse::<Date>().ok()?.to_datetime(Time::midnight()),
     };
-    instant.or_else(|| TimeZone::UTC.to_timestamp(local()?).ok())
+    TimeZone::UTC.to_timestamp(local).ok()
 }
 
-/// The name of a time zone that is known.
+/// Parses the name of a known time zone.
 pub(super) fn time_zone(text: &str) -> Option<ArcStr> {
     let zone = TimeZone::get(text).ok()?;
     zone.iana_name().map(ArcStr::from)
@@ -144,16 +151,20 @@ pub(super) fn time_zone(text: &str) -> Option<ArcStr> {
 
 pub(super) fn email(text: &str) -> Option<ArcStr> {
     let (name, host) = text.split_once('@')?;
-    let usual = |letter: char| !letter.is_whitespace() && !"<>()[],;:\"".contains(letter);
-    let plausible = !name.is_empty() && host.contains('.') && !host.contains('@') && text.chars().all(usual);
-    plausible.then(|| text.into())
+    if name.is_empty() || !host.contains('.') || host.contains('@') {
+        return None;
+    }
+    if text.contains(|letter: char| letter.is_whitespace() || "<>()[],;:\"".contains(letter)) {
+        return None;
+    }
+    Some(text.into())
 }
 
-/// An item of Wikidata.
+/// Parses the ID of a Wikidata item.
 pub(super) fn wikidata(text: &str) -> Option<ArcStr> {
     let number = text.strip_prefix('Q')?;
-    let plausible = (1..=12).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-    plausible.then(|| text.into())
+    let is_plausible = (1..=12).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    if is_plausible { Some(text.into()) } else { None }
 }
 
 #[cfg(test)]

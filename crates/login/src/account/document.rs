@@ -1,20 +1,20 @@
-//! What every account page is drawn with.
+//! The parts that all account pages share.
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};
 use signpost_platform::pages::icons::Sign;
 
-use super::visit::AccountVisit;
-use super::words::{AccountWords, account_words};
+use super::context::AccountContext;
+use super::words::{AccountMessage, AccountWords, account_words};
 use crate::domains::Domain;
 
-impl AccountVisit {
+impl AccountContext {
     pub(super) fn words(&self) -> &'static AccountWords {
         account_words(self.language)
     }
 
-    /// A page of one column: its tab, the word in `data-state`, and what stands in it.
-    pub(super) fn draw(&self, title: &str, state: &str, body: &Markup) -> String {
+    /// Renders a page of one column from its title, the word in `data-state`, and its body.
+    pub(super) fn render(&self, title: &str, state: &str, body: &Markup) -> String {
         let main = html! {
             main #main .sheet.one tabindex="-1" data-state=(state) {
                 section.who aria-labelledby="t" { (body) }
@@ -24,12 +24,12 @@ impl AccountVisit {
     }
 }
 
-/// A name inside of a sentence: bold, and its direction is its own.
+/// Renders a name within a sentence: bold, with a text direction of its own.
 pub(super) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
 }
 
-/// The domain as the largest word, with what the integrator calls it.
+/// Renders the domain as the heading, with its display name.
 pub(super) fn domain_heading(words: &AccountWords, domain: &Domain) -> Markup {
     html! {
         div {
@@ -42,7 +42,12 @@ pub(super) fn domain_heading(words: &AccountWords, domain: &Domain) -> Markup {
     }
 }
 
-/// What happened, with a sign.
+/// Renders a message with a sign.
+pub(super) fn message(sign: Sign, message: &AccountMessage) -> Markup {
+    headed(sign, &html! { (message.head) }, &html! { (message.text) })
+}
+
+/// Renders a heading and a text with a sign.
 pub(super) fn headed(sign: Sign, head: &Markup, text: &Markup) -> Markup {
     html! {
         (sign.draw(40))

@@ -1,54 +1,57 @@
 //! `GET /account/{domain}`: the user's own keys.
 
 use axum::http::Uri;
-use axum::response::{IntoResponse, Response};
+use axum::response::Result;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
+use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::icons::Sign;
-use url::form_urlencoded;
 
+use super::context::{AccountContext, AccountNotice, OwnAccount, query_parameter};
 use super::document::{domain_heading, name};
 use super::outcomes;
-use super::visit::{AccountVisit, Deed, OwnRealm};
 use super::words::AccountWords;
 use crate::users::{Credential, CredentialKind, MAX_CREDENTIALS};
 
-/// How many digits of a key are shown: enough to tell one's own apart.
+/// Number of digits of a key that are shown, enough to distinguish the keys of one user.
 const SHOWN_DIGITS: usize = 8;
 
-/// What a form that was refused held, to be shown again.
+/// A refused name, to be shown again.
 #[derive(Clone, Debug)]
-pub(super) struct BadName {
+pub(super) struct RefusedName {
     pub(super) credential: String,
     pub(super) typed: String,
 }
 
 /// `GET /account/{domain}`
-pub(super) async fn show(visit: AccountVisit, id: &str, deed: Option<Deed>) -> Result<Response, Response> {
-    let document = match visit.find_own(id).await? {
-        Some(own) => draw_keys(&visit, &own, deed, None),
-        None => outcomes::render_out(&visit, id),
+pub(super) async fn show(context: AccountContext, uri: Uri) -> Result<HtmlPage> {
+    let document = match context.find_own().await? {
+        Some(own) => {
+            let notice = query_parameter(&uri, "said").and_then(|word| AccountNotice::parse(&word));
+            render_keys(&context, &own, notice, None)
+        }
+        None => outcomes::render_not_signed_in(&context),
     };
-    Ok(visit.page(document).into_response())
+    Ok(context.page(document))
 }
 
-/// What was done, as the address says.
-pub(super) fn read_deed(uri: &Uri) -> Option<Deed> {
-    let query = uri.query().unwrap_or_default();
-    form_urlencoded::parse(query.as_bytes()).find_map(|(name, word)| (name == "said").then(|| Deed::parse(&word)))?
-}
-
-/// The page of a realm, with what was done before it was loaded, or what was wrong.
-pub(super) fn draw_keys(visit: &AccountVisit, own: &OwnRealm, deed: Option<Deed>, bad: Option<&BadName>) -> String {
-    let (words, id) = (visit.words(), own.domain.id.as_str());
-    let (is_fresh, credentials) = (own.who.proof.is_fresh(visit.now), &own.who.credentials);
+/// Renders the page of an account, with the notice or the refused name of the action before.
+pub(super) fn render_keys(
+    context: &AccountContext,
+    own: &OwnAccount,
+    notice: Option<AccountNotice>,
+    refused: Option<&RefusedName>,
+) -> String {
+    let words = context.words();
+    let credentials = &own.sign_in.credentials;
+    let is_fresh = own.sign_in.proof.is_fresh(context.now);
     let body = html! {
         (domain_heading(words, &own.domain))
-        @if let Some(bad) = bad { (name_summary(words, bad)) }
-        @if let Some(deed) = deed { (notice(words, deed)) }
-        p.lead { ((words.known_as)(&html! { bdi { (own.who.user.petname.as_str()) } })) }
-        @if credentials.len() == 1 { (spare_missing(visit, own)) }
+        @if let Some(refused) = refused { (name_error(words, refused)) }
+        @if let Some(notice) = notice { (render_notice(words, notice)) }
+        p.lead { ((words.known_as)(&html! { bdi { (own.sign_in.user.petname.as_str()) } })) }
+        @if credentials.len() == 1 { (only_key_warning(context, own)) }
         h2 { (words.keys) }
         ul.keys {
             @for credential in credentials {
@@ -56,17 +59,17 @@ pub(super) fn draw_keys(visit: &AccountVisit, own: &OwnRealm, deed: Option<Deed>
                     span.ico { (sign(credential.kind).draw(20)) }
                     div.stack-sm {
                         (facts(words, own, credential))
-                        @if is_fresh { (changes(visit, own, credential, bad)) }
+                        @if is_fresh { (change_forms(context, own, credential, refused)) }
                     }
                 }
             }
         }
         @if !is_fresh {
-            (outcomes::old_proof(visit, own))
+            (outcomes::old_login(context))
         } @else if credentials.len() < MAX_CREDENTIALS as usize {
             div.stack-sm {
-                form #add method="post" action=(visit.link(id, "add")) {
-                    (visit.token(id, "add"))
+                form #add method="post" action=(context.form_link("add")) {
+                    (context.token("add"))
                     button.btn.primary.wide { (Sign::Key.draw(20)) (words.add_key) }
                 }
                 p.sm.soft { (words.add_hint) }
@@ -74,33 +77,33 @@ pub(super) fn draw_keys(visit: &AccountVisit, own: &OwnRealm, deed: Option<Deed>
         } @else {
             p.soft { (words.too_many) }
         }
-        (sign_out(visit, own))
-        p { a href=(visit.link_to_list()) { (words.all_accounts) } }
+        (sign_out(context, own))
+        p { a href=(context.link_to_list()) { (words.all_accounts) } }
     };
-    visit.draw(&(words.tab_keys)(own.domain.name.as_str()), "account", &body)
+    context.render(&(words.tab_keys)(own.domain.name.as_str()), "account", &body)
 }
 
-fn notice(words: &AccountWords, deed: Deed) -> Markup {
-    let (class, sign, text) = match deed {
-        Deed::Renamed => ("notice ok", Sign::Tick, words.renamed),
-        Deed::Added => ("notice ok", Sign::Tick, words.was_added),
-        Deed::Gone => ("notice", Sign::Info, words.was_gone),
-        Deed::Nothing => ("notice", Sign::Info, words.nothing_changed),
+fn render_notice(words: &AccountWords, notice: AccountNotice) -> Markup {
+    let (class, sign, text) = match notice {
+        AccountNotice::Renamed => ("notice ok", Sign::Tick, words.renamed),
+        AccountNotice::Added => ("notice ok", Sign::Tick, words.was_added),
+        AccountNotice::Gone => ("notice", Sign::Info, words.was_gone),
+        AccountNotice::Unchanged => ("notice", Sign::Info, words.nothing_changed),
     };
     html! { div class=(class) role="status" { (sign.draw(20)) p { (text) } } }
 }
 
-fn name_summary(words: &AccountWords, bad: &BadName) -> Markup {
+fn name_error(words: &AccountWords, refused: &RefusedName) -> Markup {
     html! {
         div #errors .notice.danger role="alert" tabindex="-1" autofocus {
             (Sign::Stop.draw(20))
-            p { a href={ "#name-" (bad.credential) } { (words.bad_name) } }
+            p { a href={ "#name-" (refused.credential) } { (words.bad_name) } }
         }
     }
 }
 
-fn spare_missing(visit: &AccountVisit, own: &OwnRealm) -> Markup {
-    let words = visit.words();
+fn only_key_warning(context: &AccountContext, own: &OwnAccount) -> Markup {
+    let words = context.words();
     html! {
         div.notice.warn {
             (Sign::Info.draw(20))
@@ -109,7 +112,7 @@ fn spare_missing(visit: &AccountVisit, own: &OwnRealm) -> Markup {
     }
 }
 
-fn facts(words: &AccountWords, own: &OwnRealm, credential: &Credential) -> Markup {
+fn facts(words: &AccountWords, own: &OwnAccount, credential: &Credential) -> Markup {
     let digits = &credential.public_key[credential.public_key.len().saturating_sub(SHOWN_DIGITS)..];
     html! {
         h3 { bdi { (credential.name) } }
@@ -122,7 +125,7 @@ fn facts(words: &AccountWords, own: &OwnRealm, credential: &Credential) -> Marku
                 None => (words.never_used),
             }
         }
-        @if credential.public_key == own.who.proof.public_key { p.sm { (words.signed_in_with) } }
+        @if credential.public_key == own.sign_in.proof.public_key { p.sm { (words.signed_in_with) } }
     }
 }
 
@@ -131,24 +134,30 @@ fn day(words: &AccountWords, at: Timestamp) -> Markup {
     html! { time datetime=(date) { ((words.day)(date)) } }
 }
 
-/// The name in a field, and the button that asks whether to remove the key.
-fn changes(visit: &AccountVisit, own: &OwnRealm, credential: &Credential, bad: Option<&BadName>) -> Markup {
-    let (words, realm, id) = (visit.words(), own.domain.id.as_str(), credential.id.as_str());
-    let bad = bad.filter(|bad| bad.credential == id);
-    let typed = bad.map_or(credential.name.as_str(), |bad| &bad.typed);
-    let about = |what: &str| format!("{what}: {}", credential.name);
+/// Renders the forms that rename and remove a key.
+fn change_forms(
+    context: &AccountContext,
+    own: &OwnAccount,
+    credential: &Credential,
+    refused: Option<&RefusedName>,
+) -> Markup {
+    let words = context.words();
+    let id = credential.id.as_str();
+    let key = credential.name.as_str();
+    let refused = refused.filter(|refused| refused.credential == id);
+    let typed = refused.map_or(key, |refused| &refused.typed);
     html! {
-        details open[bad.is_some()] {
-            summary aria-label=(about(words.change)) { (words.change) }
+        details open[refused.is_some()] {
+            summary aria-label={ (words.change) ": " (key) } { (words.change) }
             div.stack {
-                form id={ "rename-" (id) } method="post" action=(visit.link(realm, "rename")) {
-                    (visit.token(realm, "rename"))
+                form id={ "rename-" (id) } method="post" action=(context.form_link("rename")) {
+                    (context.token("rename"))
                     input type="hidden" name="credential" value=(id);
-                    div class={ "field" @if bad.is_some() { " bad" } } {
+                    div class={ "field" @if refused.is_some() { " bad" } } {
                         label for={ "name-" (id) } { (words.name) }
                         input id={ "name-" (id) } name="name" value=(typed) required maxlength="60" autocomplete="off"
-                            aria-describedby={ "hint-" (id) } aria-invalid=[bad.map(|_| "true")];
-                        @if bad.is_some() {
+                            aria-describedby={ "hint-" (id) } aria-invalid=[refused.map(|_| "true")];
+                        @if refused.is_some() {
                             span.error id={ "hint-" (id) } { (Sign::Stop.draw(16)) (words.bad_name) }
                         } @else {
                             span.hint id={ "hint-" (id) } { (words.name_hint) }
@@ -156,11 +165,11 @@ fn changes(visit: &AccountVisit, own: &OwnRealm, credential: &Credential, bad: O
                     }
                     button.btn.small { (words.save_name) }
                 }
-                @if own.who.credentials.len() > 1 {
-                    form id={ "remove-" (id) } method="post" action=(visit.link(realm, "remove")) {
-                        (visit.token(realm, "ask"))
+                @if own.sign_in.credentials.len() > 1 {
+                    form id={ "remove-" (id) } method="post" action=(context.form_link("remove")) {
+                        (context.token("ask"))
                         input type="hidden" name="credential" value=(id);
-                        button.btn.small.danger aria-label=(about(words.remove)) { (words.remove) }
+                        button.btn.small.danger aria-label={ (words.remove) ": " (key) } { (words.remove) }
                     }
                 } @else {
                     p.sm.soft { (words.last_key) }
@@ -170,20 +179,24 @@ fn changes(visit: &AccountVisit, own: &OwnRealm, credential: &Credential, bad: O
     }
 }
 
-fn sign_out(visit: &AccountVisit, own: &OwnRealm) -> Markup {
-    let (words, id) = (visit.words(), own.domain.id.as_str());
-    let form = |form: &str, button: &str| {
-        html! {
-            form id=(form) method="post" action=(visit.link(id, form)) {
-                (visit.token(id, form))
-                button.btn { (button) }
-            }
-        }
-    };
+fn sign_out(context: &AccountContext, own: &OwnAccount) -> Markup {
+    let words = context.words();
     html! {
         h2 { (words.sign_out) }
         p.sm.soft { ((words.sign_out_text)(&name(own.domain.name.as_str()))) }
-        div.row { (form("sign-out", words.sign_out_here)) (form("sign-out-everywhere", words.sign_out_everywhere)) }
+        div.row {
+            (sign_out_form(context, "sign-out", words.sign_out_here))
+            (sign_out_form(context, "sign-out-everywhere", words.sign_out_everywhere))
+        }
+    }
+}
+
+fn sign_out_form(context: &AccountContext, form: &str, button: &str) -> Markup {
+    html! {
+        form id=(form) method="post" action=(context.form_link(form)) {
+            (context.token(form))
+            button.btn { (button) }
+        }
     }
 }
 

@@ -1,21 +1,22 @@
 //! From an account page to a login page and back: to log in again, or to add a key.
 
-use axum::extract::Request;
+use axum::extract::{Query, Request};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response, Result};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use signpost_auth::Mode;
+use signpost_platform::pages::HtmlPage;
 
+use super::context::{AccountContext, AccountNotice, is_local_path};
 use super::outcomes;
-use super::visit::{AccountVisit, Deed, is_path_here};
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::flows::account_sessions::{AccountErrand, complete_account_session, open_account_session};
-use crate::sessions::{Metadata, PagePurpose, Requester};
+use crate::flows::account_sessions::{AccountBrowser, AccountErrand, complete_account_session, open_account_session};
+use crate::sessions::{Metadata, PagePurpose};
 
-/// What a browser brings back from the login page.
+/// The query with which the login page sends a browser back.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct LoginReturn {
@@ -24,74 +25,72 @@ pub(super) struct LoginReturn {
 }
 
 /// `POST /account/{domain}/login`
-pub(super) async fn log_in(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
-    visit.count_opened().await?;
-    let form = visit.receive(id, request, "login").await?;
-    let domain = visit.find_domain(id).await.map_err(IntoResponse::into_response)?;
-    let domain = domain.ok_or_else(|| no_login(&visit))?;
-    let back = form.text("next").and_then(|path| read_way_back(path, &domain));
-    visit.count_stored(back.as_ref().map_or(0, |back| back.as_str().len())).await?;
-    open(&visit, &domain, AccountErrand::LogIn(back)).await
+pub(super) async fn log_in(context: AccountContext, request: Request) -> Result<Response> {
+    context.count_opened().await?;
+    let form = context.receive(request, "login").await?;
+    let Some(domain) = context.find_domain(&context.id).await? else { return Err(no_login(&context).into()) };
+    let back = form.text("next").and_then(|path| return_to(path, &domain));
+    let stored = back.as_ref().map_or(0, |back| back.as_str().len());
+    context.count_stored(stored).await?;
+    open(&context, &domain, AccountErrand::LogIn(back)).await
 }
 
 /// `POST /account/{domain}/add`
-pub(super) async fn add_key(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
-    visit.count_opened().await?;
-    let (own, _) = visit.receive_own(id, request, ("add", true)).await?;
-    open(&visit, &own.domain, AccountErrand::AddOwnKey(Box::new(own.who))).await
+pub(super) async fn add_key(context: AccountContext, request: Request) -> Result<Response> {
+    context.count_opened().await?;
+    context.receive(request, "add").await?;
+    let own = context.require_recent_login().await?;
+    open(&context, &own.domain, AccountErrand::AddOwnKey(Box::new(own.sign_in))).await
 }
 
-async fn open(visit: &AccountVisit, domain: &Domain, errand: AccountErrand) -> Result<Response, Response> {
-    let requester = Requester::of_user_agent(visit.user_agent.as_deref());
-    let (owner, cookie) = visit.page_owner();
-    let opened = open_account_session(&visit.service, domain, errand, requester, &owner).await;
-    match opened {
-        Ok(session) => {
-            let url = session.page_url(&visit.service.public_address).unwrap_or_default();
-            let to = Redirect::to(&format!("{url}?lang={}", visit.language.tag()));
-            Ok(([(header::SET_COOKIE, cookie)], to).into_response())
-        }
-        Err(error @ Error::Problem(_)) => Err(error.into_response()),
-        Err(_) => Err(no_login(visit)),
-    }
+/// Opens a session and redirects to its login page.
+async fn open(context: &AccountContext, domain: &Domain, errand: AccountErrand) -> Result<Response> {
+    let (owner, set_cookie) = context.page_owner();
+    let browser = AccountBrowser { page_cookie: &owner, user_agent: context.user_agent.as_deref() };
+    let session = match open_account_session(&context.service, domain, errand, browser, |_| Vec::new()).await {
+        Ok(session) => session,
+        Err(error @ Error::Problem(_)) => return Err(error.into()),
+        Err(_) => return Err(no_login(context).into()),
+    };
+    let url = session.page_url(&context.service.public_address).unwrap_or_default();
+    let to = Redirect::to(&format!("{url}?lang={}", context.language.tag()));
+    Ok(([(header::SET_COOKIE, set_cookie)], to).into_response())
 }
 
-/// `GET /account/{domain}/return`: the browser is back from the login page. What it brings is worth something once.
-pub(super) async fn come_back(visit: AccountVisit, id: &str, back: LoginReturn) -> Result<Response, Response> {
-    visit.count(&visit.address).await?;
-    let domain = visit.find_domain(id).await.map_err(IntoResponse::into_response)?;
-    let Some(domain) = domain else {
-        return Ok(visit.page(outcomes::render_out(&visit, id)).into_response());
+/// `GET /account/{domain}/return`: the browser returns from the login page. Its completion code can be used once.
+pub(super) async fn handle_return(context: AccountContext, Query(back): Query<LoginReturn>) -> Result<Response> {
+    context.count(&context.address).await?;
+    let Some(domain) = context.find_domain(&context.id).await? else {
+        return Ok(context.page(outcomes::render_not_signed_in(&context)).into_response());
     };
     if back.code.is_empty() {
-        return Ok(visit.to_realm(&domain, Some(Deed::Nothing)));
+        return Ok(context.redirect_to_account(Some(AccountNotice::Unchanged)));
     }
-    let mut next = None;
-    let deed =
-        match complete_account_session(&visit.service, &domain, PagePurpose::Account, (&back.session_id, &back.code))
-            .await
-        {
-            Ok(session) if session.challenge.mode == Mode::Link => Some(Deed::Added),
-            Ok(session) => {
-                next = session.metadata.as_ref().and_then(Metadata::return_url);
-                None
-            }
-            Err(error @ Error::Problem(_)) => return Err(error.into_response()),
-            Err(_) => Some(Deed::Nothing),
-        };
-    if let Some(next) = next {
-        return Ok(Redirect::to(&visit.service.origin.link(&next)).into_response());
+    let presented = (&*back.session_id, &*back.code);
+    let session = match complete_account_session(&context.service, &domain, PagePurpose::Account, presented).await {
+        Ok(session) => session,
+        Err(error @ Error::Problem(_)) => return Err(error.into()),
+        Err(_) => return Ok(context.redirect_to_account(Some(AccountNotice::Unchanged))),
+    };
+    if session.challenge.mode == Mode::Link {
+        return Ok(context.redirect_to_account(Some(AccountNotice::Added)));
     }
-    Ok(visit.to_realm(&domain, deed))
+    match session.metadata.as_ref().and_then(Metadata::return_url) {
+        Some(path) => Ok(Redirect::to(&context.service.origin.link(&path)).into_response()),
+        None => Ok(context.redirect_to_account(None)),
+    }
 }
 
-/// Where somebody came from to log in: a path of this host, and nothing that leads away from it. At the server's own domain
-/// alone: of an account that is made on the way another domain's integrator would have to be told.
-fn read_way_back(path: &str, domain: &Domain) -> Option<Metadata> {
+/// Returns the metadata of a login that returns to this path of the login host. Only for system domains: a login at
+/// another domain may create an account, of which its integrator would have to be notified.
+fn return_to(path: &str, domain: &Domain) -> Option<Metadata> {
+    if !is_local_path(path) || !domain.account.is_server() {
+        return None;
+    }
     let object = RawValue::from_string(json!({ "return_url": path }).to_string()).ok()?;
-    Metadata::new(object, &domain.name).ok().filter(|_| is_path_here(path) && domain.account.is_server())
+    Metadata::new(object, &domain.name).ok()
 }
 
-fn no_login(visit: &AccountVisit) -> Response {
-    visit.page(outcomes::render_no_login(visit)).with_status(StatusCode::FORBIDDEN).into_response()
+fn no_login(context: &AccountContext) -> HtmlPage {
+    context.page(outcomes::render_no_login(context)).with_status(StatusCode::FORBIDDEN)
 }

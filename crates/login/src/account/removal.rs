@@ -1,75 +1,80 @@
-//! `POST /account/{domain}/remove`: asks first, on a page of its own, and removes a key when its button comes.
+//! `POST /account/{domain}/remove`: asks for confirmation on a page of its own, and then removes a key.
 
 use axum::extract::Request;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Response, Result};
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
 use signpost_store::WriteError;
 
 use super::ACCOUNT_SCRIPT;
+use super::context::{AccountContext, AccountNotice, OwnAccount};
 use super::document::{headed, name};
 use super::outcomes;
-use super::realm_forms::failed;
-use super::visit::{AccountVisit, Deed, OwnRealm};
-use crate::flows::credential_end::remove_credential;
+use crate::error::Error;
+use crate::flows::removal::remove_credential;
 use crate::users::Credential;
 
-/// `POST /account/{domain}/remove`: `credential`. The button of the keys asks; that of the question removes, for its token
-/// is for this key and for nothing else.
-pub(super) async fn remove(visit: AccountVisit, id: &str, request: Request) -> Result<Response, Response> {
-    let form = visit.receive_unchecked(id, request).await?;
+/// `POST /account/{domain}/remove`: `credential`. The form on the list of keys asks for confirmation. The form of the
+/// confirmation page removes the key; its token is valid for this key only.
+pub(super) async fn remove(context: AccountContext, request: Request) -> Result<Response> {
+    let form = context.receive_unchecked(request).await?;
     let credential = form.text("credential").unwrap_or_default();
-    let is_asked = visit.check(id, &form, "ask").is_ok();
-    if !is_asked {
-        visit.check(id, &form, &confirmed(credential)).map_err(|refusal| visit.refuse(id, refusal))?;
+    let needs_confirmation = context.check(&form, "ask").is_ok();
+    if !needs_confirmation {
+        let checked = context.check(&form, &confirmed(credential));
+        checked.map_err(|refusal| context.refuse(refusal))?;
     }
-    let own = visit.require_own(id, true).await?;
+    let own = context.require_recent_login().await?;
     let Some(credential) = own.find_credential(Some(credential)) else {
-        return Ok(visit.to_realm(&own.domain, Some(Deed::Gone)));
+        return Ok(context.redirect_to_account(Some(AccountNotice::Gone)));
     };
-    if is_asked {
-        return Ok(visit.page(ask(&visit, &own, credential)).into_response());
+    if needs_confirmation {
+        return Ok(context.page(render_confirmation(&context, &own, credential)).into_response());
     }
-    let removed = remove_credential(&visit.service.store, credential, &own.actor(), visit.now).await;
-    match removed {
+    match remove_credential(&context.service.store, credential, &own.actor(), context.now).await {
         Ok(()) => {}
         // It was removed in another browser, or is the last one: the page shows which.
-        Err(WriteError::Conflict) => return Ok(visit.to_realm(&own.domain, Some(Deed::Nothing))),
-        Err(WriteError::Internal(error)) => return Err(failed(error)),
+        Err(WriteError::Conflict) => {
+            return Ok(context.redirect_to_account(Some(AccountNotice::Unchanged)));
+        }
+        Err(WriteError::Internal(error)) => return Err(Error::from(error).into()),
     }
-    let was_own = credential.public_key == own.who.proof.public_key;
-    let document = outcomes::render_removed(&visit, &own, was_own, &signal(&visit, credential));
-    Ok(visit.page(document).into_response())
+    let was_own = credential.public_key == own.sign_in.proof.public_key;
+    let document = outcomes::render_removed(&context, &own, was_own, &passkey_signal(&context, credential));
+    Ok(context.page(document).into_response())
 }
 
+/// Returns the purpose of the form that removes this credential.
 fn confirmed(credential: &str) -> String {
     format!("remove {credential}")
 }
 
-fn ask(visit: &AccountVisit, own: &OwnRealm, credential: &Credential) -> String {
-    let (words, realm, id) = (visit.words(), own.domain.id.as_str(), credential.id.as_str());
-    let is_own = credential.public_key == own.who.proof.public_key;
+fn render_confirmation(context: &AccountContext, own: &OwnAccount, credential: &Credential) -> String {
+    let words = context.words();
+    let id = credential.id.as_str();
+    let is_own = credential.public_key == own.sign_in.proof.public_key;
     let question = (words.remove_question)(&name(&credential.name));
     let body = html! {
         (headed(Sign::Stop, &question, &html! { (words.remove_text) }))
         @if is_own { p { (words.remove_own) } }
-        form #remove method="post" action=(visit.link(realm, "remove")) {
-            (visit.token(realm, &confirmed(id)))
+        form #remove method="post" action=(context.form_link("remove")) {
+            (context.token(&confirmed(id)))
             input type="hidden" name="credential" value=(id);
             div.row {
-                a.btn href=(visit.link(realm, "")) { (words.remove_no) }
+                a.btn href=(context.link()) { (words.remove_no) }
                 button.btn.danger { (words.remove_yes) }
             }
         }
     };
-    visit.draw(&format!("{} · {}", words.tab_remove, own.domain.name), "remove", &body)
+    context.render(&format!("{} · {}", words.tab_remove, own.domain.name), "remove", &body)
 }
 
-/// What tells the browser that this host knows a passkey no more: an id is of one realm alone, so nobody has it now.
-fn signal(visit: &AccountVisit, credential: &Credential) -> Markup {
-    let (Some(passkey), Some(rp)) = (&credential.passkey, &visit.service.relying_party) else { return html! {} };
+/// Returns the script that signals the removal of a passkey to the browser. No other domain has a passkey with this ID.
+fn passkey_signal(context: &AccountContext, credential: &Credential) -> Markup {
+    let Some(passkey) = &credential.passkey else { return html! {} };
+    let Some(rp) = &context.service.relying_party else { return html! {} };
     html! {
-        script type="module" src=(ACCOUNT_SCRIPT.link(&visit.service.origin))
+        script type="module" src=(ACCOUNT_SCRIPT.link(&context.service.origin))
             data-rp=(rp.id()) data-passkey=(passkey.id) {}
     }
 }

@@ -1,13 +1,12 @@
-//! `/deliveries` over HTTP, and the event that shows whether events arrive.
+//! `/deliveries`, and the test event of a domain.
 
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use signpost_platform::accounts::Account;
-use signpost_platform::web::api_key::ApiKey;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{Nothing, Page, PathId};
+use signpost_platform::web::{ApiKey, EmptyBody, Page, PathParams};
 use signpost_store::random;
 
 use crate::error::Error;
@@ -36,11 +35,11 @@ pub(crate) async fn list(
     Ok(Json(page.reply("deliveries", &events, next)))
 }
 
-/// `GET /deliveries/{id}`, with what every attempt sends.
+/// `GET /deliveries/{id}`, with the body that every attempt sends.
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Value>, Error> {
     let event = find(&service, &account, &id).await?;
     let mut document = to_view(&event);
@@ -53,8 +52,8 @@ pub(crate) async fn retry(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let event = find(&service, &account, &id).await?;
     let one = RetryChoice::One(&event.delivery.id, Some(&account));
@@ -63,12 +62,12 @@ pub(crate) async fn retry(
     Ok((StatusCode::ACCEPTED, Json(to_view(&find(&service, &account, &id).await?))))
 }
 
-/// `POST /deliveries/retry`: all that failed.
+/// `POST /deliveries/retry`: retries all failed deliveries.
 pub(crate) async fn retry_failed(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    _: Nothing,
+    _: EmptyBody,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let failed = RetryChoice::FailedOfAccount(&account);
     let retried = retries::retry(&service.store, failed, &by.actor(), service.clock.now()).await?;
@@ -81,8 +80,8 @@ pub(crate) async fn test_event(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<(StatusCode, Json<Value>), Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let now = service.clock.now();
@@ -97,7 +96,7 @@ async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Del
     Ok(deliveries::find(&service.store, account, &id).await?.ok_or(Problem::NotFound)?)
 }
 
-/// Whose it is, the caller knows.
+/// Returns a delivery without its account, which is the caller's.
 fn to_view(event: &DeliveryListItem) -> Value {
     let mut document = json!(event);
     if let Some(members) = document.as_object_mut() {

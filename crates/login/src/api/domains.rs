@@ -1,15 +1,16 @@
-//! `/domains` over HTTP.
+//! `/domains`
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use signpost_platform::accounts::Account;
 use signpost_platform::outbound::Reach;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId};
+use signpost_platform::web::{ApiKey, EmptyBody, JsonBody, Nullable, Page, PathParams};
+use url::Url;
 
 use crate::domains::patch_sql::{self, PatchDomainError};
 use crate::domains::{
@@ -17,19 +18,38 @@ use crate::domains::{
     RegisterDomainError, RegisteredDomain, Registration, parse_webhook_url, register, sql,
 };
 use crate::error::Error;
-use crate::flows::domain_end::delete_domain;
 use crate::flows::lookup::find_domain;
+use crate::flows::removal::delete_domain;
 use crate::ids::DomainId;
 use crate::service::LoginService;
 
+/// The body of `POST /domains`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateDomainBody {
+    domain: String,
+    webhook_url: String,
+}
+
+/// The body of `PATCH /domains/{id}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PatchDomainBody {
+    webhook_url: Option<String>,
+    event_url: Option<Nullable<String>>,
+    handler: Option<HandlerKind>,
+    methods: Option<LoginMethods>,
+    registration: Option<Registration>,
+    display_name: Option<Nullable<DisplayName>>,
+}
+
+/// `POST /domains`
 pub(crate) async fn create(
     State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
-    mut fields: Fields,
+    JsonBody(CreateDomainBody { domain, webhook_url }): JsonBody<CreateDomainBody>,
 ) -> Result<(StatusCode, Json<CreatedDomain>), Error> {
-    let (domain, webhook_url) = (fields.text("domain")?, fields.text("webhook_url")?);
-    fields.done()?;
     let new = NewDomain { domain, webhook_url, event_url: None, handler: HandlerKind::Direct };
     let reach = service.reach(account.environment);
     let registered = register(&new, account, reach, service.clock.now(), DomainEntropy::draw());
@@ -59,13 +79,13 @@ impl From<PatchDomainError> for Error {
     }
 }
 
-/// `GET /domains`: all of them, or in pages where `limit` or `cursor` asks for them.
+/// `GET /domains`: all domains, or one page if `limit` or `cursor` is given.
 pub(crate) async fn list(
     State(service): State<LoginService>,
     account: Account,
     page: Page,
 ) -> Result<Json<Value>, Error> {
-    let page = page.whole_where_nobody_asks(MAX_DOMAINS);
+    let page = page.or_whole_list(MAX_DOMAINS);
     let after = page.cursor(DomainId::parse)?;
     let mut domains = sql::list(&service.store, &account, after.as_ref(), page.limit + 1).await?;
     let next = page.next(&mut domains, |domain| domain.id.to_string());
@@ -73,58 +93,60 @@ pub(crate) async fn list(
     Ok(Json(page.reply("domains", &listed, next)))
 }
 
+/// `GET /domains/{id}`
 pub(crate) async fn show(
     State(service): State<LoginService>,
     account: Account,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<DomainView>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     Ok(Json(DomainView::new(&domain)))
 }
 
+/// `PATCH /domains/{id}`
 pub(crate) async fn patch(
     State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
-    PathId(id): PathId,
-    fields: Fields,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<PatchDomainBody>,
 ) -> Result<Json<DomainView>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
-    let change = parse_patch(fields, service.reach(account.environment))?;
+    let change = body.into_patch(service.reach(account.environment))?;
     let now = service.clock.now();
     patch_sql::patch(&service.store, &account, &domain.id, &change, &key.actor(), now).await?;
     service.domains.invalidate_all();
     Ok(Json(DomainView::new(&find_domain(&service, &account, &id).await?)))
 }
 
-fn parse_patch(mut fields: Fields, reach: Reach) -> Result<DomainPatch, Problem> {
-    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason));
-    let webhook_url = fields.optional_text("webhook_url")?.map(|text| url("webhook_url", &text)).transpose()?;
-    let event_url = fields.nullable_text("event_url")?;
-    let event_url = event_url.map(|text| text.map(|text| url("event_url", &text)).transpose()).transpose()?;
-    let handler = fields.optional_text("handler")?.map(|word| HandlerKind::parse(&word));
-    let wrong = || Problem::field("handler", "must be 'direct' or 'hosted'");
-    let handler = handler.map(|handler| handler.ok_or_else(wrong)).transpose()?;
-    let methods = fields.optional_texts("methods")?;
-    let methods = methods.map(|words| LoginMethods::parse(words.iter().map(String::as_str))).transpose();
-    let methods = methods.map_err(|error| Problem::field("methods", error.to_string()))?;
-    let registration = fields.optional_text("registration")?.map(|word| Registration::parse(&word));
-    let wrong = || Problem::field("registration", "must be 'open' or 'closed'");
-    let registration = registration.map(|registration| registration.ok_or_else(wrong)).transpose()?;
-    let display_name = fields.nullable_text("display_name")?;
-    let display_name = display_name.map(|text| text.map(|text| DisplayName::parse(&text)).transpose()).transpose();
-    let display_name = display_name.map_err(|reason| Problem::field("display_name", reason))?;
-    fields.done()?;
-    Ok(DomainPatch { webhook_url, event_url, handler, methods, registration, display_name })
+impl PatchDomainBody {
+    fn into_patch(self, reach: Reach) -> Result<DomainPatch, Problem> {
+        let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
+        let webhook_url = match webhook_url {
+            Some(text) => Some(parse_url("webhook_url", &text, reach)?),
+            None => None,
+        };
+        let event_url = match event_url {
+            Some(Nullable(Some(text))) => Some(Some(parse_url("event_url", &text, reach)?)),
+            Some(Nullable(None)) => Some(None),
+            None => None,
+        };
+        let display_name = display_name.map(|Nullable(name)| name);
+        Ok(DomainPatch { webhook_url, event_url, handler, methods, registration, display_name })
+    }
 }
 
-/// `DELETE /domains/{id}`: its pending sessions are cancelled, its queued events still go out.
+fn parse_url(field: &str, text: &str, reach: Reach) -> Result<Url, Problem> {
+    parse_webhook_url(text, reach).map_err(|reason| Problem::field(field, reason))
+}
+
+/// `DELETE /domains/{id}`: cancels its pending sessions; queued events are still delivered.
 pub(crate) async fn delete(
     State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<StatusCode, Error> {
     let id = DomainId::parse(&id).ok_or(Error::DomainNotFound)?;
     let deleted = delete_domain(&service.store, &account, &id, &key.actor(), service.clock.now()).await;
@@ -134,12 +156,13 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// `POST /domains/{id}/verify`
 pub(crate) async fn verify(
     State(service): State<LoginService>,
     account: Account,
     key: ApiKey,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<Json<VerifiedDomain>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     if let Some(at) = domain.verified_at {
@@ -147,8 +170,7 @@ pub(crate) async fn verify(
     }
     let reach = service.reach(account.environment);
     if let Err(checks) = service.prover.find_proof(&domain.name, &domain.verification_token, reach).await {
-        let checks = json!(checks);
-        return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks });
+        return Err(Error::DomainVerificationFailed { domain: domain.name.to_string(), checks: json!(checks) });
     }
     let now = service.clock.now();
     let verified = sql::set_verified(&service.store, &account, &domain.id, &key.actor(), now).await;
@@ -156,7 +178,7 @@ pub(crate) async fn verify(
     Ok(Json(VerifiedDomain::new(&domain, now)))
 }
 
-/// The answer to a registration; the only one that shows the secret.
+/// The reply to a registration; the only reply with the secret.
 #[derive(Serialize)]
 pub struct CreatedDomain {
     #[serde(flatten)]
@@ -164,7 +186,7 @@ pub struct CreatedDomain {
     webhook_secret: String,
 }
 
-/// A domain by itself.
+/// A domain in a reply of its own.
 #[derive(Serialize)]
 pub struct DomainView {
     #[serde(flatten)]
@@ -195,7 +217,7 @@ struct DomainListItem {
     created_at: Timestamp,
 }
 
-/// The answer to a proof.
+/// The reply to a verification.
 #[derive(Serialize)]
 pub(crate) struct VerifiedDomain {
     id: DomainId,
@@ -205,7 +227,7 @@ pub(crate) struct VerifiedDomain {
 }
 
 impl CreatedDomain {
-    /// The reply to a registration.
+    /// Creates the reply to a registration.
     #[must_use]
     pub fn new(registered: &RegisteredDomain) -> Self {
         let RegisteredDomain { domain, secret } = registered;
@@ -214,7 +236,7 @@ impl CreatedDomain {
 }
 
 impl DomainView {
-    /// A domain as its owner sees it.
+    /// Creates the view of a domain for its owner.
     #[must_use]
     pub fn new(domain: &Domain) -> Self {
         let verification_token = domain.verification_token.as_str().to_owned();

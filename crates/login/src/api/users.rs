@@ -1,32 +1,39 @@
-//! `/domains/{id}/users`: the people who registered with a hosted domain.
+//! `/domains/{id}/users`: the users of a hosted domain.
 
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, Fields, Nothing, Page, PathId, PathPair, PathTriple};
+use signpost_platform::web::{ApiKey, EmptyBody, JsonBody, Nullable, Page, PathParams};
 use signpost_store::WriteError;
 
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::flows::credential_end::remove_credential;
 use crate::flows::lookup::find_domain;
-use crate::flows::user_end::{remove_all_users, remove_user};
+use crate::flows::removal::{remove_all_users, remove_credential, remove_user};
 use crate::ids::{CredentialId, UserId};
 use crate::service::LoginService;
 use crate::users::{
     Credential, CredentialKey, CredentialKind, HostedUser, Petname, UserGroups, UserName, UserPatch, sql,
 };
 
+/// The body of `PATCH /domains/{id}/users/{user}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PatchUserBody {
+    name: Option<Nullable<UserName>>,
+    groups: Option<Nullable<UserGroups>>,
+}
+
 /// `GET /domains/{id}/users`
 pub(crate) async fn users(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
     page: Page,
 ) -> Result<Json<Value>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
@@ -37,26 +44,26 @@ pub(crate) async fn users(
     Ok(Json(page.reply("users", &users, next)))
 }
 
-/// `DELETE /domains/{id}/users`: all of them.
+/// `DELETE /domains/{id}/users`: deletes all users.
 pub(crate) async fn delete_all(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<StatusCode, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     remove_all_users(&service.store, &domain.id, &by.actor(), service.clock.now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /domains/{id}/users/{user}`: by the user's id, or by one of the user's keys.
+/// `DELETE /domains/{id}/users/{user}`: deletes a user, by ID or by a public key.
 pub(crate) async fn delete(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathPair(id, user): PathPair,
-    _: Nothing,
+    PathParams((id, user)): PathParams<(String, String)>,
+    _: EmptyBody,
 ) -> Result<StatusCode, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let (user, key) = find_user(&service, &domain, &user).await?;
@@ -70,7 +77,7 @@ pub(crate) async fn delete(
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathPair(id, user): PathPair,
+    PathParams((id, user)): PathParams<(String, String)>,
 ) -> Result<Json<UserView>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let (user, _) = find_user(&service, &domain, &user).await?;
@@ -83,57 +90,57 @@ pub(crate) async fn patch(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathPair(id, user): PathPair,
-    fields: Fields,
+    PathParams((id, user)): PathParams<(String, String)>,
+    JsonBody(body): JsonBody<PatchUserBody>,
 ) -> Result<Json<UserView>, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let (user, _) = find_user(&service, &domain, &user).await?;
-    let change = parse_patch(fields)?;
+    let change =
+        UserPatch { name: body.name.map(|Nullable(name)| name), groups: body.groups.map(|Nullable(groups)| groups) };
     let patched = sql::patch(&service.store, &domain.id, &user, change, &by.actor(), service.clock.now()).await;
     patched.map_err(|error| error.on_conflict(Error::from(Problem::NotFound)))?;
     let (user, credentials) = sql::find(&service.store, &domain.id, &user).await?.ok_or(Problem::NotFound)?;
     Ok(Json(UserView::new(user, credentials)))
 }
 
-fn parse_patch(mut fields: Fields) -> Result<UserPatch, Problem> {
-    let name = fields.nullable_text("name")?.map(|text| text.map(|text| UserName::parse(&text)).transpose());
-    let name = name.transpose().map_err(|reason| Problem::field("name", reason))?;
-    let groups = fields.nullable_texts("groups")?.map(|words| words.map(UserGroups::try_from).transpose());
-    let groups = groups.transpose().map_err(|reason| Problem::field("groups", reason))?;
-    fields.done()?;
-    Ok(UserPatch { name, groups })
-}
-
-/// `DELETE /domains/{id}/users/{user}/credentials/{credential}`: by the credential's id, or by its key.
+/// `DELETE /domains/{id}/users/{user}/credentials/{credential}`: deletes a credential, by ID or by its public key.
 pub(crate) async fn delete_credential(
     Extract(service): Extract<LoginService>,
     account: Account,
     by: ApiKey,
-    PathTriple(id, user, credential): PathTriple,
-    _: Nothing,
+    PathParams((id, user, credential)): PathParams<(String, String, String)>,
+    _: EmptyBody,
 ) -> Result<StatusCode, Error> {
     let domain = find_domain(&service, &account, &id).await?;
     let (user, _) = find_user(&service, &domain, &user).await?;
-    let key = CredentialKey::parse(&credential).map(|key| key.canonical()).ok();
-    let is_meant =
-        |own: &Credential| own.id.as_str() == credential || key.as_ref().is_some_and(|key| *key == own.public_key);
-    let find = async || -> Result<Credential, Error> {
-        let (_, own) = sql::find(&service.store, &domain.id, &user).await?.ok_or(Problem::NotFound)?;
-        Ok(own.into_iter().find(is_meant).ok_or(Problem::NotFound)?)
-    };
-    let credential = find().await?;
-    match remove_credential(&service.store, &credential, &by.actor(), service.clock.now()).await {
+    let found = find_credential(&service, &domain, &user, &credential).await?;
+    match remove_credential(&service.store, &found, &by.actor(), service.clock.now()).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(WriteError::Conflict) => {
             // Not found, if another request removed it first.
-            find().await?;
+            find_credential(&service, &domain, &user, &credential).await?;
             Err(Error::LastCredential)
         }
         Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// Who is meant by an id, or by a key, which is then told too.
+/// Returns the user's credential with this ID or public key.
+async fn find_credential(
+    service: &LoginService,
+    domain: &Domain,
+    user: &UserId,
+    text: &str,
+) -> Result<Credential, Error> {
+    let key = CredentialKey::parse(text).map(|key| key.canonical()).ok();
+    let (_, credentials) = sql::find(&service.store, &domain.id, user).await?.ok_or(Problem::NotFound)?;
+    let found = credentials
+        .into_iter()
+        .find(|own| own.id.as_str() == text || key.as_ref().is_some_and(|key| *key == own.public_key));
+    Ok(found.ok_or(Problem::NotFound)?)
+}
+
+/// Returns the ID of the user with this ID or public key, and the key if it is one.
 async fn find_user(
     service: &LoginService,
     domain: &Domain,
@@ -147,7 +154,7 @@ async fn find_user(
     Ok((credential.user_id, Some(key)))
 }
 
-/// A user as its domain's integrator sees it.
+/// A user in replies to the domain's integrator.
 #[derive(Serialize)]
 pub struct UserView {
     id: UserId,
@@ -159,13 +166,13 @@ pub struct UserView {
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_login_at: Option<Timestamp>,
-    /// The newest wallet's.
+    /// The public key of the newest wallet.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_key: Option<String>,
     credentials: Vec<CredentialView>,
 }
 
-/// What logs the user in.
+/// A credential of a user in replies.
 #[derive(Serialize)]
 struct CredentialView {
     id: CredentialId,
@@ -178,7 +185,7 @@ struct CredentialView {
 }
 
 impl UserView {
-    /// A user with all credentials.
+    /// Creates the view of a user with all credentials.
     #[must_use]
     pub fn new(user: HostedUser, credentials: Vec<Credential>) -> Self {
         let HostedUser { id, petname, created_at, last_login_at, name, groups, .. } = user;

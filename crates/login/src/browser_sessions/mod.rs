@@ -1,7 +1,7 @@
-//! Browser sessions: who is signed in at the login host, by a cookie, for days. A login [session] is another thing, one
-//! challenge for minutes. One cookie leads to a row for each realm, and the row of one realm never answers another's.
+//! Browser sessions: a cookie signs a user in at the login host for days. A login [session] is one challenge for
+//! minutes. A cookie has a row per domain, and the row of one domain never signs in at another.
 //!
-//! This file is the rules, and pure; [`sql`] remembers.
+//! This file has the rules, which are pure; [`sql`] stores the rows.
 //!
 //! [session]: crate::sessions
 
@@ -18,77 +18,77 @@ use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
 
 pub use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 
-/// How long a browser session lasts without being used.
+/// Lifetime of a browser session since its last use.
 pub const MAX_IDLE: SignedDuration = SignedDuration::from_hours(24);
 
-/// How long a browser session lasts from the login on, however much it is used.
+/// Maximum lifetime of a browser session since the login.
 pub const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// How long a login waits for its site to complete it.
+/// Lifetime of a login that its site has not completed.
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(24);
 
-/// How long after a proof its user may change what logs them in.
+/// Time after a login during which the user may change keys.
 pub const PROOF_LASTS: SignedDuration = SignedDuration::from_mins(5);
 
-/// How many rows a cookie leads to: the oldest goes.
+/// Maximum rows of a cookie; the oldest are deleted.
 pub const MAX_REALMS: u32 = 50;
 
-/// How many logins at one domain are kept for a cookie, beside the one that signs in.
+/// Maximum pending logins of a cookie at one domain.
 pub const MAX_LOGINS: u32 = 5;
 
-/// How old the last use must be before another one is written.
+/// Minimum age of the last recorded use before another one is written.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 
 rows! {
     /// A login in one browser at one domain.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct BrowserSession in "browser_sessions" by [id] {
-        /// Its name.
+        /// The ID.
         pub id: BrowserSessionId,
-        /// Which browser.
+        /// The hash of the browser's cookie.
         pub cookie: CookieHash,
-        /// Where its person logs in: in this environment, …
+        /// The environment of the domain.
         pub environment: Environment,
-        /// … at this domain, and nowhere else.
+        /// The domain, the only one at which this login counts.
         pub domain_id: DomainId,
-        /// The session by which they do.
+        /// The session of the login.
         pub session_id: SessionId,
-        /// When the browser was shown that it may go back.
+        /// When the browser could return to the site.
         pub created_at: Timestamp,
-        /// When the browser last came with the cookie.
+        /// When the browser last sent the cookie.
         pub last_used_at: Timestamp,
     } later {
         /// When the console last accepted a request of the browser, which has a shorter idle limit than other pages.
         pub console_used_at: Option<Timestamp>,
-        /// Whether its site completed it.
+        /// Whether the site completed the login.
         pub state: BrowserSessionState,
     }
 }
 
-/// How far a login in a browser came.
+/// The state of a login in a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrowserSessionState {
-    /// The browser went back to the site. Nobody is signed in.
+    /// The browser returned to the site. No user is signed in.
     Begun,
-    /// The site completed it.
+    /// The site completed the login.
     SignedIn(LoginProof),
 }
 
-/// Who is signed in, and how they proved it.
+/// The signed-in user, and the key that proved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginProof {
-    /// Who.
+    /// The user.
     pub user_id: UserId,
-    /// The key that proved it, in its canonical spelling.
+    /// The key, in its canonical spelling.
     pub public_key: String,
-    /// How.
+    /// The login method.
     pub method: LoginMethod,
-    /// When.
+    /// When the user logged in.
     pub authenticated_at: Timestamp,
 }
 
 impl BrowserSession {
-    /// The login of a browser that may go back to the site.
+    /// Creates the browser session of a browser that can return to the site.
     #[must_use]
     pub fn begin(
         cookie: CookieHash,
@@ -97,9 +97,8 @@ impl BrowserSession {
         now: Timestamp,
         random: [u8; 16],
     ) -> Self {
-        let (id, state) = (BrowserSessionId::new(now, random), BrowserSessionState::Begun);
         Self {
-            id,
+            id: BrowserSessionId::new(now, random),
             cookie,
             environment,
             domain_id,
@@ -107,11 +106,11 @@ impl BrowserSession {
             created_at: now,
             last_used_at: now,
             console_used_at: None,
-            state,
+            state: BrowserSessionState::Begun,
         }
     }
 
-    /// Who is signed in here, unless it is over.
+    /// Returns the proof of the signed-in user; `None` if the browser session has expired.
     #[must_use]
     pub fn proof(&self, now: Timestamp) -> Option<&LoginProof> {
         match &self.state {
@@ -120,7 +119,7 @@ impl BrowserSession {
         }
     }
 
-    /// When it ends, unless it is used again before.
+    /// Returns when the browser session expires if it is not used again.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         match &self.state {
@@ -131,19 +130,19 @@ impl BrowserSession {
         }
     }
 
-    /// Whether it is of a browser that came with this cookie, at this domain; takes the same time wherever cookies differ.
+    /// Returns whether the browser session has this cookie and domain. Compares cookies in constant time.
     #[must_use]
     pub fn is_at(&self, cookie: &CookieHash, environment: Environment, domain: &DomainId) -> bool {
         self.environment == environment && self.domain_id == *domain && self.cookie.matches(cookie)
     }
 
-    /// Whether another use of the console is to be written.
+    /// Returns whether another use of the console must be recorded.
     #[must_use]
     pub fn is_console_use_due(&self, now: Timestamp) -> bool {
         self.console_used_at.is_none_or(|used_at| now.duration_since(used_at) >= NOTED_EVERY)
     }
 
-    /// Whether another use is to be written down.
+    /// Returns whether another use must be recorded.
     #[must_use]
     pub fn is_use_due(&self, now: Timestamp) -> bool {
         now.duration_since(self.last_used_at) >= NOTED_EVERY
@@ -151,7 +150,7 @@ impl BrowserSession {
 }
 
 impl LoginProof {
-    /// Whether the user may change what logs them in.
+    /// Returns whether the login is recent enough to change keys.
     #[must_use]
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         now.duration_since(self.authenticated_at) < PROOF_LASTS
@@ -167,8 +166,10 @@ impl ReadColumns for BrowserSessionState {
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
-        let (user, key) = (values.next_column()?, values.next_column()?);
-        let (method, at) = (values.next_column()?, values.next_column()?);
+        let user = values.next_column()?;
+        let key = values.next_column()?;
+        let method = values.next_column()?;
+        let at = values.next_column()?;
         Ok(match (user, key, method, at) {
             (None, None, None, None) => Self::Begun,
             (Some(user_id), Some(public_key), Some(method), Some(authenticated_at)) => {

@@ -12,23 +12,23 @@ use crate::domains::LoginMethod;
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{BrowserSessionId, DomainId, SessionId, UserId};
 
-/// A page that is loaded anew begins nothing anew.
+/// Reloading the page does not begin another login.
 const BEGIN: &str = sql!(BrowserSession::INSERT, " ON CONFLICT (session_id) DO NOTHING");
 
-/// Those of the cookie that the browser sent, and those of the one that it was given before with this session and may
-/// not have received.
+/// Moves the rows of the cookie that the browser sent, and of the cookie that it was given before in this session and
+/// may not have received.
 const MOVE: &str = "
     UPDATE browser_sessions SET cookie = $1
     WHERE cookie = $2 OR cookie IN (SELECT cookie FROM browser_sessions WHERE session_id = $3)";
 
-/// Ids begin with the time.
+/// IDs begin with the time.
 const FORGET_OLDEST: &str = "
     DELETE FROM browser_sessions WHERE cookie = $1 AND id NOT IN (
         SELECT id FROM browser_sessions WHERE cookie = $1 ORDER BY id DESC LIMIT $2
     )";
 
-/// Of the logins at one domain that sign nobody in those that two tabs can still need: however often somebody is sent there, it
-/// costs no other domain its place.
+/// Keeps the newest pending logins at one domain, which several tabs may still need: many of them must not displace the
+/// rows of other domains.
 const FORGET_OLDEST_HERE: &str = "
     DELETE FROM browser_sessions
     WHERE cookie = $1 AND environment = $2 AND domain_id = $3 AND user_id IS NULL AND id NOT IN (
@@ -36,8 +36,8 @@ const FORGET_OLDEST_HERE: &str = "
         ORDER BY id DESC LIMIT $4
     )";
 
-/// Whoever was signed in there before is not any more: of two logins of a browser at a domain the newest counts. One behind a
-/// sign-out is behind it whatever the clocks of the two servers say.
+/// Signs out the previous user of the browser at the domain: only the newest login counts. A login after a sign-out
+/// gets a later time than the sign-out, even if the clocks of the two servers differ.
 const SIGN_IN: &str = "
     UPDATE browser_sessions SET
         user_id = CASE WHEN session_id = $1 THEN $2 END,
@@ -74,8 +74,8 @@ const END_HERE: &str = "
 
 const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
 
-/// What was granted to applications before counts no more either. The server where somebody logged in may have been ahead of
-/// this one: what is over is what came of any login so far, also of one that no browser has any more.
+/// Also revokes what was granted to applications before. The clock of the server of a login may have been ahead of this
+/// one, so the time is that of the user's last login at least, whether a browser still has that login or not.
 const NOTE_SIGN_OUT: &str = "
     UPDATE users SET signed_out_at = CASE
         WHEN last_login_at > $3 AND last_login_at >= created_at THEN last_login_at
@@ -86,61 +86,60 @@ const NOTE_SIGN_OUT: &str = "
 
 const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 
-/// Begins the login of a browser, which has this row's cookie from now on: whatever `before` led to, its new one leads to.
+/// Begins the login of a browser, whose cookie is that of this row from now on. The rows of its cookie `before` move to
+/// it.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn begin(store: &Store, new: BrowserSession, before: Option<&CookieHash>) -> Result<()> {
-    let (cookie, session) = (new.cookie.clone(), new.session_id.clone());
-    let (environment, domain) = (new.environment, new.domain_id.clone());
+    let cookie = new.cookie.as_str();
     let before = before.map_or("", CookieHash::as_str);
-    let steps = [
-        step(BEGIN, new.params()),
-        step(MOVE, params![cookie.clone(), before, session]),
-        step(FORGET_OLDEST_HERE, params![cookie.clone(), environment, domain, i64::from(MAX_LOGINS)]),
-        step(FORGET_OLDEST, params![cookie, i64::from(MAX_REALMS)]),
-    ];
-    store.write(steps).await?;
+    let move_rows = step(MOVE, params![cookie, before, &new.session_id]);
+    let pending_here = params![cookie, new.environment, &new.domain_id, i64::from(MAX_LOGINS)];
+    let forget_here = step(FORGET_OLDEST_HERE, pending_here);
+    let forget = step(FORGET_OLDEST, params![cookie, i64::from(MAX_REALMS)]);
+    store.write([step(BEGIN, new.params()), move_rows, forget_here, forget]).await?;
     Ok(())
 }
 
-/// Signs in whose session is completed, in the write that completes it: in the browser that was sent back with it, if one
-/// was. `public_key` is the key's canonical spelling.
+/// Returns the step that signs the user of a session in, for the write that completes the session. It has no effect if
+/// no browser returned with the session. `public_key` is the key's canonical spelling.
 #[must_use]
 pub fn sign_in_step(session: &SessionId, user: &UserId, public_key: &str, method: LoginMethod, now: Timestamp) -> Step {
     step(SIGN_IN, params![session, user, public_key, method, now])
 }
 
-/// The login of a session, where a browser was sent back with it.
+/// Returns the browser session that began with this session.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn find_by_session(store: &Store, session: &SessionId) -> Result<Option<BrowserSession>> {
-    store.read_by_index(OF_SESSION, params![session]).await?.map(BrowserSession::from_row).transpose()
+    let Some(row) = store.read_by_index(OF_SESSION, params![session]).await? else { return Ok(None) };
+    BrowserSession::from_row(row).map(Some)
 }
 
-/// All that a cookie leads to, newest first.
+/// Returns the browser sessions of a cookie, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn list(store: &Store, cookie: &CookieHash) -> Result<Vec<BrowserSession>> {
     let rows = store.read(OF_COOKIE, params![cookie.as_str(), i64::from(MAX_REALMS)]).await?;
     rows.into_iter().map(BrowserSession::from_row).collect()
 }
 
-/// Notes that the browser came again.
+/// Records a use of the browser session.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn note_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
     store.write([step(NOTE_USE, params![now, id])]).await?;
     Ok(())
 }
 
-/// Notes that the console accepted a request of the browser.
+/// Records that the console accepted a request of the browser.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn note_console_use(store: &Store, id: &BrowserSessionId, now: Timestamp) -> Result<()> {
     store.write([step(NOTE_CONSOLE_USE, params![now, id])]).await?;
     Ok(())
@@ -171,13 +170,13 @@ pub async fn sign_out_everywhere(
     now: Timestamp,
 ) -> Result<(), WriteError> {
     let entry = insert_domain_entry(by, Action::UserSignedOut, domain, &json!({ "user_id": user }), now);
-    // The user first, as a login does: of the two that are at once, the second finds what the first left.
-    let note = step(NOTE_SIGN_OUT, params![domain, user, now]);
+    // The user first, as in a login: of two concurrent writes, the second sees the result of the first.
+    let record = step(NOTE_SIGN_OUT, params![domain, user, now]);
     let end = step(END_EVERYWHERE, params![domain, user]);
-    store.commit([note, end, with, entry]).await
+    store.commit([record, end, with, entry]).await
 }
 
-/// Signs everybody out of a domain that goes.
+/// Returns the step that signs all users out of a domain that is deleted.
 pub(crate) fn end_all_of(domain: &DomainId) -> Step {
     step(END_ALL_OF, params![domain])
 }

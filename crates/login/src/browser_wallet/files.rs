@@ -1,15 +1,15 @@
-//! What the wallet's page loads: its own modules, and those of others, which `crates/login/assets/vendor/manifest.tsv`
-//! names.
+//! The files that the wallet's page loads: its own modules, and those listed in
+//! `crates/login/assets/vendor/manifest.tsv`.
 
 use signpost_platform::pages::Asset;
 
-/// The first of the modules.
+/// Name of the entry module.
 pub(super) const MODULE: &str = "wallet.js";
-/// The sign of the wallet, for a device's home screen.
+/// Name of the wallet's icon for home screens.
 pub(super) const SIGN: &str = "wallet.svg";
-/// What others wrote, and under which licences.
+/// Name of the list of third-party code and its licences.
 pub(super) const NOTICE: &str = "NOTICE.txt";
-/// The worker, without the list of what it keeps.
+/// The service worker, without the list of files that it caches.
 pub(super) const WORKER: &str = include_str!("../../assets/wallet/sw.js");
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -31,7 +31,7 @@ macro_rules! vendored {
     };
 }
 
-/// All of them. The decoder is asked for when its person scans, and not before.
+/// All files. The decoder is loaded only when the user scans a code.
 pub(super) const FILES: [Asset; 14] = [
     own!("wallet", "js", SCRIPT),
     own!("screens", "js", SCRIPT),

@@ -1,17 +1,17 @@
-//! The wallet's screens, of which the script shows one at a time. What stands in a `data-place` is put there by the script.
+//! The wallet's screens, of which the script shows one at a time. The script fills the elements with `data-place`.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
 
 use super::words::WalletWords;
 
-/// A place for a text that the script knows: bold, and its direction is its own.
+/// Renders the place for a text from the script: bold, with a text direction of its own.
 pub(super) fn place(name: &str) -> Markup {
     html! { b { bdi data-place=(name) {} } }
 }
 
-/// The same within a line of facts.
-fn plain(name: &str) -> Markup {
+/// Renders the place for a text from the script, with a text direction of its own.
+fn plain_place(name: &str) -> Markup {
     html! { bdi data-place=(name) {} }
 }
 
@@ -44,7 +44,7 @@ fn home_button(words: &WalletWords) -> Markup {
     html! { button.btn.wide type="button" data-drop { (words.to_wallet) } }
 }
 
-/// A field, what is wrong with it, and what it is for.
+/// Renders the place for the error of a field.
 fn error(id: &str) -> Markup {
     html! { p.error id={ (id) "-error" } role="alert" hidden {} }
 }
@@ -79,21 +79,10 @@ fn new_words(words: &WalletWords) -> Markup {
 }
 
 fn check(words: &WalletWords) -> Markup {
-    let field = |at: usize| {
-        let id = format!("word-{at}");
-        html! {
-            div.field {
-                label for=(id) { ((words.word_label)(&plain("position"))) }
-                (error(&id))
-                input id=(id) autocomplete="off" autocapitalize="none" spellcheck="false" translate="no"
-                    aria-describedby={ (id) "-error" };
-            }
-        }
-    };
     let body = html! {
         p { (words.check_text) }
         form #check-form .stack {
-            @for at in 0..3 { (field(at)) }
+            @for at in 0..3 { (word_field(words, at)) }
             div.grid2.pair {
                 button #words-again .btn.wide type="button" { (words.words_again) }
                 button.btn.primary.wide { (words.finish) }
@@ -101,6 +90,18 @@ fn check(words: &WalletWords) -> Markup {
         }
     };
     screen("check", &html! { (words.check_title) }, &body)
+}
+
+fn word_field(words: &WalletWords, at: usize) -> Markup {
+    let id = format!("word-{at}");
+    html! {
+        div.field {
+            label for=(id) { ((words.word_label)(&plain_place("position"))) }
+            (error(&id))
+            input id=(id) autocomplete="off" autocapitalize="none" spellcheck="false" translate="no"
+                aria-describedby={ (id) "-error" };
+        }
+    }
 }
 
 fn restore(words: &WalletWords) -> Markup {
@@ -152,8 +153,8 @@ fn scan(words: &WalletWords) -> Markup {
     screen("scan", &html! { (words.scan_title) }, &body)
 }
 
-/// What depends on what the code is for.
-fn by_mode([login, register, link]: [&Markup; 3]) -> Markup {
+/// Renders the texts for the three modes of a code, of which the script shows one.
+fn by_mode(login: &str, register: &str, link: &str) -> Markup {
     html! {
         span data-for="login" { (login) }
         span data-for="register" hidden { (register) }
@@ -162,10 +163,8 @@ fn by_mode([login, register, link]: [&Markup; 3]) -> Markup {
 }
 
 fn confirm(words: &WalletWords) -> Markup {
-    let text = |text: &'static str| html! { (text) };
-    let verbs = [words.log_in_to, words.register_at, words.link_to].map(text);
-    let buttons = [words.log_in, words.create, words.add].map(text);
-    let heading = html! { small { (by_mode(verbs.each_ref())) } " " span.domain { bdi data-place="domain" {} } };
+    let verb = by_mode(words.log_in_to, words.register_at, words.link_to);
+    let heading = html! { small { (verb) } " " span.domain { bdi data-place="domain" {} } };
     let body = html! {
         p #proven .proof { (Sign::Tick.draw(20)) span { ((words.proven)(&place("there"), &place("domain"))) } }
         p #unproven .proof.none hidden { (Sign::Stop.draw(20)) span { ((words.unproven)(&place("there"))) } }
@@ -180,7 +179,7 @@ fn confirm(words: &WalletWords) -> Markup {
             div.grid2.pair {
                 button #stop .btn.wide type="button" { (words.stop) }
                 button #agree .btn.primary.wide data-busy {
-                    span { (by_mode(buttons.each_ref())) }
+                    span { (by_mode(words.log_in, words.create, words.add)) }
                     span data-when-busy hidden { (words.sending) }
                 }
             }
@@ -188,13 +187,13 @@ fn confirm(words: &WalletWords) -> Markup {
         dl.facts.sm {
             dt { (words.your_key) }
             dd {
-                span #key-known { ((words.key_known)(&plain("end"), &plain("since"))) }
-                span #key-new { ((words.key_new)(&plain("end"))) }
+                span #key-known { ((words.key_known)(&plain_place("end"), &plain_place("since"))) }
+                span #key-new { ((words.key_new)(&plain_place("end"))) }
             }
             dt data-fact="from" { (words.asked_from) }
-            dd data-fact="from" { (plain("from")) }
+            dd data-fact="from" { (plain_place("from")) }
             dt { (words.goes_to) }
-            dd { (plain("there")) }
+            dd { (plain_place("there")) }
             dt { (words.ends_in) }
             dd { time #ends {} }
         }

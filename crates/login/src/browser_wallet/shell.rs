@@ -1,4 +1,5 @@
-//! The wallet's page, its worker and its manifest, drawn once when the server starts: they hold nothing of anybody.
+//! The wallet's page, its service worker and its manifest, rendered once when the server starts: they contain no user
+//! data.
 
 use axum::http::HeaderValue;
 use bytes::Bytes;
@@ -15,56 +16,57 @@ use super::texts::texts;
 use super::words::{WalletWords, wallet_words};
 use crate::service::LoginService;
 
-/// All that is served of the wallet.
+/// The responses of the wallet's routes.
 #[derive(Debug)]
 pub(super) struct WalletShell {
-    /// Where it is.
+    /// The origin of the wallet.
     origin: PublicOrigin,
-    /// The login's origin, where that is another.
-    pub(super) asks: Option<PublicOrigin>,
+    /// The origin of the login host, if the wallet has another.
+    pub(super) login_origin: Option<PublicOrigin>,
     pub(super) folder: AssetFolder,
     pub(super) worker: Bytes,
-    /// What the worker may look after.
+    /// The maximum scope of the worker.
     pub(super) scope: HeaderValue,
     documents: [Bytes; Language::ALL.len()],
 }
 
-/// What a page says of the server.
+/// The facts about the server in a page.
 struct ShellFacts<'a> {
     origin: &'a PublicOrigin,
-    /// The login's host, as the address bar shows it.
+    /// The login host, as the address bar shows it.
     host: &'a str,
-    /// Where answers may go, without the mode.
+    /// The URLs that take answers, without the mode.
     handlers: String,
 }
 
 impl WalletShell {
-    /// The wallet at an origin, which is the login's own or another.
+    /// Renders the wallet at an origin, which may be that of the login host.
     pub(super) fn new(service: &LoginService, origin: &PublicOrigin) -> Self {
         let environments = Environment::ALL.into_iter().filter(|one| service.settings.wallet.is_offered(*one));
         let handlers: Vec<_> =
             environments.map(|one| format!("{}{}/hosted", service.public_address, one.path())).collect();
         let facts = ShellFacts { origin, host: service.origin.host(), handlers: handlers.join(" ") };
-        // The pages are a part of the version that stands in them.
+        // The version that the pages contain also covers the pages.
         let draft = Language::ALL.map(|language| draw(&facts, language, &AssetFolder::new("/wallet", Vec::new(), "")));
         let folder = AssetFolder::new("/wallet", FILES.to_vec(), &(draft.concat() + WORKER));
         let documents = Language::ALL.map(|language| draw(&facts, language, &folder).into());
         let scope = origin.link("/wallet");
         let worker = format!("const SHELL = {};\n{WORKER}", list(origin, &folder)).into();
         let scope = HeaderValue::try_from(scope).expect("the path of a URL is printable");
-        let asks = (origin != &service.origin).then(|| service.origin.clone());
-        Self { origin: origin.clone(), asks, folder, worker, scope, documents }
+        let login_origin = (origin != &service.origin).then(|| service.origin.clone());
+        Self { origin: origin.clone(), login_origin, folder, worker, scope, documents }
     }
 
-    /// The page.
+    /// Returns the page.
     pub(super) fn document(&self, language: Language) -> &Bytes {
         let at = Language::ALL.into_iter().position(|one| one == language);
         &self.documents[at.unwrap_or_default()]
     }
 
-    /// What a device installs (W3C, Web Application Manifest).
+    /// Returns the manifest for installation (W3C, Web Application Manifest).
     pub(super) fn manifest(&self, language: Language) -> Value {
-        let (words, start) = (wallet_words(language), self.origin.link("/wallet"));
+        let words = wallet_words(language);
+        let start = self.origin.link("/wallet");
         let icon = self.folder.link(&self.origin, SIGN);
         json!({
             "id": start, "start_url": start, "scope": start, "lang": language.tag(), "display": "standalone",
@@ -75,7 +77,7 @@ impl WalletShell {
     }
 }
 
-/// What the worker keeps.
+/// Returns the list of files that the worker caches.
 fn list(origin: &PublicOrigin, folder: &AssetFolder) -> Value {
     let mut files = folder.links(origin);
     files.extend(OF_EVERY_PAGE.map(|asset| asset.link(origin)));
@@ -83,7 +85,8 @@ fn list(origin: &PublicOrigin, folder: &AssetFolder) -> Value {
 }
 
 fn draw(facts: &ShellFacts<'_>, language: Language, folder: &AssetFolder) -> String {
-    let (words, origin) = (wallet_words(language), facts.origin);
+    let words = wallet_words(language);
+    let origin = facts.origin;
     let head = html! {
         link rel="manifest" href={ (origin.link("/wallet/manifest.webmanifest")) "?lang=" (language.tag()) };
         link rel="apple-touch-icon" href=(folder.link(origin, SIGN));

@@ -1,4 +1,4 @@
-//! The texts that the script puts on the screen: how a code or an answer to it ended, and what is wrong with a field.
+//! The texts that the script shows: the outcomes of codes and answers, and the errors of fields.
 
 use maud::{Markup, html};
 
@@ -6,11 +6,9 @@ use super::screens::place;
 use super::words::{OutcomeText, Sentence, WalletWords};
 
 pub(super) fn texts(words: &WalletWords) -> Markup {
-    let (domain, amount) = (place("domain"), place("amount"));
-    let (there, host) = (place("there"), place("host"));
     html! {
         template #texts {
-            @for (name, told) in words.outcomes { (outcome(name, told, [&domain, &there, &host, &amount])) }
+            @for (name, outcome) in words.outcomes { (render_outcome(name, outcome)) }
             (hint("two-digits", &html! { (words.two_digits) }))
             (hint("other-number", &html! { (words.other_number) }))
             (hint("not-pasted", &html! { (words.not_pasted) }))
@@ -33,14 +31,17 @@ fn hint(name: &str, text: &Markup) -> Markup {
     html! { span data-text=(name) { (text) } }
 }
 
-fn outcome(name: &str, told: &OutcomeText, [domain, there, host, amount]: [&Markup; 4]) -> Markup {
-    let text = |text: &Sentence| match text {
-        Sentence::Plain(text) => html! { (text) },
-        Sentence::Of(text) => text(domain),
-        Sentence::Lasting(text) => text(amount),
-        Sentence::Between(text) => text(there, host),
-    };
+fn render_outcome(name: &str, outcome: &OutcomeText) -> Markup {
     html! {
-        div.stack-sm data-text=(name) { h1 { (text(&told.head)) } p { (text(&told.text)) } }
+        div.stack-sm data-text=(name) { h1 { (sentence(&outcome.head)) } p { (sentence(&outcome.text)) } }
+    }
+}
+
+fn sentence(sentence: &Sentence) -> Markup {
+    match sentence {
+        Sentence::Plain(text) => html! { (text) },
+        Sentence::Of(text) => text(&place("domain")),
+        Sentence::Lasting(text) => text(&place("amount")),
+        Sentence::Between(text) => text(&place("there"), &place("host")),
     }
 }

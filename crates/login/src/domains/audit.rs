@@ -1,4 +1,4 @@
-//! What happened to a domain, in the audit log.
+//! Entries of the audit log about domains.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use signpost_store::{Step, must, params, random};
 
 use crate::ids::DomainId;
 
-/// Of a domain whose account nobody has named.
+/// Takes account and environment from the domain.
 const ADD_ON_DOMAIN: &str = "
     INSERT INTO audit (id, at, account, environment, actor, action, object, details)
     SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM domains WHERE id = $5";
 
-/// The step that adds an entry on a domain of any account; nothing happens where there is no such domain.
+/// Returns the step that adds an entry about a domain of any account. It refuses the write if there is no such domain.
 pub(crate) fn insert_domain_entry(
     actor: &Actor,
     action: Action,

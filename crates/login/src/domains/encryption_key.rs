@@ -1,4 +1,4 @@
-//! Which encryption key the secrets in the database are encrypted with, and whether this process may write secrets.
+//! The encryption key of the secrets in the database, and the check whether this process may write secrets.
 //!
 //! The database records a fingerprint of the key. Every write of a secret checks the fingerprint in its own transaction,
 //! so that a process without the key, or with another, stores nothing that the servers cannot read or that is in plain
@@ -53,7 +53,7 @@ pub enum KeyAdmission {
 }
 
 impl RecordedKeys {
-    /// Whether the secrets of the database are encrypted.
+    /// Returns whether the secrets of the database are encrypted.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.current.is_some()
@@ -79,11 +79,12 @@ impl RecordedKeys {
 /// Returns the keys that the database has recorded.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn find(store: &Store) -> Result<RecordedKeys> {
     let row = store.read_one(FIND, params![]).await?.context("encryption_key is one row")?;
-    let text = |at| Ok::<_, anyhow::Error>(row.opt_text(at)?.map(str::to_owned));
-    Ok(RecordedKeys { current: text(0)?, previous: text(1)? })
+    let current = row.opt_text(0)?.map(str::to_owned);
+    let previous = row.opt_text(1)?.map(str::to_owned);
+    Ok(RecordedKeys { current, previous })
 }
 
 /// Performs a write of secrets if this process may write secrets, which the same transaction checks.

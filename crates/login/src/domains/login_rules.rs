@@ -1,5 +1,4 @@
-//! How people log in at a hosted domain: by which methods, whether newcomers may register, and which name they read
-//! beside the domain's.
+//! The login rules of a hosted domain: methods, registration and display name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +7,17 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use signpost_platform::accounts::Environment;
 
-/// Most characters of a display name.
+/// Maximum characters of a display name.
 const MAX_DISPLAY_NAME_LEN: usize = 60;
 
-/// How somebody proves to have a key.
+/// A way to prove the possession of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoginMethod {
-    /// A wallet that scans the code, or follows its link.
+    /// A wallet that scans the code or opens its link.
     #[default]
     Scan,
-    /// The wallet in a browser.
+    /// The browser wallet.
     Browser,
     /// A Lightning wallet (LUD-04).
     Lightning,
@@ -26,37 +25,37 @@ pub enum LoginMethod {
     Passkey,
 }
 
-/// Methods that a domain offers: one at least, none twice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// The methods of a domain: at least one, each once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>")]
 pub struct LoginMethods(Vec<LoginMethod>);
 
-/// The words are not the methods of a domain: what they must be.
+/// The error for words that are not the methods of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidLoginMethods(&'static str);
 
-/// Whether somebody whom no integrator announced may become a user.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// The rule for the registration of new users.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Registration {
-    /// Anybody.
+    /// Everyone may register.
     #[default]
     Open,
     /// Only in sessions that the integrator opens with `mode: "register"`.
     Closed,
 }
 
-/// The name of a site as people read it beside its domain, never instead of it: one line without what cannot be seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// The name of a site that users see beside its domain, never instead of it: one line without invisible characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct DisplayName(String);
 
 impl LoginMethod {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 4] = [Self::Scan, Self::Browser, Self::Lightning, Self::Passkey];
 
-    /// The word in requests, replies, events and the database.
+    /// Returns the name in requests, replies, events and the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -67,7 +66,7 @@ impl LoginMethod {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.as_str() == text)
@@ -75,10 +74,10 @@ impl LoginMethod {
 }
 
 impl LoginMethods {
-    /// The methods of a request, in its order.
+    /// Parses the methods of a request, in its order.
     ///
     /// # Errors
-    /// What it must be instead, where there is none, one that is unknown, or one twice.
+    /// If there is no method, an unknown one, or one twice.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, InvalidLoginMethods> {
         let mut methods = Vec::new();
         for word in words {
@@ -92,7 +91,7 @@ impl LoginMethods {
         if methods.is_empty() { Err(InvalidLoginMethods("must name at least one method")) } else { Ok(Self(methods)) }
     }
 
-    /// These methods, none twice.
+    /// Creates the list of these methods without duplicates.
     #[must_use]
     pub fn of(first: LoginMethod, others: impl IntoIterator<Item = LoginMethod>) -> Self {
         let mut methods = vec![first];
@@ -104,7 +103,7 @@ impl LoginMethods {
         Self(methods)
     }
 
-    /// Those of a domain whose integrator named none.
+    /// Returns the default methods of a domain.
     #[must_use]
     pub fn usual(environment: Environment) -> Self {
         Self(match environment {
@@ -113,10 +112,18 @@ impl LoginMethods {
         })
     }
 
-    /// Whether a method is among them.
+    /// Returns whether the list contains a method.
     #[must_use]
     pub fn contains(&self, method: LoginMethod) -> bool {
         self.0.contains(&method)
+    }
+}
+
+impl TryFrom<Vec<String>> for LoginMethods {
+    type Error = InvalidLoginMethods;
+
+    fn try_from(words: Vec<String>) -> Result<Self, InvalidLoginMethods> {
+        Self::parse(words.iter().map(String::as_str))
     }
 }
 
@@ -129,14 +136,14 @@ impl fmt::Display for LoginMethods {
 impl FromStr for LoginMethods {
     type Err = InvalidLoginMethods;
 
-    /// Reads what was printed.
+    /// Parses the stored text.
     fn from_str(text: &str) -> Result<Self, InvalidLoginMethods> {
         Self::parse(text.split(','))
     }
 }
 
 impl Registration {
-    /// The word in requests and in the database.
+    /// Returns the name in requests and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -145,7 +152,7 @@ impl Registration {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Open, Self::Closed].into_iter().find(|registration| registration.as_str() == text)
@@ -157,10 +164,10 @@ impl Registration {
 }
 
 impl DisplayName {
-    /// The name in a request, without what a reader cannot see.
+    /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
-    /// What it must be instead, where nothing is left of it or it is too long.
+    /// If no character is left, or there are too many.
     pub fn parse(text: &str) -> Result<Self, String> {
         let name = signpost_text::line(text).trim().to_owned();
         match name.chars().count() {
@@ -169,7 +176,7 @@ impl DisplayName {
         }
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -180,6 +187,14 @@ impl DisplayName {
             Ok(name) if name.0 == text => Ok(name),
             _ => bail!("is no display name"),
         }
+    }
+}
+
+impl TryFrom<String> for DisplayName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
     }
 }
 

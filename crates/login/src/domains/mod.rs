@@ -1,10 +1,10 @@
-//! Domains: the host names on whose behalf an integrator logs people in.
+//! Domains: the host names at which an integrator logs users in.
 //!
-//! This file is the rules, and pure; [`proof`] looks for proofs, [`sql`] remembers.
+//! The rules are pure functions; [`proof`] searches for proofs, and [`sql`] stores domains.
 
 pub mod audit;
+mod cache;
 pub mod encryption_key;
-mod known;
 mod login_rules;
 pub mod overview;
 pub mod own;
@@ -25,22 +25,22 @@ use url::{Host, Url};
 
 use crate::ids::DomainId;
 
-pub use known::KnownDomain;
+pub use cache::{CachedDomain, DomainCache};
 pub use login_rules::{DisplayName, InvalidLoginMethods, LoginMethod, LoginMethods, Registration};
 pub use patch::DomainPatch;
 pub use proof::{ProofCheck, Prover};
-pub use sql::{ListedDomain, RegisterDomainError, Usable};
+pub use sql::{ListedDomain, RegisterDomainError};
 pub use well_known::WellKnown;
 
-/// Why a domain is refused that would share its login host with another account's.
+/// Error text for a domain that would share its login host with another account.
 pub const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
                                      Lightning wallet's key is the same for all domains of a login host";
 
-/// How many domains an account may register in one environment: the list of them stays one reply.
+/// Maximum domains of an account in one environment, so that their list fits in one reply.
 pub const MAX_DOMAINS: u32 = 1000;
 
 columns! {
-    /// A registered domain. That it can exist unverified is the specification's (§3).
+    /// A registered domain, which need not be verified (specification, §3).
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the fields are the specification's, §2")]
     pub struct Domain {
@@ -53,30 +53,30 @@ columns! {
         pub verification_token: ProofToken,
         pub created_at: Timestamp,
         pub verified_at: Option<Timestamp>,
-        /// When the proof was last looked for again.
+        /// The time of the last check of the proof after the verification.
         pub last_checked_at: Option<Timestamp>,
-        /// Since when it was looked for in vain.
+        /// The time of the first failed check, if the last check failed.
         pub failing_since: Option<Timestamp>,
-        /// How people log in, where the integrator said so; [`Domain::methods`] knows it everywhere.
+        /// The login methods, if the integrator set them. [`Domain::methods`] includes the default.
         pub methods: Option<LoginMethods> as Option<Parsed<LoginMethods>>,
         pub registration: Registration,
         pub display_name: Option<DisplayName>,
     }
 }
 
-/// Who answers the wallets of a domain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+/// The handler of a domain, which answers its wallets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandlerKind {
-    /// Its integrator's own server.
+    /// The server of the integrator.
     #[default]
     Direct,
-    /// The service.
+    /// The service itself.
     Hosted,
 }
 
 impl HandlerKind {
-    /// The word in requests and in the database.
+    /// Returns the name in requests and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -85,14 +85,15 @@ impl HandlerKind {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Direct, Self::Hosted].into_iter().find(|handler| handler.as_str() == text)
     }
 }
 
-/// What signs a domain's events. Between `--rotate` and `--activate` there are two (docs/handlers.md, Events).
+/// The webhook secrets of a domain, which sign its events. There are two between `--rotate` and `--activate`
+/// (docs/handlers.md, Events).
 #[derive(Clone, Debug)]
 pub struct SigningSecrets {
     /// Signs `X-Svc-Signature`.
@@ -101,24 +102,24 @@ pub struct SigningSecrets {
     pub next: Option<WebhookSecret>,
 }
 
-/// What an owner publishes to prove a domain: `svc-verify=<token>`. Public once published, so no secret.
+/// The token that an owner publishes to prove a domain: `svc-verify=<token>`. It is public, and therefore not a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofToken(String);
 
 impl ProofToken {
-    /// A token of 160 random bits.
+    /// Creates a token from 160 random bits.
     #[must_use]
     pub fn new(random: [u8; 20]) -> Self {
         Self(format!("svc-verify={}", data_encoding::BASE32_NOPAD.encode(&random).to_lowercase()))
     }
 
-    /// The whole text, as it stands in a TXT record.
+    /// Returns the text for a TXT record.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a published text is this token, with or without its label.
+    /// Returns whether a published text is this token, with or without its label.
     #[must_use]
     pub fn is_published_in(&self, published: &str) -> bool {
         let published = published.trim();
@@ -126,7 +127,7 @@ impl ProofToken {
     }
 }
 
-/// A domain that was just registered, and what signs its events: shown now, and by the command line alone.
+/// A new domain and its webhook secret, which is shown at the registration, and later only by the command line.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RegisteredDomain {
@@ -134,10 +135,10 @@ pub struct RegisteredDomain {
     pub secret: WebhookSecret,
 }
 
-/// Registers a domain.
+/// Checks a registration and creates the domain.
 ///
 /// # Errors
-/// The field that is wrong and why.
+/// The wrong field and the reason.
 pub fn register(
     new: &NewDomain,
     account: Account,
@@ -146,15 +147,15 @@ pub fn register(
     random: DomainEntropy,
 ) -> Result<RegisteredDomain, (&'static str, String)> {
     let name = parse_registrable(&new.domain, account.environment).map_err(|reason| ("domain", reason))?;
-    let url = |field, text: &str| parse_webhook_url(text, reach).map_err(|reason| (field, reason));
-    let event_url = new.event_url.as_deref().map(|text| url("event_url", text)).transpose()?;
-    let webhook_url = url("webhook_url", &new.webhook_url)?;
+    let event_url = new.event_url.as_ref().map(|text| parse_webhook_url(text, reach)).transpose();
+    let event_url = event_url.map_err(|reason| ("event_url", reason))?;
+    let webhook_url = parse_webhook_url(&new.webhook_url, reach).map_err(|reason| ("webhook_url", reason))?;
     let domain = Domain::new(account, name, webhook_url, now, &random);
     let domain = Domain { event_url, handler: new.handler, ..domain };
     Ok(RegisteredDomain { domain, secret: random.secret })
 }
 
-/// What a registration asks for.
+/// The parameters of a registration.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the fields are the specification's, §4")]
 pub struct NewDomain {
@@ -165,7 +166,7 @@ pub struct NewDomain {
 }
 
 impl NewDomain {
-    /// Where wallets post to, and events go, where nobody says it.
+    /// Returns the default URL for wallets and events.
     #[must_use]
     pub fn default_webhook_url(name: &str) -> String {
         match name {
@@ -175,7 +176,7 @@ impl NewDomain {
     }
 }
 
-/// What a registration draws.
+/// The random values of a registration.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct DomainEntropy {
@@ -185,14 +186,14 @@ pub struct DomainEntropy {
 }
 
 impl DomainEntropy {
-    /// Drawn anew.
+    /// Draws random values.
     #[must_use]
     pub fn draw() -> Self {
         Self { id: random(), token: random(), secret: WebhookSecret::from_bytes(&random()) }
     }
 }
 
-/// A host name that somebody can own: below a public suffix, or `localhost` in the sandbox.
+/// Parses a host name that can be owned: below a public suffix, or `localhost` in the sandbox.
 fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName, String> {
     let name = DomainName::parse(text).map_err(|error| error.to_string())?;
     if name.as_str() == "localhost" {
@@ -207,25 +208,25 @@ fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName,
     }
 }
 
-/// The name right below the public suffix: what two related names have in common.
+/// Returns the registrable domain, which related names have in common.
 fn apex(name: &DomainName) -> &str {
     registrable(name).unwrap_or(name.as_str())
 }
 
-/// The name right below the public suffix; `None` of a public suffix itself.
+/// Returns the registrable domain, directly below the public suffix. `None` for a public suffix.
 fn registrable(name: &DomainName) -> Option<&str> {
     psl2::lookup(name.as_str())?.registrable_domain()
 }
 
-/// A URL that wallets or our events may be sent to.
+/// Parses a URL to which wallets or events may be sent.
 ///
 /// # Errors
-/// Why it may not.
+/// The reason why the URL is not allowed.
 pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
     if text.len() > 512 {
         return Err("must have at most 512 characters".to_owned());
     }
-    // A backslash reads as a slash to some and as part of the name to others: the host shown is then not the one dialled.
+    // Some parsers read a backslash as a slash: the URL would have another host for them.
     if text.contains('\\') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err("must not contain spaces, control characters or backslashes".to_owned());
     }
@@ -235,7 +236,7 @@ pub fn parse_webhook_url(text: &str, reach: Reach) -> Result<Url, String> {
 }
 
 impl Domain {
-    /// A domain that nobody has proved yet, with the settings of one that says nothing of them.
+    /// Creates an unverified domain with default settings.
     fn new(account: Account, name: DomainName, webhook_url: Url, now: Timestamp, random: &DomainEntropy) -> Self {
         Self {
             id: DomainId::new(now, random.id),
@@ -255,17 +256,17 @@ impl Domain {
         }
     }
 
-    /// How people log in.
+    /// Returns the login methods.
     #[must_use]
     pub fn methods(&self) -> LoginMethods {
         self.methods.clone().unwrap_or_else(|| LoginMethods::usual(self.account.environment))
     }
 
-    /// Whether a session may send wallets to `url`: the domain, below it, or where the domain's own webhook is.
+    /// Returns whether a session may send wallets to `url`: on the domain, below it, or on the host of its own webhook.
     #[must_use]
     pub fn owns_webhook(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
-        // Loopback addresses are what `localhost` means; whether they may be reached at all is the reach's to say.
+        // `localhost` includes loopback addresses, which may be reached only if the outbound policy allows them.
         let is_localhost = self.name.as_str() == "localhost" && is_loopback(url);
         is_localhost || self.name.covers(host) || Some(host) == self.webhook_url.host_str()
     }

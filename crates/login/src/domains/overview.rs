@@ -1,7 +1,6 @@
-//! Domains of all accounts as an operator looks over them, a page at a time. The server's own domain is not among them.
+//! Lists of the domains of all accounts for operators, in pages. They do not include the server's own domain.
 
 use anyhow::Result;
-use jiff::Timestamp;
 use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
 use signpost_store::{Store, params, sql};
 
@@ -23,36 +22,29 @@ const COUNT_KINDS: &str = sql!(
      GROUP BY environment, handler, proven"
 );
 
-const UNVERIFIED: &str = sql!(
-    SELECT,
-    " WHERE verified_at IS NULL AND environment = 'live' AND account <> '",
-    SERVER_ACCOUNT,
-    "' AND created_at > $1 ORDER BY id DESC LIMIT $2"
-);
-
 const LIVE: &str =
     sql!(SELECT, " WHERE environment = 'live' AND account <> '", SERVER_ACCOUNT, "' ORDER BY id DESC LIMIT $1");
 
-/// Domains of one kind, and how many there are.
+/// The number of domains of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainCount {
-    /// In which environment.
+    /// The environment of the domains.
     pub environment: Environment,
-    /// Whether their users are here.
+    /// Whether the domains have a hosted handler.
     pub is_hosted: bool,
-    /// Whether they are verified.
+    /// Whether the domains are verified.
     pub is_verified: bool,
-    /// How many.
+    /// The number of domains.
     pub count: usize,
 }
 
-/// How many domains there are of each kind, counted no further than `most`.
+/// Returns the number of domains of each kind, among at most `max` domains.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_kinds(store: &Store, most: u32) -> Result<Vec<DomainCount>> {
+/// If the database is unavailable.
+pub async fn count_kinds(store: &Store, max: u32) -> Result<Vec<DomainCount>> {
     let mut counts = Vec::new();
-    for row in store.read(COUNT_KINDS, params![most]).await? {
+    for row in store.read(COUNT_KINDS, params![max]).await? {
         counts.push(DomainCount {
             environment: if row.text(0)? == "live" { Environment::Live } else { Environment::Sandbox },
             is_hosted: row.text(1)? == "hosted",
@@ -63,35 +55,27 @@ pub async fn count_kinds(store: &Store, most: u32) -> Result<Vec<DomainCount>> {
     Ok(counts)
 }
 
-/// The newest live domains, of all accounts.
+/// Returns the newest live domains of all accounts.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_live(store: &Store, most: u32) -> Result<Vec<Domain>> {
-    store.read(LIVE, params![most]).await?.into_iter().map(read_domain).collect()
+/// If the database cannot be read.
+pub async fn list_live(store: &Store, max: u32) -> Result<Vec<Domain>> {
+    store.read(LIVE, params![max]).await?.into_iter().map(read_domain).collect()
 }
 
-/// The newest domains, of all accounts; those older than `before`.
+/// Returns the newest domains of all accounts that are older than `before`.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_page(store: &Store, before: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
+/// If the database cannot be read.
+pub async fn list_page(store: &Store, before: Option<&DomainId>, max: u32) -> Result<Vec<Domain>> {
     let before = before.map_or("", DomainId::as_str);
-    store.read(PAGE, params![before, most]).await?.into_iter().map(read_domain).collect()
+    store.read(PAGE, params![before, max]).await?.into_iter().map(read_domain).collect()
 }
 
-/// Verified domains whose proof is missing, those first that miss it the longest.
+/// Returns verified domains whose proof is missing, those first that miss it for the longest time.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_missing_proof(store: &Store, most: u32) -> Result<Vec<Domain>> {
-    store.read(MISSING_PROOF, params![most]).await?.into_iter().map(read_domain).collect()
-}
-
-/// Live domains that were registered since then and have no proof yet, the newest first.
-///
-/// # Errors
-/// As [`Store::read`].
-pub async fn list_unverified(store: &Store, since: Timestamp, most: u32) -> Result<Vec<Domain>> {
-    store.read(UNVERIFIED, params![since, most]).await?.into_iter().map(read_domain).collect()
+/// If the database cannot be read.
+pub async fn list_missing_proof(store: &Store, max: u32) -> Result<Vec<Domain>> {
+    store.read(MISSING_PROOF, params![max]).await?.into_iter().map(read_domain).collect()
 }

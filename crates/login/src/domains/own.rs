@@ -1,4 +1,4 @@
-//! The server's own domain: a realm of people whom no integrator has, such as its operators.
+//! The system domain: an issuer for users who belong to no integrator, such as the operators of the server.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -9,13 +9,13 @@ use url::Url;
 
 use super::{Domain, DomainEntropy, HandlerKind, sql};
 
-/// The account that has the domain and nothing else.
+/// Returns the account of the system domain.
 #[must_use]
 pub fn account() -> Account {
     Account { name: SERVER_ACCOUNT.to_owned(), environment: Environment::Live }
 }
 
-/// The domain of a server with this public URL: its host, else `localhost`, as where people reach it by an address.
+/// Returns the name of the system domain of a server with this public URL: its host, or `localhost` if that is no name.
 ///
 /// # Panics
 /// Never: `localhost` is a name.
@@ -25,10 +25,10 @@ pub fn name(public_url: Option<&Url>) -> DomainName {
     host.unwrap_or_else(|| DomainName::parse("localhost").expect("a name"))
 }
 
-/// The server's own domain, made where it is not there yet. Of servers that start together one makes it.
+/// Returns the system domain, and registers it if it does not exist. Of servers that start together, one registers it.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable, or the public address is not a URL.
 pub async fn find_or_make(
     store: &Store,
     public_url: Option<&Url>,
@@ -40,7 +40,7 @@ pub async fn find_or_make(
         return Ok(own);
     }
     let webhook_url = public_address.parse().with_context(|| format!("{public_address} is no address"))?;
-    // Nothing is posted to its webhook: its sessions have no events.
+    // Its sessions have no events, so that nothing is posted to its webhook.
     let own = Domain::new(account(), name.clone(), webhook_url, now, &DomainEntropy::draw());
     sql::insert_own(store, Domain { handler: HandlerKind::Hosted, ..own }).await?;
     sql::find_by_name(store, &account(), &name).await?.context("the server's own domain is not there")

@@ -1,29 +1,29 @@
-//! A change of a domain.
+//! Changes of domains.
 
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{DisplayName, Domain, HandlerKind, LoginMethods, Registration};
 
-/// What a change of a domain sets; what is `None` stays.
+/// The properties that a change of a domain sets. Those that are `None` stay the same.
 #[derive(Debug, Default)]
 pub struct DomainPatch {
-    /// Where wallets post.
+    /// The URL to which wallets post.
     pub webhook_url: Option<Url>,
-    /// Where events go; `Some(None)` takes that away.
+    /// The URL for events; `Some(None)` removes it.
     pub event_url: Option<Option<Url>>,
-    /// Who answers wallets.
+    /// The handler of wallets' answers.
     pub handler: Option<HandlerKind>,
-    /// How people log in.
+    /// The login methods.
     pub methods: Option<LoginMethods>,
-    /// Whether newcomers may register.
+    /// Whether new users may register.
     pub registration: Option<Registration>,
-    /// What people read beside the domain; `Some(None)` takes that away.
+    /// The name for users; `Some(None)` removes it.
     pub display_name: Option<Option<DisplayName>>,
 }
 
 impl DomainPatch {
-    /// Whether a domain has all of it already.
+    /// Returns whether a domain has all of these properties.
     #[must_use]
     pub fn is_applied_to(&self, domain: &Domain) -> bool {
         let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
@@ -35,13 +35,13 @@ impl DomainPatch {
             && display_name.as_ref().is_none_or(|name| *name == domain.display_name)
     }
 
-    /// Whether it sets nothing.
+    /// Returns whether the change sets nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.to_details().as_object().is_none_or(serde_json::Map::is_empty)
+        self.to_details().as_object().is_none_or(Map::is_empty)
     }
 
-    /// What was set, for the audit log.
+    /// Returns the properties that are set, for the audit log.
     pub(super) fn to_details(&self) -> Value {
         let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
         let set = [

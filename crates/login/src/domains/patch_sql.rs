@@ -10,8 +10,8 @@ use super::sql::{OTHERS_WITH_LIGHTNING, find};
 use super::{DisplayName, DomainPatch, HandlerKind, Registration, SHARED_LOGIN_HOST};
 use crate::ids::DomainId;
 
-/// A Lightning wallet's key is of the login host, and the same for every domain there. So of two accounts with live hosted
-/// domains none has users with Lightning wallets: neither may one begin that beside the other, nor join the one that does.
+/// A Lightning wallet has one key for all domains of a login host. If two accounts have live hosted domains, none of them may
+/// offer Lightning: it cannot be enabled beside another account's domains, nor a domain added beside one that offers it.
 const PATCH: &str = sql!(
     "UPDATE domains
      SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,
@@ -47,7 +47,7 @@ pub enum PatchDomainError {
 /// Changes a domain.
 ///
 /// # Errors
-/// [`PatchDomainError`].
+/// [`PatchDomainError::NotFound`], [`PatchDomainError::SharedLoginHost`], or that the database is unavailable.
 pub async fn patch(
     store: &Store,
     account: &Account,

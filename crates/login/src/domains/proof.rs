@@ -1,4 +1,4 @@
-//! Looking for the proof that an integrator owns a domain: a TXT record or a file, asked uncached.
+//! The search for the proof that an integrator owns a domain: a TXT record or a file, read without a cache.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -9,45 +9,45 @@ use signpost_platform::outbound::{Names, Outbound, Reach};
 
 use super::{ProofToken, WellKnown};
 
-/// How long a whole check may take.
+/// Timeout of a check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many characters of what is found are told: enough to see a mistake, too little to read a stranger's file.
+/// Maximum characters of a found text in the reply: enough to see a mistake, too few to read files of others.
 const MAX_FOUND_CHARS: usize = 200;
 
-/// Looks where proofs may stand; cheap to clone.
+/// Checks the places where proofs are published; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Prover {
     names: Names,
     outbound: Outbound,
 }
 
-/// One place where a proof may stand, and what was there.
+/// The check of one place where a proof may be published.
 #[derive(Debug, Serialize)]
 pub struct ProofCheck {
     /// `dns_txt` or `well_known`.
     pub method: &'static str,
-    /// The name or address that was asked.
+    /// The name or URL that was read.
     pub name: String,
-    /// What it has to say.
+    /// The expected text.
     pub expected: String,
-    /// What it said.
+    /// The texts that were found.
     pub found: Vec<String>,
-    /// Why it said nothing.
+    /// Why no text was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Prover {
-    /// Asks `names`, for texts and for addresses.
+    /// Creates a prover that resolves texts and addresses with `names`.
     #[must_use]
     pub fn new(names: Names) -> Self {
         Self { outbound: Outbound::new(&names), names }
     }
 
-    /// Ends well as soon as one place holds the token, with what it said.
+    /// Returns the first check that finds the token.
     ///
     /// # Errors
-    /// What was looked up and found instead, at most 10 s later.
+    /// All checks, after at most 10 s.
     pub async fn find_proof(
         &self,
         domain: &DomainName,
@@ -79,10 +79,9 @@ impl Prover {
             Ok(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),
             Err(_) => (Vec::new(), Some("no name server responded in time".to_owned())),
         };
-        let is_ours = |text: &String| text.starts_with("svc-verify=");
-        // Other records at the name are nobody's business in this reply.
-        let found =
-            found.into_iter().filter(is_ours).map(|text| text.chars().take(MAX_FOUND_CHARS).collect()).collect();
+        // The reply does not disclose other records of the name.
+        let proofs = found.iter().filter(|text| text.starts_with("svc-verify="));
+        let found = proofs.map(|text| shorten(text)).collect();
         ProofCheck { method: "dns_txt", name: name.to_owned(), expected: token.as_str().to_owned(), found, error }
     }
 
@@ -90,8 +89,7 @@ impl Prover {
         let name = WellKnown::url(domain).to_string();
         let (found, error) = match WellKnown::fetch(&self.outbound, domain, reach, CHECK_TIMEOUT).await {
             Ok(file) => {
-                let proofs = file.proofs(token).map(|line| line.chars().take(MAX_FOUND_CHARS).collect());
-                let found: Vec<String> = proofs.collect();
+                let found: Vec<String> = file.proofs(token).map(shorten).collect();
                 let error = found.is_empty().then(|| "no line of the file is the token".to_owned());
                 (found, error)
             }
@@ -99,4 +97,8 @@ impl Prover {
         };
         ProofCheck { method: "well_known", name, expected: token.as_str().to_owned(), found, error }
     }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(MAX_FOUND_CHARS).collect()
 }

@@ -1,6 +1,6 @@
-//! Seals the webhook secrets that were written before there was a key, or with another.
+//! Encrypts the webhook secrets that are stored in plain text or encrypted with another key.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -14,10 +14,10 @@ use crate::domains::seal::Seal;
 use crate::domains::sql::{SealedDomain, SealedSecrets, decrypt_secret};
 use crate::ids::DomainId;
 
-/// How many domains are read at a time, so that a million of them are never in memory at once.
+/// Number of domains that are read at a time, so that a million of them are never in memory at once.
 const PAGE: u32 = 100;
 
-/// The next ones by their IDs. The server's own domain signs nothing.
+/// The next domains in the order of their IDs. The system domain signs nothing.
 const NEXT: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
@@ -28,14 +28,14 @@ const NEXT: &str = sql!(
     " FROM deleted_domains WHERE id > $1 ORDER BY id LIMIT $2"
 );
 
-/// Names what was read: a secret that was changed meanwhile was sealed then.
+/// Compares the secret that was read. A secret that was changed meanwhile is encrypted already.
 const SEAL: &str = "
     UPDATE domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
 const SEAL_DELETED: &str = "
     UPDATE deleted_domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
-/// A domain, registered or deleted, with a secret in plain text.
+/// Counts domains, registered or deleted, with a secret in plain text.
 const COUNT_PLAIN_TEXT: &str = "
     SELECT COUNT(*) FROM (
         SELECT id FROM domains
@@ -45,13 +45,15 @@ const COUNT_PLAIN_TEXT: &str = "
         WHERE webhook_secret NOT LIKE 'sealed1:%' OR next_webhook_secret NOT LIKE 'sealed1:%'
     ) AS plain";
 
-/// Says at the start, and not at the first event, that webhook secrets cannot be read, and of how many domains: a key
-/// that was changed halfway opens some.
+/// Checks at the start, and not at the first event, that all webhook secrets can be decrypted. If the change of a key was
+/// interrupted, only some of them can.
 ///
 /// # Errors
-/// Where a secret cannot be decrypted, or as [`Store::read`].
+/// If a secret cannot be decrypted, or the database is unavailable.
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
-    let (mut all, mut unreadable, mut first) = (0_usize, 0_usize, None);
+    let mut all = 0;
+    let mut unreadable = 0;
+    let mut first = None;
     let mut page = list_after(store, "").await?;
     while let Some(SealedDomain { id: last, .. }) = page.last() {
         all += page.len();
@@ -70,16 +72,15 @@ pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
 /// Returns the number of domains with a secret in plain text.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn count_plain_text(store: &Store) -> Result<i64> {
-    let row = store.read_one(COUNT_PLAIN_TEXT, params![]).await?;
-    row.context("COUNT is one row")?.int(0)
+    store.count(COUNT_PLAIN_TEXT, params![]).await
 }
 
-/// Seals all secrets that are not sealed with the operator's key; returns how many domains had some.
+/// Encrypts all secrets that are not encrypted with the operator's key. Returns the number of domains with such secrets.
 ///
 /// # Errors
-/// As [`Store::read`] and [`Store::write`]. What was sealed before it stays so.
+/// If the database is unavailable. Secrets of earlier pages stay encrypted then.
 pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
     let mut sealed = 0;
     let mut page = list_after(store, "").await?;
@@ -91,20 +92,18 @@ pub async fn seal_all(store: &Store, seal: &Seal, now: Timestamp) -> Result<usiz
 }
 
 async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Timestamp) -> Result<usize> {
-    let (mut steps, mut sealed) = (Vec::new(), 0);
+    let mut steps = Vec::new();
+    let mut sealed = 0;
     for SealedDomain { id, secrets } in page {
-        let (current, next) = (&secrets.webhook_secret, secrets.next_webhook_secret.as_deref());
-        let is_stale = |kept: &str| seal.is_stale(kept, id.as_str());
-        if !is_stale(current) && !next.is_some_and(is_stale) {
+        let SealedSecrets { webhook_secret: current, next_webhook_secret: next } = secrets;
+        let is_next_stale = next.as_ref().is_some_and(|next| seal.is_stale(next, id.as_str()));
+        if !is_next_stale && !seal.is_stale(current, id.as_str()) {
             continue;
         }
-        let anew = |kept: &str| -> Result<String> {
-            let open = seal.decrypt(kept, id.as_str())?;
-            Ok(seal.encrypt(open.expose_secret(), id.as_str(), random()))
-        };
-        let (current_anew, next_anew) = (anew(current)?, next.map(anew).transpose()?);
+        let new_current = encrypt_again(seal, current, id)?;
+        let new_next = next.as_ref().map(|next| encrypt_again(seal, next, id)).transpose()?;
         for sql in [SEAL, SEAL_DELETED] {
-            steps.push(step(sql, params![&current_anew, next_anew.as_ref(), id, current]));
+            steps.push(step(sql, params![&new_current, new_next.as_ref(), id, current]));
         }
         sealed += 1;
     }
@@ -116,9 +115,15 @@ async fn seal_page(store: &Store, seal: &Seal, page: &[SealedDomain], now: Times
     Ok(sealed)
 }
 
+/// Decrypts a stored secret and encrypts it with the operator's key.
+fn encrypt_again(seal: &Seal, stored: &str, id: &DomainId) -> Result<String> {
+    let secret = seal.decrypt(stored, id.as_str())?;
+    Ok(seal.encrypt(secret.expose_secret(), id.as_str(), random()))
+}
+
 fn decrypt(seal: &Seal, id: &DomainId, secrets: &SealedSecrets) -> Result<()> {
-    for kept in [Some(&secrets.webhook_secret), secrets.next_webhook_secret.as_ref()].into_iter().flatten() {
-        decrypt_secret(seal, kept, id)?;
+    for secret in [&secrets.webhook_secret].into_iter().chain(&secrets.next_webhook_secret) {
+        decrypt_secret(seal, secret, id)?;
     }
     Ok(())
 }

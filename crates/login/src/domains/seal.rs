@@ -1,4 +1,4 @@
-//! Webhook secrets and private keys at rest: sealed with the operator's key, where there is one (AES-256-GCM, RFC 5116).
+//! Encryption of stored webhook secrets and private keys with the operator's key, if there is one (AES-256-GCM, RFC 5116).
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
 
-/// How a sealed text begins.
+/// Prefix of an encrypted text.
 const SEALED_PREFIX: &str = "sealed1:";
 /// Label of the fingerprint of a key. It never changes: the fingerprint is stored.
 const FINGERPRINT_LABEL: &[u8] = b"signpost encryption key";
@@ -16,9 +16,9 @@ const FINGERPRINT_LABEL: &[u8] = b"signpost encryption key";
 /// Encrypts and decrypts signing secrets.
 #[derive(Default)]
 pub struct Seal {
-    /// What closes, and opens what it closed.
+    /// Encrypts and decrypts.
     key: Option<LessSafeKey>,
-    /// What opens still, while the key is being changed.
+    /// Only decrypts, while the key is being changed.
     old: Option<LessSafeKey>,
     fingerprint: Option<KeyFingerprint>,
     old_fingerprint: Option<KeyFingerprint>,
@@ -30,7 +30,8 @@ pub struct Seal {
 pub struct KeyFingerprint(String);
 
 impl Seal {
-    /// With the operator's key, and the one of before while it is being changed. Without either nothing is sealed.
+    /// Creates a seal with the operator's key, and with the previous key while it is being changed. Without a key, nothing is
+    /// encrypted.
     #[must_use]
     pub fn new(key: Option<&[u8; 32]>, old: Option<&[u8; 32]>) -> Self {
         Self {
@@ -41,25 +42,25 @@ impl Seal {
         }
     }
 
-    /// The fingerprint of the operator's key.
+    /// Returns the fingerprint of the operator's key.
     #[must_use]
     pub fn fingerprint(&self) -> Option<&KeyFingerprint> {
         self.fingerprint.as_ref()
     }
 
-    /// The fingerprint of the key before, while the key is being changed.
+    /// Returns the fingerprint of the previous key, while the key is being changed.
     #[must_use]
     pub fn old_fingerprint(&self) -> Option<&KeyFingerprint> {
         self.old_fingerprint.as_ref()
     }
 
-    /// Whether secrets are sealed when they are written.
+    /// Returns whether secrets are encrypted when they are written.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.key.is_some()
     }
 
-    /// A secret of `owner` as it is kept. The owner is bound in: a row's secret opens in no other row.
+    /// Encrypts a secret of `owner`. The owner is authenticated, so that a secret cannot be moved to another row.
     ///
     /// # Panics
     /// Never: a secret is far below what the cipher takes.
@@ -73,16 +74,17 @@ impl Seal {
         format!("{SEALED_PREFIX}{}", BASE64.encode(&[&nonce[..], &sealed].concat()))
     }
 
-    /// A secret of `owner` as it was before it was kept; one that was never sealed is itself.
+    /// Decrypts a stored secret of `owner`. A secret in plain text is returned unchanged.
     ///
     /// # Errors
-    /// Where it is sealed, and with no key that is at hand.
-    pub fn decrypt(&self, kept: &str, owner: &str) -> Result<SecretString> {
-        let Some(sealed) = kept.strip_prefix(SEALED_PREFIX) else { return Ok(kept.to_owned().into()) };
+    /// If the secret was encrypted with another key.
+    pub fn decrypt(&self, stored: &str, owner: &str) -> Result<SecretString> {
+        let Some(sealed) = stored.strip_prefix(SEALED_PREFIX) else { return Ok(stored.to_owned().into()) };
         let bytes = BASE64.decode(sealed.as_bytes()).unwrap_or_default();
         for key in [&self.key, &self.old].into_iter().flatten() {
             let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_LEN>() else { break };
-            let (mut sealed, bound) = (sealed.to_vec(), Aad::from(owner.as_bytes()));
+            let mut sealed = sealed.to_vec();
+            let bound = Aad::from(owner.as_bytes());
             if let Ok(plain) = key.open_in_place(Nonce::assume_unique_for_key(*nonce), bound, &mut sealed) {
                 return Ok(String::from_utf8(plain.to_vec())?.into());
             }
@@ -90,11 +92,11 @@ impl Seal {
         bail!("SIGNPOST_SEAL_KEY is not the key that this was encrypted with")
     }
 
-    /// Whether what is kept is not as [`Seal::encrypt`] would write it now.
+    /// Returns whether a stored secret is in plain text or encrypted with another key than the operator's.
     #[must_use]
-    pub fn is_stale(&self, kept: &str, owner: &str) -> bool {
-        let now = Self { key: self.key.clone(), ..Self::default() };
-        self.is_enabled() && (!kept.starts_with(SEALED_PREFIX) || now.decrypt(kept, owner).is_err())
+    pub fn is_stale(&self, stored: &str, owner: &str) -> bool {
+        let current = Self { key: self.key.clone(), ..Self::default() };
+        self.is_enabled() && (!stored.starts_with(SEALED_PREFIX) || current.decrypt(stored, owner).is_err())
     }
 }
 
@@ -104,7 +106,7 @@ impl KeyFingerprint {
         Self(data_encoding::HEXLOWER.encode(tag.as_ref()))
     }
 
-    /// The fingerprint as it is stored.
+    /// Returns the fingerprint in hex.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -115,7 +117,7 @@ fn aead(key: &[u8; 32]) -> LessSafeKey {
     LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key).expect("a key of this cipher has 32 bytes"))
 }
 
-/// Reads a key: 32 bytes in hex or base64.
+/// Parses a key of 32 bytes in hex or base64.
 #[must_use]
 pub fn parse_key(text: &str) -> Option<SealKey> {
     let hex = data_encoding::HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes());
@@ -129,10 +131,10 @@ pub fn parse_key(text: &str) -> Option<SealKey> {
 pub struct SealKey(SecretString);
 
 impl SealKey {
-    /// Its bytes.
+    /// Returns the bytes of the key.
     ///
     /// # Panics
-    /// Never: [`parse_key`] made it of 32 bytes.
+    /// Never: [`parse_key`] checks that there are 32 bytes.
     #[must_use]
     pub fn bytes(&self) -> [u8; 32] {
         let bytes = data_encoding::HEXLOWER.decode(self.0.expose_secret().as_bytes());

@@ -21,7 +21,7 @@ use crate::domains::{
 };
 use crate::ids::DomainId;
 
-/// Guarded by the number of domains, and by who has the login host for Lightning wallets.
+/// Inserts no row if the account has too many domains, or if another account offers Lightning at this login host.
 const INSERT: &str = sql!(
     DomainRow::INSERT_IF,
     " WHERE (SELECT COUNT(*) FROM domains WHERE account = $2 AND environment = $3) < $19
@@ -38,11 +38,13 @@ pub(super) const SELECT: &str = sql!("SELECT ", Domain::COLUMN_LIST, " FROM doma
 const ALL: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id > $3 ORDER BY id LIMIT $4");
 const BY_ID: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND id = $3");
 const BY_NAME: &str = sql!(SELECT, " WHERE account = $1 AND environment = $2 AND name = $3");
-const ANYONES: &str = sql!(SELECT, " WHERE id = $1");
+const IN_ANY_ACCOUNT: &str = sql!(SELECT, " WHERE id = $1");
+
+const COUNT: &str = "SELECT COUNT(*) FROM domains WHERE account = $1 AND environment = $2";
 
 const LIST: &str = sql!(SELECT, " WHERE account <> '", SERVER_ACCOUNT, "' ORDER BY created_at, id");
 
-/// Live domains whose users log in here by Lightning wallets.
+/// Live hosted domains that offer Lightning.
 pub(super) const OTHERS_WITH_LIGHTNING: &str = "
     SELECT 1 FROM domains AS other
     WHERE other.environment = 'live' AND other.handler = 'hosted' AND other.methods LIKE '%lightning%'";
@@ -51,7 +53,7 @@ const VERIFY: &str = "
     UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
     WHERE account = $2 AND environment = $3 AND id = $4";
 
-/// Whether another account has proved this name, one below it or one above it.
+/// Finds a domain of another account that is verified and has this name, one below it or one above it.
 const CLAIMED: &str = "
     SELECT 1 FROM domains
     WHERE environment = $1 AND apex = $2 AND verified_at IS NOT NULL AND account <> $3
@@ -64,7 +66,7 @@ const ACTIVATE: &str = "
     UPDATE domains SET webhook_secret = next_webhook_secret, next_webhook_secret = NULL
     WHERE id = $1 AND next_webhook_secret IS NOT NULL";
 
-/// What signs a domain's events, also where it is gone and its last events are not.
+/// The secrets of a domain, or of a deleted domain whose last events are still delivered.
 const SECRETS: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
@@ -84,7 +86,7 @@ const BURY: &str = sql!(
 const DELETE: &str = "DELETE FROM domains WHERE id = $1";
 
 columns! {
-    /// What signs a domain's events, as it is stored.
+    /// The webhook secrets of a domain as they are stored.
     pub(super) struct SealedSecrets {
         pub(super) webhook_secret: String,
         pub(super) next_webhook_secret: Option<String>,
@@ -92,7 +94,7 @@ columns! {
 }
 
 columns! {
-    /// Of a domain that is there, or that is gone, what signs its events.
+    /// The webhook secrets of a domain, registered or deleted.
     pub(super) struct SealedDomain {
         pub(super) id: DomainId,
         pub(super) secrets: SealedSecrets,
@@ -100,7 +102,7 @@ columns! {
 }
 
 rows! {
-    /// A domain's row. A read of the domain alone leaves its secrets where they are.
+    /// A domain with its secrets, which other reads of a domain do not include.
     pub struct DomainRow in "domains" by [id] {
         domain: Domain,
         apex: String,
@@ -111,14 +113,14 @@ rows! {
 }
 
 rows! {
-    /// What signs the last events of a domain that is gone.
+    /// A deleted domain, whose secrets sign its last events.
     pub struct DeletedDomain in "deleted_domains" by [id] {
         sealed: SealedDomain,
         deleted_at: Timestamp,
     }
 }
 
-/// A domain as the operator lists it, whosever it is.
+/// A domain in the operator's list.
 #[derive(Debug, serde::Serialize)]
 #[expect(missing_docs, reason = "the fields are the specification's, §2")]
 pub struct ListedDomain {
@@ -148,16 +150,6 @@ pub enum RegisterDomainError {
     Internal(#[from] anyhow::Error),
 }
 
-/// Whether sessions may be opened on a domain.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Usable {
-    Yes(Box<Domain>),
-    NotRegistered,
-    NotVerified,
-    ClaimedByAnother,
-}
-
 /// Registers a domain.
 ///
 /// # Errors
@@ -185,16 +177,15 @@ pub async fn insert(
     if let Some(registered) = find_by_name(store, account, name).await? {
         return Err(RegisterDomainError::Exists(Box::new(registered)));
     }
-    let others = list(store, account, None, MAX_DOMAINS).await?;
-    let is_full = u32::try_from(others.len()).is_ok_and(|count| count >= MAX_DOMAINS);
+    let count = store.count(COUNT, params![&account.name, account.environment]).await?;
+    let is_full = count >= i64::from(MAX_DOMAINS);
     Err(if is_full { RegisterDomainError::TooMany } else { RegisterDomainError::SharedLoginHost })
 }
 
-/// Keeps the server's own domain, where it is not there. Nobody asked for it, so no audit log tells of it, and nothing
-/// is signed for it.
+/// Inserts the system domain, if it does not exist. It has no audit entry and no secrets.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub(crate) async fn insert_own(store: &Store, domain: Domain) -> Result<()> {
     let apex = apex(&domain.name).to_owned();
     let secrets = SealedSecrets { webhook_secret: String::new(), next_webhook_secret: None };
@@ -202,49 +193,41 @@ pub(crate) async fn insert_own(store: &Store, domain: Domain) -> Result<()> {
     Ok(())
 }
 
-/// An account's domains, oldest first, those behind `after`.
+/// Returns an account's domains after `after`, oldest first.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, most: u32) -> Result<Vec<Domain>> {
+/// If the database cannot be read.
+pub async fn list(store: &Store, account: &Account, after: Option<&DomainId>, max: u32) -> Result<Vec<Domain>> {
     let after = after.map_or("", DomainId::as_str);
-    let rows = store.read(ALL, params![&account.name, account.environment, after, most]).await?;
+    let rows = store.read(ALL, params![&account.name, account.environment, after, max]).await?;
     rows.into_iter().map(read_domain).collect()
 }
 
-/// An account's domain.
+/// Returns the account's domain with this ID.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find(store: &Store, account: &Account, id: &DomainId) -> Result<Option<Domain>> {
     let row = store.read_by_index(BY_ID, params![&account.name, account.environment, id]).await?;
     row.map(read_domain).transpose()
 }
 
-/// An account's domain, by its name.
+/// Returns the account's domain with this name.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -> Result<Option<Domain>> {
     let row = store.read_by_index(BY_NAME, params![&account.name, account.environment, name.as_str()]).await?;
     row.map(read_domain).transpose()
 }
 
-/// An account's domain, by its name, if sessions may be opened on it.
+/// Returns whether another account has verified the name of this domain, a name below it or one above it.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn find_usable(store: &Store, account: &Account, name: &DomainName, only_verified: bool) -> Result<Usable> {
-    let Some(domain) = find_by_name(store, account, name).await? else { return Ok(Usable::NotRegistered) };
-    if domain.verified_at.is_some() {
-        return Ok(Usable::Yes(Box::new(domain)));
-    }
-    if only_verified {
-        return Ok(Usable::NotVerified);
-    }
+/// If the database cannot be read.
+pub(crate) async fn is_claimed(store: &Store, Domain { account, name, .. }: &Domain) -> Result<bool> {
     let params = params![account.environment, apex(name), &account.name, name.as_str()];
-    let claimed = store.read_by_index(CLAIMED, params).await?.is_some();
-    Ok(if claimed { Usable::ClaimedByAnother } else { Usable::Yes(Box::new(domain)) })
+    Ok(store.read_by_index(CLAIMED, params).await?.is_some())
 }
 
 /// Marks a domain as verified.
@@ -283,45 +266,46 @@ pub async fn delete(
     store.commit(steps.into_iter().chain(with).collect::<Vec<_>>()).await
 }
 
-/// For the operator and the delivery of events: what signs those of a domain, whosever it is or was.
+/// Returns the secrets of a domain of any account, registered or deleted.
 ///
 /// # Errors
-/// Where it cannot be decrypted, or as [`Store::read`].
+/// If a secret cannot be decrypted, or the database cannot be read.
 pub async fn find_secrets(store: &Store, seal: &Seal, id: &DomainId) -> Result<Option<SigningSecrets>> {
     let Some(row) = store.read_by_index(SECRETS, params![id]).await? else { return Ok(None) };
     let SealedDomain { id, secrets } = SealedDomain::from_part("domains", row)?;
-    let decrypt = |kept: &str| decrypt_secret(seal, kept, &id);
-    Ok(Some(SigningSecrets {
-        current: decrypt(&secrets.webhook_secret).context("webhook_secret")?,
-        next: secrets.next_webhook_secret.as_deref().map(decrypt).transpose().context("next_webhook_secret")?,
-    }))
+    let current = decrypt_secret(seal, &secrets.webhook_secret, &id).context("webhook_secret")?;
+    let next = match secrets.next_webhook_secret {
+        Some(next) => Some(decrypt_secret(seal, &next, &id).context("next_webhook_secret")?),
+        None => None,
+    };
+    Ok(Some(SigningSecrets { current, next }))
 }
 
-/// A domain's secret as it was before it was kept.
-pub(super) fn decrypt_secret(seal: &Seal, kept: &str, domain: &DomainId) -> Result<WebhookSecret> {
-    Ok(WebhookSecret::parse(seal.decrypt(kept, domain.as_str())?.expose_secret())?)
+/// Decrypts a stored secret of a domain.
+pub(super) fn decrypt_secret(seal: &Seal, stored: &str, domain: &DomainId) -> Result<WebhookSecret> {
+    Ok(WebhookSecret::parse(seal.decrypt(stored, domain.as_str())?.expose_secret())?)
 }
 
-/// The operator's list: every account's domains.
+/// Returns the domains of all accounts, for the operator's list.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list_all(store: &Store) -> Result<Vec<ListedDomain>> {
     store.read(LIST, params![]).await?.into_iter().map(|row| read_domain(row).map(ListedDomain::from)).collect()
 }
 
-/// For the operator and the delivery of events: a domain, whosever it is.
+/// Returns the domain with this ID regardless of account. Callers must authorize access by other means.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find_in_any_account(store: &Store, id: &DomainId) -> Result<Option<Domain>> {
-    store.read_by_index(ANYONES, params![id]).await?.map(read_domain).transpose()
+    store.read_by_index(IN_ANY_ACCOUNT, params![id]).await?.map(read_domain).transpose()
 }
 
 /// Sets the next webhook secret.
 ///
 /// # Errors
-/// As [`commit_secrets`]; [`WriteError::Conflict`] if there is no such domain.
+/// [`WriteError::Conflict`] if there is no such domain, and the errors of [`commit_secrets`].
 pub async fn rotate_secret(
     store: &Store,
     seal: &Seal,

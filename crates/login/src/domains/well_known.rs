@@ -1,4 +1,4 @@
-//! `https://<domain>/.well-known/svc-verify`: what a domain's owner publishes, a line each.
+//! `https://<domain>/.well-known/svc-verify`: statements of a domain's owner, one per line.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ use url::Url;
 
 use super::ProofToken;
 
-/// The most bytes of a file that is read. A longer one is refused: its last line may be cut, and a host name that is cut
-/// is another's.
+/// Maximum bytes of a file. A longer file is refused, because a truncated host name in it might be another host.
 const MAX_BYTES: usize = 4096;
 
 /// The file of one domain.
@@ -20,7 +19,7 @@ const MAX_BYTES: usize = 4096;
 pub struct WellKnown(String);
 
 impl WellKnown {
-    /// Where it stands.
+    /// Returns the URL of the file.
     ///
     /// # Panics
     /// Never: a host name makes a URL.
@@ -29,35 +28,36 @@ impl WellKnown {
         Url::parse(&format!("https://{domain}/.well-known/svc-verify")).expect("a host name makes a URL")
     }
 
-    /// Asks the domain for it, in bounded time; a redirect is not followed.
+    /// Fetches the file without following redirects.
     ///
     /// # Errors
-    /// Why there is none; the text never holds the answer.
+    /// The reason of the failure, without the content of the response.
     pub async fn fetch(outbound: &Outbound, domain: &DomainName, reach: Reach, within: Duration) -> Result<Self> {
-        let (url, headers, keep) = (Self::url(domain), HeaderMap::new(), MAX_BYTES + 1);
-        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep };
+        let url = Self::url(domain);
+        let headers = HeaderMap::new();
+        let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_BYTES + 1 };
         let answer = outbound.send(reach, request).await?;
         ensure!(answer.status == 200, "the endpoint responded with {}", answer.status);
         Self::parse(&answer.body)
     }
 
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// # Errors
-    /// Where it is longer than anybody needs.
+    /// If the file has more than [`MAX_BYTES`].
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         ensure!(body.len() <= MAX_BYTES, "the file has more than {MAX_BYTES} bytes");
-        // What is no UTF-8 is in no line of ours.
+        // Valid lines are ASCII.
         Ok(Self(String::from_utf8_lossy(body).into_owned()))
     }
 
-    /// The lines that may be proofs: those that say so, and the token without its label. The others are not told: the file
-    /// may be anybody's.
+    /// Returns the lines that may be proofs: lines with the label, and the token without it. Other lines are not disclosed,
+    /// because the file may belong to others.
     pub(crate) fn proofs<'a>(&'a self, token: &'a ProofToken) -> impl Iterator<Item = &'a str> {
         self.lines().filter(|line| line.starts_with("svc-verify=") || token.is_published_in(line))
     }
 
-    /// Whether the domain says that wallets may answer at this host and port, as [`authority`] writes them.
+    /// Returns whether the domain allows wallets to answer at this host and port, in the form of [`authority`].
     #[must_use]
     pub fn vouches_for(&self, host: &str) -> bool {
         self.lines()
@@ -71,7 +71,7 @@ impl WellKnown {
     }
 }
 
-/// A host and port as somebody wrote them, in the one spelling; `None` for anything more or less than that.
+/// Parses a host and port into the form of [`authority`]. `None` for any other text.
 fn login_host(text: &str) -> Option<String> {
     let url = Url::parse(&format!("https://{text}")).ok()?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();

@@ -1,4 +1,4 @@
-//! The attempts that were made with a delivery, which are stored beside it.
+//! The past attempts of a delivery, which are stored with it.
 
 use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
@@ -11,78 +11,85 @@ use signpost_auth::WebhookSecret;
 use super::Attempt;
 use crate::domains::SigningSecrets;
 
-/// How many attempts are stored of one event, the last ones.
+/// Maximum stored attempts of an event.
 pub const MAX_PAST_ATTEMPTS: usize = 20;
-/// How many characters are stored of what went wrong, and of an answer.
+/// Maximum stored characters of an error, and of a response.
 const MAX_TEXT_CHARS: usize = 200;
 
-/// An attempt that ended.
+/// An attempt that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastAttempt {
-    /// When it began.
+    /// The time of its start.
     pub started_at: Timestamp,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub duration_ms: u64,
-    /// The HTTP status, where there was one.
+    /// The HTTP status of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What went wrong.
+    /// The error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The beginning of what a public endpoint answered.
+    /// The start of the response body, for public endpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Fingerprints of the secrets that signed it, the current one first; not shown.
+    /// The fingerprints of the secrets that signed the attempt, the current one first; not shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signed_by: Vec<String>,
-    /// By how many seconds the clock of an endpoint that refused was ahead of ours; not shown.
+    /// Seconds by which the clock of an endpoint that refused the event was ahead; not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ahead_s: Option<i64>,
 }
 
 impl PastAttempt {
-    /// What is stored of an attempt.
+    /// Creates the stored form of an attempt.
     #[must_use]
     pub fn new(attempt: &Attempt, signed_by: Vec<String>, started_at: Timestamp, duration_ms: u64) -> Self {
         let Attempt { status, error, answer, clock_ahead_s, .. } = attempt;
-        let beginning = |text: &String| text.chars().take(MAX_TEXT_CHARS).collect();
         Self {
             started_at,
             duration_ms,
             status: *status,
-            error: error.as_ref().map(beginning),
-            answer: answer.as_ref().map(beginning),
+            error: error.as_deref().map(shorten),
+            answer: answer.as_deref().map(shorten),
             signed_by,
             clock_ahead_s: *clock_ahead_s,
         }
     }
 
-    /// As it is shown.
+    /// Returns the attempt as the API shows it.
     #[must_use]
     pub fn to_view(&self) -> Value {
         let mut view = json!({ "started_at": self.started_at, "duration_ms": self.duration_ms });
-        for (member, value) in [
-            ("status", self.status.map(Value::from)),
-            ("error", self.error.clone().map(Value::from)),
-            ("answer", self.answer.clone().map(Value::from)),
-        ] {
-            if let Some(value) = value {
-                view[member] = value;
-            }
+        if let Some(status) = self.status {
+            view["status"] = status.into();
+        }
+        if let Some(error) = &self.error {
+            view["error"] = error.as_str().into();
+        }
+        if let Some(answer) = &self.answer {
+            view["answer"] = answer.as_str().into();
         }
         view
     }
 }
 
-/// The attempts that a row has.
-///
-/// # Errors
-/// Where the text was written by nobody of ours.
-pub fn read_past_attempts(stored: Option<&str>) -> Result<Vec<PastAttempt>> {
-    stored.map_or(Ok(Vec::new()), |text| serde_json::from_str(text).context("deliveries.past_attempts"))
+fn shorten(text: &str) -> String {
+    text.chars().take(MAX_TEXT_CHARS).collect()
 }
 
-/// The text of a row's attempts and one more. What cannot be read gives way to it: an attempt ends whatever its row has.
+/// Parses the stored attempts of a row.
+///
+/// # Errors
+/// If the text is not valid.
+pub fn read_past_attempts(stored: Option<&str>) -> Result<Vec<PastAttempt>> {
+    match stored {
+        Some(text) => serde_json::from_str(text).context("deliveries.past_attempts"),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the stored attempts of a row with another one. A text that is not valid is replaced, so that an attempt can end
+/// whatever its row contains.
 #[must_use]
 pub fn append_attempt(stored: Option<&str>, made: PastAttempt) -> String {
     let mut attempts = read_past_attempts(stored).unwrap_or_default();
@@ -91,13 +98,13 @@ pub fn append_attempt(stored: Option<&str>, made: PastAttempt) -> String {
     json!(attempts[first_stored..]).to_string()
 }
 
-/// The fingerprints of the secrets that sign now, the current one first.
+/// Returns the fingerprints of the current secrets, the one that signs `X-Svc-Signature` first.
 #[must_use]
 pub fn fingerprints(secrets: &SigningSecrets) -> Vec<String> {
-    [Some(&secrets.current), secrets.next.as_ref()].into_iter().flatten().map(fingerprint).collect()
+    [&secrets.current].into_iter().chain(&secrets.next).map(fingerprint).collect()
 }
 
-/// Tells secrets of 256 bits apart and says nothing of them.
+/// Returns four bytes of the hash of a secret: enough to distinguish secrets, too little to attack one.
 fn fingerprint(secret: &WebhookSecret) -> String {
     HEXLOWER.encode(&Sha256::digest(secret.reveal().as_bytes())[..4])
 }

@@ -1,19 +1,20 @@
-//! The outbox as its operator sees it: what waits, what failed, and sending it again.
+//! Lists of the events in the outbox, and test events.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
+use signpost_auth::{Event, EventKind};
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Store, Stored, Values, params, rows, sql};
 
-use super::queue_test;
+use super::queue;
 use crate::domains::Domain;
 use crate::ids::{DomainId, EventId};
 
-/// An event as it is listed, of the rows `d`.
+/// Selects list items from the rows `d`.
 const ITEM: &str = sql!(
     "SELECT ",
     DeliveryRow::COLUMN_LIST,
@@ -24,7 +25,7 @@ const ITEM: &str = sql!(
 
 const LIST: &str = sql!(ITEM, "WHERE ($1 = '' OR d.state = $1) ORDER BY d.id DESC LIMIT $2");
 
-/// Along the index of an account's.
+/// Uses the index by account.
 const LIST_OF: &str = sql!(
     ITEM,
     "WHERE d.account = $1 AND d.environment = $2 AND d.id < $3 AND ($4 = '' OR d.state = $4)
@@ -35,9 +36,7 @@ const FIND: &str = sql!(ITEM, "WHERE d.id = $1");
 
 const FIND_OF: &str = sql!(ITEM, "WHERE d.id = $1 AND d.account = $2 AND d.environment = $3");
 
-const COUNT_FAILED: &str = "SELECT COUNT(*) FROM deliveries WHERE state = 'failed'";
-
-/// Every id there is comes before this text.
+/// A text that is greater than every event ID.
 const AFTER_ALL: &str = "zzzz";
 
 const COUNT_FAILED_UP_TO: &str =
@@ -46,65 +45,46 @@ const COUNT_FAILED_UP_TO: &str =
 const COUNT_FAILED_OF_UP_TO: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state = 'failed' AND domain_id = $2 LIMIT $1) AS found";
 
-const LIST_NEWEST: &str =
-    sql!("SELECT ", DeliveryRow::COLUMN_LIST, " FROM deliveries WHERE id < $1 ORDER BY id DESC LIMIT $2");
+const LIST_NEWEST: &str = sql!(DeliveryRow::SELECT, " WHERE id < $1 ORDER BY id DESC LIMIT $2");
 
-/// Along the index of those that failed, which are few among all.
-const LIST_FAILED: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries WHERE state = 'failed' AND id < $1 ORDER BY id DESC LIMIT $2"
-);
+/// Uses the index of failed deliveries, which are few.
+const LIST_FAILED: &str = sql!(DeliveryRow::SELECT, " WHERE state = 'failed' AND id < $1 ORDER BY id DESC LIMIT $2");
 
-const LIST_FAILED_OF: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries WHERE state = 'failed' AND id < $1 AND domain_id = $3 ORDER BY id DESC LIMIT $2"
-);
+const LIST_FAILED_OF: &str =
+    sql!(DeliveryRow::SELECT, " WHERE state = 'failed' AND id < $1 AND domain_id = $3 ORDER BY id DESC LIMIT $2");
 
 const LIST_FAILED_TO: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries
-     WHERE state = 'failed' AND id < $1 AND account = $3 AND environment = $4 AND endpoint = $5
+    DeliveryRow::SELECT,
+    " WHERE state = 'failed' AND id < $1 AND account = $3 AND environment = $4 AND endpoint = $5
      ORDER BY id DESC LIMIT $2"
 );
 
-/// Along the index of those that wait, the one that waits the longest for its attempt first.
-const LIST_WAITING: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries WHERE state || '' = 'pending' ORDER BY next_attempt_at LIMIT $1"
-);
+/// Uses the index of pending deliveries by the time of their next attempt.
+const LIST_WAITING: &str =
+    sql!(DeliveryRow::SELECT, " WHERE state || '' = 'pending' ORDER BY next_attempt_at LIMIT $1");
 
-/// Along the index of what failed at an endpoint and waits for its next attempt, the first of which comes first.
+/// Uses the index of deliveries that wait after a failed attempt, by account, endpoint and time.
 const LIST_REFUSED_BY: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries
-     WHERE state = 'pending' AND in_backoff = 1 AND environment || ' ' || account = $2 AND endpoint = $3
+    DeliveryRow::SELECT,
+    " WHERE state = 'pending' AND in_backoff = 1 AND environment || ' ' || account = $2 AND endpoint = $3
      ORDER BY next_attempt_at, id LIMIT $1"
 );
 
-/// The same of what is ready for an attempt.
+/// Uses the index of deliveries that are ready for an attempt, by account, endpoint and time.
 const LIST_READY_FOR: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries
-     WHERE state = 'pending' AND in_backoff = 0 AND environment || ' ' || account = $2 AND endpoint = $3
+    DeliveryRow::SELECT,
+    " WHERE state = 'pending' AND in_backoff = 0 AND environment || ' ' || account = $2 AND endpoint = $3
      ORDER BY next_attempt_at, id LIMIT $1"
 );
 
-/// Along the primary key, so that who asks again and again costs little.
+/// Uses the primary key, so that frequent polling is cheap.
 const LIST_AFTER: &str = sql!(
-    "SELECT ",
-    DeliveryRow::COLUMN_LIST,
-    " FROM deliveries
-     WHERE id > $1 AND ($2 = '' OR domain_id = $2) AND ($3 = '' OR environment = $3) AND ($4 = '' OR account = $4)
+    DeliveryRow::SELECT,
+    " WHERE id > $1 AND ($2 = '' OR domain_id = $2) AND ($3 = '' OR environment = $3) AND ($4 = '' OR account = $4)
      ORDER BY id LIMIT $5"
 );
 
-/// How each of them is asked, but for what the command line lists. Public for the test of how each finds its rows.
+/// The statements above, except those of the command line. Public for the test of their query plans.
 pub const DELIVERY_STATEMENTS: [&str; 12] = [
     FIND,
     FIND_OF,
@@ -121,7 +101,7 @@ pub const DELIVERY_STATEMENTS: [&str; 12] = [
 ];
 
 rows! {
-    /// An event and what became of it.
+    /// An event and the state of its delivery.
     #[derive(Debug, Serialize)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct DeliveryRow in "deliveries" by [id] {
@@ -133,13 +113,13 @@ rows! {
         /// Scheme, host and port of the URL.
         #[serde(skip)]
         pub endpoint: String,
-        /// What every attempt sends; shown for one event alone.
+        /// The body of every attempt, which lists do not show.
         #[serde(skip)]
         pub body: String,
         pub state: String,
         pub attempts: i64,
         pub created_at: Timestamp,
-        /// When it is sent next; of one that is over, when it was sent last.
+        /// The time of the next attempt, or of the last one if the delivery has ended.
         pub next_attempt_at: Timestamp,
     } later {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +128,7 @@ rows! {
         pub last_status: Option<i64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub last_error: Option<String>,
-        /// The beginning of what a public endpoint said last.
+        /// The start of the last response body, for public endpoints.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub last_answer: Option<String>,
         /// The last attempts, which [`attempts`](super::attempts) reads.
@@ -160,18 +140,18 @@ rows! {
     }
 }
 
-/// An event as it is listed.
+/// An event in a list.
 #[derive(Debug, Serialize)]
 pub struct DeliveryListItem {
-    /// Its row.
+    /// The row of the event.
     #[serde(flatten)]
     pub delivery: DeliveryRow,
-    /// Since when the endpoint is left alone but for one attempt an hour.
+    /// The time since when the endpoint gets only one attempt per hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint_disabled_at: Option<Timestamp>,
 }
 
-/// Which events of an account.
+/// The filter of a list of an account's events.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct DeliveryFilter<'a> {
@@ -180,7 +160,7 @@ pub struct DeliveryFilter<'a> {
     pub most: u32,
 }
 
-/// Whose events.
+/// The scope of a list of events.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct DeliveryScope {
@@ -189,157 +169,146 @@ pub struct DeliveryScope {
     pub account: Option<String>,
 }
 
-/// The events behind one in the order of their ids, oldest first. Reads only: what becomes of them stays as it is.
+/// Returns the events after `after` in the order of their IDs.
 ///
-/// Ids begin with the time, and an event may be written a moment after one with a later id.
+/// IDs start with the time, and an event may be stored slightly later than one with a greater ID.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, most: u32) -> Result<Vec<DeliveryRow>> {
+/// If the database cannot be read.
+pub async fn list_after(store: &Store, after: &EventId, of: &DeliveryScope, max: u32) -> Result<Vec<DeliveryRow>> {
     let DeliveryScope { domain, environment, account } = of;
     let domain = domain.as_ref().map_or("", DomainId::as_str);
     let environment = environment.map_or("", Environment::as_str);
     let account = account.as_deref().unwrap_or_default();
-    let rows = store.read(LIST_AFTER, params![after, domain, environment, account, i64::from(most)]).await?;
-    read_rows(rows)
+    read_rows(store.read(LIST_AFTER, params![after, domain, environment, account, i64::from(max)]).await?)
 }
 
-/// The newest events of a state, or of every state.
+/// Returns the newest events of a state, or of all states.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_all(store: &Store, state: Option<&str>, most: u32) -> Result<Vec<DeliveryListItem>> {
-    let rows = store.read(LIST, params![state.unwrap_or_default(), most]).await?;
+/// If the database cannot be read.
+pub async fn list_all(store: &Store, state: Option<&str>, max: u32) -> Result<Vec<DeliveryListItem>> {
+    let rows = store.read(LIST, params![state.unwrap_or_default(), max]).await?;
     rows.into_iter().map(read_item).collect()
 }
 
-/// An account's events, newest first.
+/// Returns the events of an account, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list(store: &Store, account: &Account, filter: &DeliveryFilter<'_>) -> Result<Vec<DeliveryListItem>> {
     let DeliveryFilter { state, before, most } = filter;
-    let (before, state) = (before.map_or(AFTER_ALL, EventId::as_str), state.unwrap_or_default());
-    let params = params![&account.name, account.environment, before, state, *most];
+    let before = before.map_or(AFTER_ALL, EventId::as_str);
+    let params = params![&account.name, account.environment, before, state.unwrap_or_default(), *most];
     store.read(LIST_OF, params).await?.into_iter().map(read_item).collect()
 }
 
-/// An account's event.
+/// Returns the event with this ID if it belongs to the account.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find(store: &Store, account: &Account, id: &EventId) -> Result<Option<DeliveryListItem>> {
     store.read_one(FIND_OF, params![id, &account.name, account.environment]).await?.map(read_item).transpose()
 }
 
-/// One event.
+/// Returns the event with this ID regardless of account. Callers must authorize access by other means.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find_in_any_account(store: &Store, id: &EventId) -> Result<Option<DeliveryListItem>> {
     store.read_one(FIND, params![id]).await?.map(read_item).transpose()
 }
 
-/// How many events failed for good.
+/// Returns the number of failed events, at most `max`, in a time that does not depend on their number.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_failed(store: &Store) -> Result<i64> {
-    store.read_one(COUNT_FAILED, params![]).await?.context("COUNT is one row")?.int(0)
+/// If the database cannot be read.
+pub async fn count_failed_up_to(store: &Store, max: u32) -> Result<u32> {
+    Ok(u32::try_from(store.count(COUNT_FAILED_UP_TO, params![max]).await?)?)
 }
 
-/// The same, counted no further than `most`: of many it takes no longer than of few.
+/// Returns the number of failed events of a domain, at most `max`.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_failed_up_to(store: &Store, most: u32) -> Result<u32> {
-    let row = store.read_one(COUNT_FAILED_UP_TO, params![most]).await?.context("COUNT is one row")?;
-    Ok(u32::try_from(row.int(0)?)?)
+/// If the database cannot be read.
+pub async fn count_failed_of_up_to(store: &Store, domain: &DomainId, max: u32) -> Result<u32> {
+    Ok(u32::try_from(store.count(COUNT_FAILED_OF_UP_TO, params![max, domain]).await?)?)
 }
 
-/// The same of one domain.
+/// Returns the events that failed at an endpoint of an account and are older than `before`, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_failed_of_up_to(store: &Store, domain: &DomainId, most: u32) -> Result<u32> {
-    let row = store.read_one(COUNT_FAILED_OF_UP_TO, params![most, domain]).await?.context("COUNT is one row")?;
-    Ok(u32::try_from(row.int(0)?)?)
-}
-
-/// Events that failed for good at an endpoint of an account, the newest first; those older than `before`.
-///
-/// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list_failed_to(
     store: &Store,
     (account, endpoint): (&Account, &str),
     before: Option<&EventId>,
-    most: u32,
+    max: u32,
 ) -> Result<Vec<DeliveryRow>> {
     let before = before.map_or(AFTER_ALL, EventId::as_str);
-    let params = params![before, most, &account.name, account.environment, endpoint];
+    let params = params![before, max, &account.name, account.environment, endpoint];
     read_rows(store.read(LIST_FAILED_TO, params).await?)
 }
 
-/// Events that failed for good, of a domain or of all, the newest first; those older than `before`.
+/// Returns the events of a domain, or of all domains, that failed and are older than `before`, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list_failed(
     store: &Store,
     domain: Option<&DomainId>,
     before: Option<&EventId>,
-    most: u32,
+    max: u32,
 ) -> Result<Vec<DeliveryRow>> {
     let before = before.map_or(AFTER_ALL, EventId::as_str);
     read_rows(match domain {
-        Some(domain) => store.read(LIST_FAILED_OF, params![before, most, domain]).await?,
-        None => store.read(LIST_FAILED, params![before, most]).await?,
+        Some(domain) => store.read(LIST_FAILED_OF, params![before, max, domain]).await?,
+        None => store.read(LIST_FAILED, params![before, max]).await?,
     })
 }
 
-/// Events that wait, in the order in which they are sent.
+/// Returns the pending events in the order of their next attempts.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_waiting(store: &Store, most: u32) -> Result<Vec<DeliveryRow>> {
-    read_rows(store.read(LIST_WAITING, params![most]).await?)
+/// If the database cannot be read.
+pub async fn list_waiting(store: &Store, max: u32) -> Result<Vec<DeliveryRow>> {
+    read_rows(store.read(LIST_WAITING, params![max]).await?)
 }
 
-/// Events of an account that wait for an endpoint: what it refused, in the order in which it is sent again, then what had no
-/// attempt since.
+/// Returns the pending events of an account for an endpoint: first those that wait after a failed attempt, then those that are
+/// ready for an attempt.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn list_waiting_for(
     store: &Store,
     (account, endpoint): (&Account, &str),
-    most: u32,
+    max: u32,
 ) -> Result<Vec<DeliveryRow>> {
     let owner = format!("{} {}", account.environment, account.name);
-    let mut rows = store.read(LIST_REFUSED_BY, params![most, &owner, endpoint]).await?;
-    let left = most.saturating_sub(u32::try_from(rows.len())?);
+    let mut rows = store.read(LIST_REFUSED_BY, params![max, &owner, endpoint]).await?;
+    let left = max.saturating_sub(u32::try_from(rows.len())?);
     rows.extend(store.read(LIST_READY_FOR, params![left, owner, endpoint]).await?);
     read_rows(rows)
 }
 
-/// Events of all accounts, the newest first; those older than `before`.
+/// Returns the events of all accounts that are older than `before`, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_newest(store: &Store, before: Option<&EventId>, most: u32) -> Result<Vec<DeliveryRow>> {
+/// If the database cannot be read.
+pub async fn list_newest(store: &Store, before: Option<&EventId>, max: u32) -> Result<Vec<DeliveryRow>> {
     let before = before.map_or(AFTER_ALL, EventId::as_str);
-    read_rows(store.read(LIST_NEWEST, params![before, most]).await?)
+    read_rows(store.read(LIST_NEWEST, params![before, max]).await?)
 }
 
 fn read_rows(rows: Vec<Row>) -> Result<Vec<DeliveryRow>> {
-    rows.into_iter().map(|row| DeliveryRow::from_values(&mut Values::new(DeliveryRow::TABLE, row))).collect()
+    rows.into_iter().map(DeliveryRow::from_row).collect()
 }
 
-/// Queues a test event of a domain, and says so in the audit log. Gives its id.
+/// Queues a test event of a domain, with an entry in the audit log. Returns the ID of the event.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn send_test_event(
     store: &Store,
     domain: &Domain,
@@ -347,15 +316,17 @@ pub async fn send_test_event(
     actor: &Actor,
     now: Timestamp,
 ) -> Result<EventId> {
-    let entry = insert_entry(
-        actor,
-        Some(&domain.account),
-        Action::TestEventSent,
-        domain.id.as_str(),
-        &json!({ "event": id }),
-        now,
-    );
-    store.write([entry, queue_test(&id, domain, now)?]).await?;
+    let details = json!({ "event": id });
+    let entry = insert_entry(actor, Some(&domain.account), Action::TestEventSent, domain.id.as_str(), &details, now);
+    let event = Event {
+        id: id.to_string(),
+        event: EventKind::Test,
+        timestamp: now.to_string(),
+        session_id: String::new(),
+        data: None,
+    };
+    let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
+    store.write([entry, queue(&id, &event, &domain.account, &domain.id, url, now)?]).await?;
     Ok(id)
 }
 

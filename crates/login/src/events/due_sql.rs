@@ -1,7 +1,7 @@
-//! The statements that find the deliveries which are due, and take them for a process.
+//! The statements that find due deliveries and lease them to a process.
 
-/// Whether no attempt at a delivery is running at the time `$now`. A lease that ends more than an hour ahead was taken by a
-/// server whose clock was wrong: an attempt takes less than a minute.
+/// The condition that no attempt at a delivery is running at the time `$now`. A lease that ends more than an hour later was
+/// taken by a server with a wrong clock, because an attempt takes less than a minute.
 macro_rules! is_free {
     ($leased_until:literal, $now:literal) => {
         concat!(
@@ -22,9 +22,9 @@ macro_rules! is_free {
 
 pub(crate) use is_free;
 
-/// Whether an event is ready for an attempt, and the first and last end of the waits for further attempts. Along the indexes
-/// `deliveries_ready` and `deliveries_backoff`. In this order with the first of each, for a planner would look at
-/// everything for a minimum. Public for the test that counts its steps.
+/// Returns whether an event is ready for an attempt, and the first and the last end of the waits for further attempts. Uses the
+/// indexes `deliveries_ready` and `deliveries_backoff` with ORDER BY and LIMIT, because a planner would read all rows for a
+/// minimum. Public for the test that counts its steps.
 pub const NEXT: &str = concat!(
     "SELECT (SELECT next_attempt_at FROM deliveries WHERE state = 'pending' AND in_backoff = 0 AND ",
     is_free!("leased_until", "$1"),
@@ -35,7 +35,7 @@ pub const NEXT: &str = concat!(
        ORDER BY next_attempt_at DESC LIMIT 1)"
 );
 
-/// Makes events ready whose wait for the next attempt is over, or longer than the retry schedule allows.
+/// Makes events ready whose wait for the next attempt has ended, or is longer than the retry schedule allows.
 macro_rules! ready {
     ($is_over:literal, $order:literal, $lock:literal) => {
         concat!(
@@ -59,18 +59,17 @@ pub(super) const READY_SHARED: &str = ready!("<= $1", "", "FOR UPDATE SKIP LOCKE
 pub(super) const READY_TOO_FAR: &str = ready!("> $3", " DESC", "");
 pub(super) const READY_TOO_FAR_SHARED: &str = ready!("> $3", " DESC", "FOR UPDATE SKIP LOCKED");
 
-/// What is due and has a place at its endpoint, oldest first, and of owners with more endpoints than are looked at the
-/// last one that was. Only reads, so that nobody who writes waits for it.
+/// Selects due deliveries for which their endpoint has a place, oldest first, and for owners with more endpoints than are
+/// examined, the last endpoint that was. It only reads, so that writes do not wait for it.
 ///
-/// The recursions go along the index `deliveries_ready`, from owner to owner and in each from endpoint to endpoint: an
-/// endpoint for which everything waits for its next attempt is not among them, an owner without a free place neither,
-/// and a long queue to one endpoint costs no more than a short one. Of each endpoint the oldest are looked at: what is
-/// leased is among them, for it was the oldest when it was taken. It counts, so a slow endpoint fills its own places and
-/// nobody else's. A disabled one has one place, once an hour. The databases differ in how to read a list and how to take
-/// the first few of each.
+/// The recursions follow the index `deliveries_ready` from owner to owner, and for each owner from endpoint to endpoint. They
+/// skip endpoints for which no event is ready, and owners without a free place, and a long queue for one endpoint costs no
+/// more than a short one. For each endpoint the oldest events are examined. They include the leased ones, which were the
+/// oldest before, so that a slow endpoint takes only its own places. A disabled endpoint has one place per hour. The
+/// databases differ in how they read a list and how they limit the rows of each endpoint.
 ///
-/// The time of the next attempt gives the order alone: what does not wait for a further attempt is due, whatever the clock
-/// was that queued it.
+/// The time of the next attempt defines only the order: an event that does not wait for a further attempt is due, whatever
+/// the clock of the server that queued it.
 macro_rules! due {
     ($list:literal, $first_of_each:literal) => {
         concat!(
@@ -130,7 +129,7 @@ macro_rules! due {
     };
 }
 
-/// Chooses the events that are due. Public for the test that counts its steps.
+/// Selects due events. Public for the test that counts its steps.
 pub const DUE: &str = due!(
     "json_each($5)",
     "JOIN deliveries AS d ON d.id IN (
@@ -149,9 +148,8 @@ pub(super) const DUE_SHARED: &str = due!(
          ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2) AS d"
 );
 
-/// Takes what was chosen. It is asked once more what it is, where it is locked: another server may have taken it, and
-/// delivered it, meanwhile. `NOT IN` and `+ 0` keep the indexes of what waits out of it, in which a planner
-/// would read everything.
+/// Leases the chosen events. Their state is checked again with the lock, because another server may have taken and delivered
+/// them. `NOT IN` and `+ 0` keep the planner from the indexes of pending events, of which it would read all rows.
 macro_rules! claim {
     ($chosen:literal, $lock:literal) => {
         concat!(
@@ -174,11 +172,11 @@ macro_rules! claim {
     };
 }
 
-/// Takes the lease of chosen events. Public for the test that counts its steps.
+/// Leases chosen events. Public for the test that counts its steps.
 pub const CLAIM: &str = claim!("id IN (SELECT c.value FROM json_each($3) AS c)", "");
 
-/// Of several servers none waits for what another is taking. The ids are an array, which leads along the primary key: of a
-/// set of rows a planner without statistics would look through everything that waits.
+/// Does not wait for events that another server is leasing. The IDs are an array, for which the planner uses the primary key:
+/// for a set of rows, a planner without statistics would read all pending events.
 pub(super) const CLAIM_SHARED: &str = claim!(
     "id = ANY (ARRAY(SELECT c.value FROM json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)) AS c))",
     "FOR UPDATE SKIP LOCKED"

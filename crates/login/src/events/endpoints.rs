@@ -1,6 +1,6 @@
-//! Endpoints that only fail: after days of it they are left alone but for one attempt an hour, until one succeeds.
+//! Failing endpoints: after days of failures they get only one attempt per hour, until one succeeds.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
@@ -11,15 +11,15 @@ use signpost_store::{Row, Step, Store, Stored, params, rows, sql, step};
 
 use super::{Attempt, Delivery, DeliveryOutcome, endpoint_from_url};
 
-/// How long an endpoint may do nothing but fail.
+/// Time of uninterrupted failures after which an endpoint is disabled.
 const DISABLE_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
-/// How often a disabled one is tried.
+/// Interval of the attempts at a disabled endpoint.
 const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 
 const FAILED: &str =
     sql!(EndpointRow::INSERT, " ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5");
 
-/// Changes a row once: of attempts that end together one disables the endpoint, and tells.
+/// Changes the row once, so that only one of several concurrent attempts reports the change.
 const DISABLED: &str = "
     UPDATE endpoints SET disabled_at = $4
     WHERE account = $1 AND environment = $2 AND endpoint = $3 AND disabled_at IS NULL AND failing_since <= $5
@@ -28,21 +28,21 @@ const DISABLED: &str = "
 const SUCCEEDED: &str = "
     DELETE FROM endpoints WHERE account = $1 AND environment = $2 AND endpoint = $3 RETURNING disabled_at";
 
-/// Along the index of when they began to fail.
+/// Uses the index by the start of the failures.
 const LIST: &str = sql!(EndpointRow::SELECT, " ORDER BY failing_since, endpoint LIMIT $1");
 
 const FIND: &str = sql!(EndpointRow::SELECT, " WHERE account = $1 AND environment = $2 AND endpoint = $3");
 
 const COUNT_UP_TO: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM endpoints LIMIT $1) AS failing";
 
-/// Along the index of when they began to fail too: few are disabled, so that no index is of those alone.
+/// Uses the index by the start of the failures, because few endpoints are disabled.
 const LIST_DISABLED: &str =
     sql!(EndpointRow::SELECT, " WHERE disabled_at IS NOT NULL ORDER BY failing_since, endpoint LIMIT $1");
 
 const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
 
 rows! {
-    /// An endpoint's row, which is there while it only fails.
+    /// An endpoint whose last attempt failed.
     #[derive(Debug)]
     #[expect(missing_docs, reason = "the names are those of FailingEndpoint")]
     pub struct EndpointRow in "endpoints" by [account, environment, endpoint] {
@@ -55,7 +55,7 @@ rows! {
     }
 }
 
-/// An endpoint whose last attempt failed, and all before it since then.
+/// An endpoint whose attempts have failed since a time.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct FailingEndpoint {
@@ -66,39 +66,39 @@ pub struct FailingEndpoint {
     pub failing_since: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<Timestamp>,
-    /// When it is tried next, once it is disabled.
+    /// The time of the next attempt, if the endpoint is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_probe_at: Option<Timestamp>,
 }
 
-/// The steps that remember whether an endpoint still only fails, in the write that ends the attempt: between the two
-/// nobody must take a second probe. None where there is nothing to remember. The last one's row is the endpoint's change.
+/// Returns the steps that record the effect of an attempt on its endpoint, for the write that ends the attempt, so that no
+/// second probe starts in between. The row of the last step is the change of the endpoint.
 pub(crate) fn judge_endpoint(
     delivery: &Delivery,
     attempt: &Attempt,
     outcome: DeliveryOutcome,
     now: Timestamp,
 ) -> Vec<Step> {
-    let endpoint = endpoint_from_url(&delivery.url);
-    let (account, environment) = (&delivery.account, delivery.environment);
+    let Delivery { account, environment, url, .. } = delivery;
+    let endpoint = endpoint_from_url(url);
     match outcome {
         DeliveryOutcome::Delivered if delivery.failed_before => {
-            vec![step(SUCCEEDED, params![account, environment, &endpoint])]
+            vec![step(SUCCEEDED, params![account, *environment, &endpoint])]
         }
         DeliveryOutcome::Delivered => Vec::new(),
-        // What an endpoint that is gone says ends that delivery, and tells nothing of the endpoint.
+        // 410 ends the delivery of this event, and is no failure of the endpoint.
         DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) if attempt.status == Some(410) => Vec::new(),
         DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) => vec![
-            step(FAILED, params![account, environment, &endpoint, now, now + PROBE_INTERVAL]),
-            step(DISABLED, params![account, environment, &endpoint, now, now - DISABLE_AFTER]),
+            step(FAILED, params![account, *environment, &endpoint, now, now + PROBE_INTERVAL]),
+            step(DISABLED, params![account, *environment, &endpoint, now, now - DISABLE_AFTER]),
         ],
     }
 }
 
-/// Says in log and audit where the end of an attempt, which gave these rows, disabled its endpoint or enabled it.
+/// Records in the log and in the audit log that an attempt, whose end returned these rows, disabled or enabled its endpoint.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn report_change(
     store: &Store,
     delivery: &Delivery,
@@ -106,70 +106,72 @@ pub async fn report_change(
     rows: &[Row],
     now: Timestamp,
 ) -> Result<()> {
-    let disabled_at = rows.first().map(|row| row.opt_time(0)).transpose()?.flatten();
-    let action = match (outcome, disabled_at) {
-        (_, None) => return Ok(()),
-        (DeliveryOutcome::Delivered, Some(_)) => Action::EndpointEnabled,
-        (DeliveryOutcome::Failed | DeliveryOutcome::Retry(_), Some(_)) => Action::EndpointDisabled,
+    let Some(row) = rows.first() else { return Ok(()) };
+    if row.opt_time(0)?.is_none() {
+        return Ok(());
+    }
+    let action = match outcome {
+        DeliveryOutcome::Delivered => Action::EndpointEnabled,
+        DeliveryOutcome::Failed | DeliveryOutcome::Retry(_) => Action::EndpointDisabled,
     };
-    let (account, environment) = (&delivery.account, delivery.environment);
+    let account = Account { name: delivery.account.clone(), environment: delivery.environment };
     let endpoint = endpoint_from_url(&delivery.url);
-    tracing::warn!(endpoint, account, "{}", action.as_str());
-    let account = Account { name: account.clone(), environment };
+    tracing::warn!(endpoint, account = account.name, "{}", action.as_str());
     let entry = insert_entry(&Actor::Server, Some(&account), action, &endpoint, &json!({}), now);
     store.write([entry]).await?;
     Ok(())
 }
 
-/// The endpoints that fail, those first that do so the longest, at most `most` of them.
+/// Returns the failing endpoints, those with the oldest failures first.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_failing(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
-    read_failing(store, LIST, most).await
+/// If the database cannot be read.
+pub async fn list_failing(store: &Store, max: u32) -> Result<Vec<FailingEndpoint>> {
+    read_failing(store, LIST, max).await
 }
 
-/// Those of them that are disabled, at most `most`.
+/// Returns the disabled endpoints, those with the oldest failures first.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn list_disabled(store: &Store, most: u32) -> Result<Vec<FailingEndpoint>> {
-    read_failing(store, LIST_DISABLED, most).await
+/// If the database cannot be read.
+pub async fn list_disabled(store: &Store, max: u32) -> Result<Vec<FailingEndpoint>> {
+    read_failing(store, LIST_DISABLED, max).await
 }
 
-async fn read_failing(store: &Store, sql: &'static str, most: u32) -> Result<Vec<FailingEndpoint>> {
-    let rows = store.read(sql, params![most]).await?;
+async fn read_failing(store: &Store, sql: &'static str, max: u32) -> Result<Vec<FailingEndpoint>> {
+    let rows = store.read(sql, params![max]).await?;
     rows.into_iter().map(|row| EndpointRow::from_row(row).map(FailingEndpoint::from)).collect()
 }
 
-/// How many endpoints fail, counted as far as `most`.
+/// Returns the number of failing endpoints, at most `max`.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_failing_up_to(store: &Store, most: u32) -> Result<u32> {
-    let count = store.read_one(COUNT_UP_TO, params![most]).await?.context("COUNT is one row")?.int(0)?;
-    Ok(u32::try_from(count)?)
+/// If the database cannot be read.
+pub async fn count_failing_up_to(store: &Store, max: u32) -> Result<u32> {
+    Ok(u32::try_from(store.count(COUNT_UP_TO, params![max]).await?)?)
 }
 
-/// An endpoint of an account, where it fails.
+/// Returns an endpoint of an account, if it fails.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find_failing(store: &Store, account: &Account, endpoint: &str) -> Result<Option<FailingEndpoint>> {
-    let row = store.read_one(FIND, params![&account.name, account.environment, endpoint]).await?;
-    Ok(row.map(EndpointRow::from_row).transpose()?.map(FailingEndpoint::from))
+    match store.read_one(FIND, params![&account.name, account.environment, endpoint]).await? {
+        Some(row) => Ok(Some(EndpointRow::from_row(row)?.into())),
+        None => Ok(None),
+    }
 }
 
-/// How many endpoints are disabled.
+/// Returns the number of disabled endpoints.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn count_disabled(store: &Store) -> Result<i64> {
-    store.read_one(COUNT_DISABLED, params![]).await?.context("COUNT is one row")?.int(0)
+    store.count(COUNT_DISABLED, params![]).await
 }
 
 impl FailingEndpoint {
-    /// Whose it is.
+    /// Returns the account of the endpoint.
     #[must_use]
     pub fn owner(&self) -> Account {
         Account { name: self.account.clone(), environment: self.environment }
@@ -178,9 +180,13 @@ impl FailingEndpoint {
 
 impl From<EndpointRow> for FailingEndpoint {
     fn from(row: EndpointRow) -> Self {
-        let EndpointRow { account: Account { name, environment }, endpoint, failing_since, next_probe_at, disabled_at } =
-            row;
-        let next_probe_at = disabled_at.map(|_| next_probe_at);
-        Self { account: name, environment, endpoint, failing_since, disabled_at, next_probe_at }
+        Self {
+            account: row.account.name,
+            environment: row.account.environment,
+            endpoint: row.endpoint,
+            failing_since: row.failing_since,
+            disabled_at: row.disabled_at,
+            next_probe_at: row.disabled_at.map(|_| row.next_probe_at),
+        }
     }
 }

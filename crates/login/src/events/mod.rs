@@ -1,6 +1,6 @@
-//! The outbox: events wait here from the transaction that made them until an endpoint took them.
+//! The outbox: events are stored in the transaction of their cause, and delivered to endpoints later.
 //!
-//! This file is the rules, and pure; [`sql`] remembers, and a job delivers.
+//! The rules are pure functions; [`sql`] stores deliveries, and a job delivers them.
 
 pub mod attempts;
 pub mod deliveries;
@@ -13,90 +13,86 @@ pub mod sql;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
-use signpost_auth::{
-    Event, EventKind, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE,
-    X_SVC_SIGNATURE_NEXT,
-};
-use signpost_platform::accounts::{Account, Environment};
-use signpost_store::Step;
+use signpost_auth::sign_event;
+use signpost_platform::accounts::Environment;
 use url::Url;
 
-use crate::domains::{Domain, SigningSecrets};
+use crate::domains::SigningSecrets;
 use crate::ids::{DomainId, EventId};
 
 pub use deliveries::{DeliveryFilter, DeliveryListItem, DeliveryRow, DeliveryScope};
 pub use endpoints::FailingEndpoint;
 pub use retries::RetryChoice;
 pub use slots::AttemptSlots;
-pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming};
+pub use sql::{Claim, EndedAttempt, MoreDue, Upcoming, queue};
 
-/// Longest wait that an endpoint may ask for with `Retry-After`.
+/// Maximum wait that an endpoint may request with `Retry-After`.
 const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An event on its way to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// The event's id, the same on every attempt.
+    /// The ID of the event, which is the same for all attempts.
     pub id: EventId,
-    /// Whose secrets sign it.
+    /// The domain, whose secrets sign the event.
     pub domain_id: DomainId,
-    /// Decides how far it may reach.
+    /// The environment, which decides about the allowed addresses.
     pub environment: Environment,
-    /// Whose event it is.
+    /// The account of the event.
     pub account: String,
-    /// Where to.
+    /// The URL of the endpoint.
     pub url: Url,
-    /// The bytes that every attempt sends.
+    /// The body, which is the same for all attempts.
     pub body: String,
-    /// Whether the endpoint's last attempt before was a failure.
+    /// Whether the previous attempt at the endpoint failed.
     pub failed_before: bool,
 }
 
-/// A delivery that was taken for one attempt.
+/// A delivery that is leased for one attempt.
 #[derive(Debug)]
 pub struct ClaimedDelivery {
-    /// The event's id.
+    /// The ID of the event.
     pub id: String,
-    /// Environment and account, as the row names them.
+    /// Environment and account in the form of the row.
     pub owner: String,
-    /// How many attempts there were, this one included.
+    /// The number of attempts, including this one.
     pub attempts: u32,
-    /// What is stored of those before.
+    /// The stored previous attempts.
     pub past_attempts: Option<String>,
-    /// What to send, or why its row cannot be read.
+    /// The delivery, or why its row cannot be read.
     pub delivery: Result<Delivery>,
 }
 
-/// How an attempt ended.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The HTTP status, where there was one.
+    /// The HTTP status of the response.
     pub status: Option<u16>,
-    /// Why there was none, or what was wrong with it.
+    /// Why there was no response, or the error in it.
     pub error: Option<String>,
-    /// How long the endpoint asked us to wait.
+    /// The wait that the endpoint requested.
     pub retry_after: Option<Duration>,
-    /// What it said, where it is a public one.
+    /// The response body, for public endpoints.
     pub answer: Option<String>,
-    /// By how many seconds its clock was ahead of ours, where it refused and said so.
+    /// Seconds by which the clock of an endpoint that refused the event was ahead.
     pub clock_ahead_s: Option<i64>,
 }
 
-/// What follows from an attempt.
+/// The decision after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// The endpoint has it.
+    /// The endpoint accepted the event.
     Delivered,
-    /// Again then.
+    /// Another attempt follows at this time.
     Retry(Timestamp),
-    /// Never again by itself.
+    /// No automatic attempt follows.
     Failed,
 }
 
 impl DeliveryOutcome {
-    /// Its word among the metrics.
+    /// Returns the name in metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -107,51 +103,19 @@ impl DeliveryOutcome {
     }
 }
 
-/// The step that queues an event, to be written with what it tells of.
-///
-/// # Errors
-/// Where the event cannot be written as JSON, which no event of ours does.
-pub fn queue(
-    id: &EventId,
-    event: &Event,
-    account: &Account,
-    domain: &DomainId,
-    url: &Url,
-    now: Timestamp,
-) -> Result<Step> {
-    let body = serde_json::to_string(event).context("an event is JSON")?;
-    Ok(sql::queue(id, account, domain, url, body, now))
-}
-
-/// The step that queues a test: an integrator sees whether events arrive.
-///
-/// # Errors
-/// As [`queue`].
-pub(crate) fn queue_test(id: &EventId, domain: &Domain, now: Timestamp) -> Result<Step> {
-    let event = Event {
-        id: id.to_string(),
-        event: EventKind::Test,
-        timestamp: now.to_string(),
-        session_id: String::new(),
-        data: None,
-    };
-    let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
-    queue(id, &event, &domain.account, &domain.id, url, now)
-}
-
-/// Whom a slow answer delays: one host and port.
+/// Returns the endpoint of a URL: scheme, host and port.
 #[must_use]
 pub fn endpoint_from_url(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// What follows from an attempt, the `attempts`th that was made (1 or more). `random` varies the wait by 20 % either
-/// way, so that a thousand events that failed together do not come back together.
+/// Decides after an attempt, which was attempt number `attempts` (1 or more). `random` varies the wait by up to 20 % (jitter),
+/// so that a thousand events that failed together are not retried together.
 #[must_use]
 pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Timestamp, random: u32) -> DeliveryOutcome {
     match attempt.status {
         Some(200..=299) => return DeliveryOutcome::Delivered,
-        // "Gone": the endpoint asks us to stop.
+        // Gone: the endpoint requests no further attempts.
         Some(410) => return DeliveryOutcome::Failed,
         _ => {}
     }
@@ -164,29 +128,18 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
     DeliveryOutcome::Retry(now + SignedDuration::try_from(varied.max(asked)).unwrap_or(MAX_RETRY_DELAY))
 }
 
-/// Returns the longest wait that [`judge`] can return with this schedule. An event whose next attempt is further ahead was
-/// written by a clock that was wrong.
+/// Returns the longest wait that [`judge`] can return with this schedule. An event with a later next attempt was stored by a
+/// server with a wrong clock.
 #[must_use]
 pub fn longest_wait(schedule: &[Duration]) -> SignedDuration {
     let longest = schedule.iter().max().copied().unwrap_or_default().mul_f64(1.2);
     SignedDuration::try_from(longest).unwrap_or(SignedDuration::MAX).max(MAX_RETRY_DELAY)
 }
 
-/// The header fields that sign a body (docs/handlers.md, Events).
+/// Returns the header fields that sign a body (docs/handlers.md, Events). `sent_at` is in Unix seconds.
 #[must_use]
-pub fn signatures(id: &EventId, body: &[u8], secrets: &SigningSecrets, now: Timestamp) -> Vec<(&'static str, String)> {
-    let SigningSecrets { current, next } = secrets;
-    let sent_at = now.as_second();
-    let standard = |secret: &WebhookSecret| secret.standard_signature(id.as_str(), sent_at, body);
-    let all: Vec<_> = [Some(current), next.as_ref()].into_iter().flatten().map(standard).collect();
-    let mut fields = vec![
-        (X_SVC_SIGNATURE, current.x_svc_signature(body)),
-        (WEBHOOK_ID, id.to_string()),
-        (WEBHOOK_TIMESTAMP, sent_at.to_string()),
-        (WEBHOOK_SIGNATURE, all.join(" ")),
-    ];
-    fields.extend(next.as_ref().map(|next| (X_SVC_SIGNATURE_NEXT, next.x_svc_signature(body))));
-    fields
+pub fn signatures(id: &str, body: &[u8], secrets: &SigningSecrets, sent_at: i64) -> Vec<(&'static str, String)> {
+    sign_event(id, sent_at, body, &secrets.current, secrets.next.as_ref())
 }
 
 #[cfg(test)]

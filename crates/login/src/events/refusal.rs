@@ -1,5 +1,5 @@
-//! Why an endpoint refused a delivery, as far as its last attempt shows it, and how to mend it. Nothing is asked of the
-//! endpoint, so that looking has no effect.
+//! The reason why an endpoint refused a delivery, as far as the last attempt shows it, and how to fix it. No request is sent
+//! to the endpoint.
 
 use serde_json::{Value, json};
 use signpost_auth::diagnosis::{Mistake, mend};
@@ -7,63 +7,69 @@ use signpost_auth::diagnosis::{Mistake, mend};
 use super::attempts::{PastAttempt, fingerprints};
 use crate::domains::SigningSecrets;
 
-/// How far a receiver's clock may be from ours, as the SDKs have it.
+/// Maximum difference between the clocks of a receiver and the server that the SDKs accept, in seconds.
 const CLOCK_TOLERANCE_S: u64 = 5 * 60;
 
-/// Why an endpoint refused.
+/// The reason why an endpoint refused a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalReason {
-    /// Its own words name a known mistake.
+    /// Its response names a known mistake.
     Mistake(Mistake),
-    /// Its clock is ahead of ours by so many seconds, or behind.
+    /// Its clock is ahead of the server's by this number of seconds, or behind.
     Clock(i64),
-    /// It says that the time of the event is wrong.
+    /// Its response names the time of the event.
     Time,
-    /// It was signed with a secret that signs no more.
+    /// The attempt was signed with a secret that was replaced since.
     ReplacedSecret,
-    /// It was signed while there were two secrets.
+    /// The attempt was signed while there were two secrets.
     TwoSecrets,
-    /// It guards its forms against other sites, and takes this for one.
+    /// Its CSRF protection refused the event.
     Csrf,
-    /// It answered with a page.
+    /// It responded with an HTML page.
     Page,
-    /// It says that the signature is wrong.
+    /// Its response names the signature.
     Signature,
-    /// It does not say why.
+    /// Its response names no reason.
     Unknown,
 }
 
-/// Explains the last of these attempts, where it was refused, by what its domain signs with now.
+/// Explains the last of these attempts, if it was refused, with the current secrets of its domain.
 #[must_use]
 pub fn explain_refusal(attempts: &[PastAttempt], secrets: Option<&SigningSecrets>) -> Option<RefusalReason> {
     let last = attempts.last()?;
     let answer = last.answer.as_deref().unwrap_or_default();
-    let is_refused = matches!(last.status, Some(401 | 403));
-    if let Some(mistake) = Mistake::recognise(answer).filter(|_| last.status.is_some_and(|status| status >= 400)) {
+    if last.status.is_some_and(|status| status >= 400)
+        && let Some(mistake) = Mistake::recognise(answer)
+    {
         return Some(RefusalReason::Mistake(mistake));
     }
-    if !is_refused {
+    if !matches!(last.status, Some(401 | 403)) {
         return None;
     }
-    if let Some(ahead) = last.clock_ahead_s.filter(|ahead| ahead.unsigned_abs() > CLOCK_TOLERANCE_S) {
+    if let Some(ahead) = last.clock_ahead_s
+        && ahead.unsigned_abs() > CLOCK_TOLERANCE_S
+    {
         return Some(RefusalReason::Clock(ahead));
     }
-    let signing = secrets.map(fingerprints).unwrap_or_default();
+    let current = secrets.map(fingerprints).unwrap_or_default();
     let lower = answer.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    Some(match (last.signed_by.first(), signing.first()) {
+    Some(match (last.signed_by.first(), current.first()) {
         (Some(signed), Some(current)) if signed != current => RefusalReason::ReplacedSecret,
-        _ if says(&["csrf"]) => RefusalReason::Csrf,
-        _ if says(&["timestamp", "too old", "clock"]) => RefusalReason::Time,
+        _ if lower.contains("csrf") => RefusalReason::Csrf,
+        _ if contains_any(&lower, &["timestamp", "too old", "clock"]) => RefusalReason::Time,
         _ if last.signed_by.len() > 1 => RefusalReason::TwoSecrets,
         _ if lower.trim_start().starts_with('<') => RefusalReason::Page,
-        _ if says(&["signature", "hmac", "not authentic"]) => RefusalReason::Signature,
+        _ if contains_any(&lower, &["signature", "hmac", "not authentic"]) => RefusalReason::Signature,
         _ => RefusalReason::Unknown,
     })
 }
 
+fn contains_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
 impl RefusalReason {
-    /// A word for programs.
+    /// Returns the name for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -79,7 +85,7 @@ impl RefusalReason {
         }
     }
 
-    /// A sentence without a full stop.
+    /// Returns a sentence without a full stop.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -104,7 +110,7 @@ impl RefusalReason {
         }
     }
 
-    /// How to mend it.
+    /// Returns instructions to fix it.
     #[must_use]
     pub fn mending(&self) -> Vec<String> {
         let lines: &[&str] = match self {
@@ -127,7 +133,7 @@ impl RefusalReason {
         lines.iter().map(|&line| line.to_owned()).collect()
     }
 
-    /// For programs.
+    /// Returns name, sentence and instructions as JSON.
     #[must_use]
     pub fn to_view(&self) -> Value {
         json!({ "reason": self.code(), "text": self.text(), "mending": self.mending() })

@@ -1,23 +1,22 @@
-//! Sends events again that had all their attempts, or one whatever became of it. Of many a few hundred are written at a time,
-//! so that logins wait for none of it.
+//! Retries of failed events, or of one event in any state. Each write changes a few hundred events at most, so that logins do
+//! not wait for it.
 
 use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
+use signpost_platform::accounts::Account;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Store, Value, WriteOutcome, must, params, sql};
 
 use super::due_sql::is_free;
 use crate::ids::{DomainId, EventId};
 
-/// How many events a write sends again.
+/// Maximum events in a write.
 const PER_WRITE: u32 = 250;
-/// How many such writes one retry makes. They take some seconds, so that a request has its answer in time. What fails again
-/// meanwhile cannot keep it going.
+/// Maximum writes of a retry, which take some seconds. Events that fail again meanwhile cannot prolong it.
 const MAX_WRITES: u32 = 400;
-/// How many events one retry sends again. Where it is that many, more may be left.
+/// Maximum events of a retry. If it reaches this number, there may be more.
 pub const MOST_RETRIED: usize = (PER_WRITE * MAX_WRITES) as usize;
 
 const AGAIN: &str = "
@@ -33,63 +32,56 @@ const ONE: &str = sql!(
       RETURNING id"
 );
 
-/// Along the index of those that failed, and of these behind the last one that was sent again. What an event is, is asked
-/// once more where it is locked: another server may have sent it again meanwhile.
-const ALL: &str = sql!(
-    AGAIN,
-    " WHERE id IN (SELECT id FROM deliveries
-                   WHERE state = 'failed' AND id > $2 AND ",
-    is_free!("leased_until", "$1"),
-    " ORDER BY id LIMIT $3) AND state = 'failed'
-      RETURNING id"
-);
+/// Retries failed events after the last one that was retried, by an index of failed events. The state is checked again with
+/// the lock, because another server may have retried the event.
+macro_rules! failed {
+    ($filter:literal) => {
+        sql!(
+            AGAIN,
+            " WHERE id IN (SELECT id FROM deliveries
+                           WHERE state = 'failed'",
+            $filter,
+            " AND id > $2 AND ",
+            is_free!("leased_until", "$1"),
+            " ORDER BY id LIMIT $3) AND state = 'failed'
+              RETURNING id"
+        )
+    };
+}
 
-const OF_DOMAIN: &str = sql!(
-    AGAIN,
-    " WHERE id IN (SELECT id FROM deliveries
-                   WHERE state = 'failed' AND domain_id = $4 AND id > $2 AND ",
-    is_free!("leased_until", "$1"),
-    " ORDER BY id LIMIT $3) AND state = 'failed'
-      RETURNING id"
-);
+const ALL: &str = failed!("");
+const OF_DOMAIN: &str = failed!(" AND domain_id = $4");
+const OF_ACCOUNT: &str = failed!(" AND account = $4 AND environment = $5");
 
-const OF_ACCOUNT: &str = sql!(
-    AGAIN,
-    " WHERE id IN (SELECT id FROM deliveries
-                   WHERE state = 'failed' AND account = $4 AND environment = $5 AND id > $2 AND ",
-    is_free!("leased_until", "$1"),
-    " ORDER BY id LIMIT $3) AND state = 'failed'
-      RETURNING id"
-);
-
-/// What it asks of the database. Public for the test of how each finds its rows.
+/// The statements of a retry. Public for the test of their query plans.
 pub const RETRY_STATEMENTS: [&str; 4] = [ONE, ALL, OF_DOMAIN, OF_ACCOUNT];
 
-/// Which events are sent again.
+/// The events to retry.
 #[derive(Clone, Copy, Debug)]
 pub enum RetryChoice<'a> {
-    /// This one, whatever its state, where it is of this account or none is named.
+    /// This event in any state, if it belongs to the account or no account is given.
     One(&'a EventId, Option<&'a Account>),
-    /// All that failed.
+    /// All failed events.
     Failed,
-    /// All of a domain that failed.
+    /// All failed events of a domain.
     FailedOfDomain(&'a DomainId),
-    /// All of an account that failed.
+    /// All failed events of an account.
     FailedOfAccount(&'a Account),
 }
 
-/// Sends an event again as soon as possible, or those that failed, up to [`MOST_RETRIED`] of them; what is being sent just now is
-/// left alone. Returns how many those are. Their attempts count anew. The audit log says who did it, where there were any.
+/// Queues events for another delivery with new attempts, up to [`MOST_RETRIED`], except those that are being sent. Adds an
+/// entry to the audit log if there are any. Returns the number of events.
 ///
 /// # Errors
-/// As [`Store::write`]. What was written before it stays so.
+/// If the database is unavailable. Earlier writes of the retry stay in effect.
 pub async fn retry(store: &Store, which: RetryChoice<'_>, actor: &Actor, now: Timestamp) -> Result<usize> {
-    let (mut retried, mut reached) = (0, String::new());
+    let mut retried = 0;
+    let mut reached = String::new();
     for written in 0..MAX_WRITES {
         let (sql, params) = which.statement(&reached, now);
         let mut steps = vec![must(sql, params)];
         if written == 0 {
-            // In front: the rows are those of the last step.
+            // Before the other step, because the rows are those of the last one.
             let (object, account) = which.object();
             steps.insert(0, insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now));
         }
@@ -108,8 +100,8 @@ impl RetryChoice<'_> {
     fn statement(self, reached: &str, now: Timestamp) -> (&'static str, Vec<Value>) {
         match self {
             Self::One(id, account) => {
-                let (name, environment) =
-                    account.map_or(("", ""), |of| (&of.name, Environment::as_str(of.environment)));
+                let name = account.map_or("", |account| account.name.as_str());
+                let environment = account.map_or("", |account| account.environment.as_str());
                 (ONE, params![now, id, name, environment])
             }
             Self::Failed => (ALL, params![now, reached, PER_WRITE]),
@@ -118,7 +110,7 @@ impl RetryChoice<'_> {
         }
     }
 
-    /// On what the audit log says that it was done, and whose that is.
+    /// Returns the object of the audit entry, and its account.
     fn object(&self) -> (&str, Option<&Account>) {
         match self {
             Self::One(id, account) => (id.as_str(), *account),

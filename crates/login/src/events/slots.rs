@@ -1,33 +1,34 @@
-//! Who gets the slots of deliveries that are on their way at once: every account a share, and what nobody else wants.
-//! Pure; the delivery worker keeps it.
+//! The slots of concurrent delivery attempts, of which every account has a share and may use free ones. Pure; the delivery job
+//! holds the state.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Whose events: an environment and an account, as the rows name them, with a space between.
+/// Environment and account of events in the form of the rows, separated by a space.
 type Owner = String;
 
-/// How many attempts run at once.
+/// Maximum concurrent attempts.
 const MAX_CONCURRENT_ATTEMPTS: usize = 256;
-/// Of them to one endpoint.
+/// Maximum concurrent attempts at one endpoint.
 pub const MAX_PER_ENDPOINT: u32 = 8;
-/// An account's own share. Beyond it an account takes what is free, while so many stay spare for the others: attempts that
-/// hang for 15 s would keep these waiting for as long.
+/// Slots of each account. An account may use more if [`SPARE_SLOTS`] stay free for the others, which would otherwise wait for
+/// attempts that time out after 15 s.
 const ACCOUNT_SHARE: usize = 32;
+/// Slots that are free for accounts below their share.
 const SPARE_SLOTS: usize = 64;
-/// How many endpoints of an account are looked at in one go, of those for which something is due.
+/// Maximum endpoints of an account with due events that are examined at a time.
 pub const MAX_ENDPOINTS_PER_LOOK: u32 = 64;
 
-/// The slots, and who has them.
+/// The slots and their use.
 #[derive(Debug, Default)]
 pub struct AttemptSlots {
     running: HashMap<Owner, usize>,
-    /// Of accounts with more endpoints than are looked at in one go, the last of these: the next look begins behind it.
+    /// The last examined endpoint of accounts with more endpoints, after which the next examination starts.
     reached: HashMap<Owner, String>,
 }
 
-/// An event that is due, and for which its endpoint has a slot.
+/// A due event, for which its endpoint has a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DueDelivery {
     pub(crate) id: String,
@@ -39,16 +40,18 @@ impl AttemptSlots {
         self.running.values().sum()
     }
 
-    /// How many attempts may begin.
+    /// Returns the number of free slots.
     pub(crate) fn free(&self) -> usize {
         MAX_CONCURRENT_ATTEMPTS.saturating_sub(self.used())
     }
 
-    /// Which of the events, given oldest first, get a slot: first each account's own share of them, then the others as
-    /// far as the spare slots stay free.
+    /// Chooses the events that get a slot. `due` is sorted by age. Each account gets its share, and more if the spare slots
+    /// stay free.
     pub(crate) fn choose(&self, due: Vec<DueDelivery>) -> Vec<DueDelivery> {
-        let (mut taken, mut running) = (self.used(), self.running.clone());
-        let (mut chosen, mut beyond) = (Vec::new(), Vec::new());
+        let mut taken = self.used();
+        let mut running = self.running.clone();
+        let mut chosen = Vec::new();
+        let mut beyond = Vec::new();
         for due in due {
             let own = running.entry(due.owner.clone()).or_default();
             if *own >= ACCOUNT_SHARE {
@@ -63,8 +66,8 @@ impl AttemptSlots {
         chosen
     }
 
-    /// For the look at what is due, a list of `[owner, "full", ""]` for those who get no slot now, and of
-    /// `[owner, "", endpoint]` for those of whom it begins behind an endpoint.
+    /// Returns the parameter of the statement that selects due events: a JSON list of `[owner, "full", ""]` for accounts
+    /// without a free slot, and of `[owner, "", endpoint]` for accounts whose examination starts after an endpoint.
     pub(crate) fn known(&self) -> String {
         let full = self.running.keys().filter(|owner| self.is_full(owner)).map(|owner| [owner, "full", ""]);
         let reached = self.reached.iter().filter(|(owner, _)| !self.is_full(owner));
@@ -72,15 +75,15 @@ impl AttemptSlots {
         full.chain(reached).map(Value::from_iter).collect::<Value>().to_string()
     }
 
-    /// Whether an account gets no slot now.
+    /// Returns whether an account has no free slot.
     fn is_full(&self, owner: &str) -> bool {
         self.used() >= MAX_CONCURRENT_ATTEMPTS - SPARE_SLOTS
             && self.running.get(owner).is_some_and(|own| *own >= ACCOUNT_SHARE)
     }
 
-    /// How far the look came with those of whom there was more to look at. With whom it passed over, it goes on where it
-    /// was: else their first endpoints would get every slot. Says whether some endpoints of those who get slots were not
-    /// looked at: behind where it came to, or before where it began.
+    /// Records the last examined endpoints of accounts with more endpoints. Skipped accounts keep their position, because
+    /// otherwise their first endpoints would get all slots. Returns whether some endpoints of accounts with free slots were
+    /// not examined, after the last one or before the first one.
     #[must_use]
     pub(crate) fn reached(&mut self, reached: HashMap<Owner, String>) -> bool {
         let was_halfway = self.is_halfway();
@@ -95,12 +98,12 @@ impl AttemptSlots {
         self.reached.keys().any(|owner| !self.is_full(owner))
     }
 
-    /// An attempt begins.
+    /// Records the start of an attempt.
     pub(crate) fn begin(&mut self, owner: Owner) {
         *self.running.entry(owner).or_default() += 1;
     }
 
-    /// An attempt is over.
+    /// Records the end of an attempt.
     pub(crate) fn end(&mut self, owner: &str) {
         if let Some(running) = self.running.get_mut(owner) {
             *running -= 1;

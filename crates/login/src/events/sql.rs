@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::Value;
+use signpost_auth::Event;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{Row, Step, Store, Stored, WriteOutcome, must, params, step};
 use url::Url;
@@ -16,7 +17,7 @@ use crate::ids::{DomainId, EventId};
 
 pub use super::due_sql::{CLAIM, DUE, NEXT};
 
-/// Names the lease: an attempt that outlived it has no say any more. `NOT IN` leads along the primary key, as above.
+/// Compares the lease, so that an attempt that outlived it changes nothing. `NOT IN` makes the planner use the primary key.
 /// Public for the test that counts its steps.
 pub const END: &str = "
     UPDATE deliveries
@@ -24,7 +25,7 @@ pub const END: &str = "
         last_answer = $8, past_attempts = $9, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
     WHERE id = $6 AND leased_until = $7 AND state NOT IN ('delivered', 'failed')";
 
-/// The same for many that wait, which are known by `$6`.
+/// Ends a batch of attempts, and returns the IDs, which are `$6`.
 const END_MANY: &str = "
     UPDATE deliveries
     SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
@@ -47,59 +48,62 @@ const WAITING: &str = "
 const WAITING_UP_TO: &str =
     "SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE state || '' = 'pending' LIMIT $1) AS found";
 
-/// When there is something to do.
+/// The times of the next attempts.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming {
     /// Whether an event is ready for an attempt.
     pub is_ready: bool,
-    /// When the first wait for a further attempt is over.
+    /// The first end of a wait for a further attempt.
     pub backoff_until: Option<Timestamp>,
-    /// When the last one is.
+    /// The last end of a wait for a further attempt.
     pub last_backoff_until: Option<Timestamp>,
 }
 
-/// What was taken.
+/// Leased deliveries.
 #[derive(Debug)]
 pub struct Claim {
-    /// It, oldest first where one server takes.
+    /// The deliveries, oldest first if there is only one server.
     pub taken: Vec<ClaimedDelivery>,
-    /// Whether another look may find more.
+    /// Due events that may be left.
     pub more: MoreDue,
 }
 
-/// What is due and was not taken.
+/// Due events that were not leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoreDue {
-    /// Nothing that has a place.
+    /// None that has a slot.
     None,
-    /// Perhaps something for endpoints that were not looked at.
+    /// Events for endpoints that were not examined.
     NotLookedAt,
-    /// What was chosen and another server may have taken first.
+    /// Chosen events, which another server may have leased first.
     Chosen,
 }
 
-/// An attempt that ended, to be remembered.
+/// The end of an attempt.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct EndedAttempt<'a> {
     pub id: &'a str,
     pub leased_until: Timestamp,
     pub attempt: &'a Attempt,
-    /// All that are stored, this one included.
+    /// All stored attempts, including this one.
     pub past_attempts: String,
     pub outcome: DeliveryOutcome,
     pub now: Timestamp,
 }
 
-/// The step that queues a body.
-pub(crate) fn queue(
+/// Returns the step that queues an event, for the write of its cause.
+///
+/// # Errors
+/// If the event cannot be serialized, which does not happen.
+pub fn queue(
     id: &EventId,
+    event: &Event,
     account: &Account,
     domain: &DomainId,
     url: &Url,
-    body: String,
     now: Timestamp,
-) -> Step {
+) -> Result<Step> {
     let row = DeliveryRow {
         id: id.clone(),
         account: account.name.clone(),
@@ -107,7 +111,7 @@ pub(crate) fn queue(
         domain_id: domain.clone(),
         url: url.to_string(),
         endpoint: endpoint_from_url(url),
-        body,
+        body: serde_json::to_string(event).context("an event is JSON")?,
         state: "pending".to_owned(),
         attempts: 0,
         created_at: now,
@@ -118,13 +122,13 @@ pub(crate) fn queue(
         last_answer: None,
         past_attempts: None,
     };
-    must(DeliveryRow::INSERT, row.params())
+    Ok(must(DeliveryRow::INSERT, row.params()))
 }
 
-/// When there is something to do.
+/// Returns the times of the next attempts.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
     let row = store.read_one(NEXT, params![now]).await?.context("it is one row")?;
     Ok(Upcoming {
@@ -134,60 +138,62 @@ pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
     })
 }
 
-/// Returns the time of this many milliseconds since 1970, or the first or last time that there is. A time that no server
-/// stores must stop no other delivery.
+/// Returns the time for milliseconds since 1970, or the minimum or maximum time. An invalid time in one row must not stop other
+/// deliveries.
 fn nearest_time(millis: i64) -> Timestamp {
     let outside = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(millis).unwrap_or(outside)
 }
 
-/// How many events wait, and since when the oldest does.
+/// Returns the number of pending events, and the creation time of the oldest.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn count_waiting(store: &Store) -> Result<(i64, Option<Timestamp>)> {
     let row = store.read_one(WAITING, params![]).await?.context("COUNT is one row")?;
     Ok((row.int(0)?, row.opt_time(1)?))
 }
 
-/// How many events wait, counted no further than `most`: of many it takes no longer than of few.
+/// Returns the number of pending events, at most `max`, in a time that does not depend on their number.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_waiting_up_to(store: &Store, most: u32) -> Result<u32> {
-    let row = store.read_one(WAITING_UP_TO, params![most]).await?.context("COUNT is one row")?;
-    Ok(u32::try_from(row.int(0)?)?)
+/// If the database cannot be read.
+pub async fn count_waiting_up_to(store: &Store, max: u32) -> Result<u32> {
+    Ok(u32::try_from(store.count(WAITING_UP_TO, params![max]).await?)?)
 }
 
-/// Makes events ready whose wait is over, the first `most` of them. Returns how many those were.
+/// Makes the first `max` events ready whose wait has ended. Returns the number of events.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn make_ready(store: &Store, now: Timestamp, most: u32) -> Result<usize> {
-    Ok(store.claim(READY, READY_SHARED, params![now, most]).await?.len())
+/// If the database is unavailable.
+pub async fn make_ready(store: &Store, now: Timestamp, max: u32) -> Result<usize> {
+    Ok(store.claim(READY, READY_SHARED, params![now, max]).await?.len())
 }
 
-/// Makes events ready that wait until after `latest`, the last `most` of them. Returns how many those were.
+/// Makes the last `max` events ready that wait until after `latest`. Returns the number of events.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn make_ready_beyond(store: &Store, latest: Timestamp, now: Timestamp, most: u32) -> Result<usize> {
-    Ok(store.claim(READY_TOO_FAR, READY_TOO_FAR_SHARED, params![now, most, latest]).await?.len())
+/// If the database is unavailable.
+pub async fn make_ready_beyond(store: &Store, latest: Timestamp, now: Timestamp, max: u32) -> Result<usize> {
+    Ok(store.claim(READY_TOO_FAR, READY_TOO_FAR_SHARED, params![now, max, latest]).await?.len())
 }
 
-/// Takes deliveries that are due until `leased_until`, as far as `slots` go.
+/// Leases due deliveries until `leased_until`, at most as many as there are free slots.
 ///
 /// # Errors
-/// As [`Store::read`] and [`Store::write`].
+/// If the database is unavailable, or a row cannot be identified.
 pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots: &mut AttemptSlots) -> Result<Claim> {
-    let most = u32::try_from(slots.free())?;
-    let params = params![now, MAX_PER_ENDPOINT, most, MAX_ENDPOINTS_PER_LOOK, slots.known()];
-    let (mut due, mut reached) = (Vec::new(), HashMap::new());
+    let free = u32::try_from(slots.free())?;
+    let params = params![now, MAX_PER_ENDPOINT, free, MAX_ENDPOINTS_PER_LOOK, slots.known()];
+    let mut due = Vec::new();
+    let mut reached = HashMap::new();
     for row in store.pick(DUE, DUE_SHARED, params).await? {
         let owner = row.text(0)?.to_owned();
         match (row.opt_text(1)?, row.opt_text(2)?) {
             (Some(id), _) => due.push(DueDelivery { id: id.to_owned(), owner }),
-            (None, endpoint) => drop(reached.insert(owner, endpoint.unwrap_or_default().to_owned())),
+            (None, endpoint) => {
+                reached.insert(owner, endpoint.unwrap_or_default().to_owned());
+            }
         }
     }
     let is_more = slots.reached(reached);
@@ -201,11 +207,11 @@ pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots
     Ok(Claim { taken: rows.iter().map(read_claimed).collect::<Result<_>>()?, more: MoreDue::Chosen })
 }
 
-/// Remembers how an attempt ended, and with it what `judged` says of the endpoint, whose rows it gives. `None` where
-/// its lease was over.
+/// Records the end of an attempt, in one write with the steps of `judged` about its endpoint. Returns the rows of the last
+/// step, or `None` if the lease of the attempt has ended.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Step>) -> Result<Option<Vec<Row>>> {
     let EndedAttempt { id, leased_until, attempt, past_attempts, outcome, now } = ended;
     let (state, next, ended_at) = match outcome {
@@ -217,28 +223,28 @@ pub async fn end_attempt(store: &Store, ended: EndedAttempt<'_>, judged: Vec<Ste
     let error = attempt.error.as_ref();
     let answer = attempt.answer.as_ref();
     let params = params![state, next, ended_at, status, error, id, leased_until, answer, past_attempts];
-    let steps: Vec<Step> = [must(END, params).alike(END_MANY, 5)].into_iter().chain(judged).collect();
+    let steps: Vec<Step> = [must(END, params).batched(END_MANY, 5)].into_iter().chain(judged).collect();
     match store.write(steps).await? {
         WriteOutcome::Committed(rows) => Ok(Some(rows)),
         WriteOutcome::Refused(_) => Ok(None),
     }
 }
 
-/// Ends the leases of a process that is gone. Only for a database that this process has for itself.
+/// Ends the leases of a previous process. Only for a database that no other process uses.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn free_leases(store: &Store) -> Result<()> {
     store.write([step(FREE, params![])]).await?;
     Ok(())
 }
 
-/// What leads to the row must be readable; what else is wrong with it is wrong with this delivery alone.
+/// Parses a leased row. Only the columns that identify it must be valid; other errors affect this delivery alone.
 fn read_claimed(row: &Row) -> Result<ClaimedDelivery> {
     let attempts = row.int(5).and_then(|attempts| u32::try_from(attempts).context("deliveries.attempts"));
     let (attempts, delivery) = match attempts {
         Ok(attempts) => (attempts, read_delivery(row)),
-        // Nobody knows how many there may still be: this is the last.
+        // The number of attempts is unknown: this is the last one.
         Err(error) => (u32::MAX, Err(error)),
     };
     let owner = format!("{} {}", row.text(2)?, row.text(6)?);

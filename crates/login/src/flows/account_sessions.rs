@@ -1,7 +1,7 @@
-//! Sessions that the login host opens for itself: to log in at an account page, to add a key there, and to answer a client.
-//! Of a login at an account page nobody else is told; that a key was added, the domain's integrator is told.
+//! Sessions that the login host creates for itself: to log in at an account page, to add a key there, and to answer an OpenID
+//! Connect client. The domain's integrator gets no event for a login at an account page.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
@@ -10,10 +10,11 @@ use signpost_store::{Step, Store, random};
 use url::Url;
 
 use crate::browser_sessions;
-use crate::domains::{self, Domain, Usable};
+use crate::domains::Domain;
 use crate::error::Error;
 use crate::flows::addresses::{hosted_url_at, make_hosted_url};
-use crate::flows::page::find_page;
+use crate::flows::lookup::unusable_reason;
+use crate::flows::page::find_page_session;
 use crate::flows::sign_in::SignedInUser;
 use crate::flows::submit::complete_login;
 use crate::ids::UserId;
@@ -23,66 +24,72 @@ use crate::sessions::{
     REFRESH_WINDOW, Requester, Session, SessionEntropy, SessionOptions, can_log_in, sql, takes_numbers,
 };
 
-/// What a session of the login host is for.
+/// The purpose of a session of the login host.
 #[derive(Clone, Debug)]
 pub enum AccountErrand {
-    /// Somebody logs in, and goes back to where these say, if they say so.
+    /// A login, with the metadata that contain the return path, if there is one.
     LogIn(Option<Metadata>),
     /// This user, who is signed in at the account pages, adds a key.
     AddOwnKey(Box<SignedInUser>),
     /// This user of the domain adds a key by a link from an operator.
     AddKey(UserId),
-    /// Somebody logs in, or creates an account, for an application that asked by the standard protocol.
+    /// A login or a registration for an OpenID Connect client.
     AnswerClient(Mode, AskingApplication),
 }
 
-/// A page that an operator hands to a person.
+/// A page whose link an operator hands over.
 #[derive(Clone, Debug)]
 pub struct LinkPage {
-    /// The address with the secret that opens the page in its fragment, which browsers send to no server and which no preview
-    /// of the link brings.
+    /// The URL with the claim secret in its fragment, which browsers do not send to servers, and previews of links do not use.
     pub page_url: String,
-    /// The last moment at which it can be opened for the first time.
+    /// The last time at which the page can be opened for the first time.
     pub open_before: Timestamp,
 }
 
-/// Opens a session on the login page, for the browser of the account page that asks: the page is that browser's from the
-/// start. Somebody else who is sent there must neither log in for it nor add a key to its account.
+/// The browser that requests a session of the login host.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct AccountBrowser<'a> {
+    pub page_cookie: &'a CookieSecret,
+    pub user_agent: Option<&'a str>,
+}
+
+/// Creates a session on the login page, in one write with the steps of `with`. The page belongs to the browser from the start,
+/// so that another user cannot log in for it or add a key to its account.
 ///
 /// # Errors
-/// Where nobody can log in at the domain, or no session may be opened there.
+/// If the domain has no login method, no session may be created on it, or one of the steps is refused.
 pub async fn open_account_session(
     service: &LoginService,
     domain: &Domain,
     errand: AccountErrand,
-    requester: Requester,
-    page: &CookieSecret,
+    browser: AccountBrowser<'_>,
+    with: impl FnOnce(&Session) -> Vec<Step>,
 ) -> Result<Session, Error> {
-    let name = || domain.name.to_string();
-    let must_be_verified = service.settings.require_verified_domains && !domain.account.is_server();
-    let usable = domains::sql::find_usable(&service.store, &domain.account, &domain.name, must_be_verified).await?;
-    if !matches!(usable, Usable::Yes(_)) {
-        return Err(Error::DomainNotRegistered(name()));
+    if unusable_reason(service, domain).await?.is_some() {
+        return Err(Error::DomainNotRegistered(domain.name.to_string()));
     }
     let hosted_url = make_hosted_url(service, &domain.account, errand.mode())?;
-    let guard = errand.guard();
-    let new = errand.into_session(domain, hosted_url, requester);
+    let mut steps = errand.guard();
+    let new = errand.into_session(domain, hosted_url, Requester::of_user_agent(browser.user_agent));
     let methods = service.supported_methods(domain.account.environment);
     if new.page.as_ref().is_some_and(|terms| !can_log_in(domain, terms, &methods)) {
-        return Err(Error::NoLoginMethod(name()));
+        return Err(Error::NoLoginMethod(domain.name.to_string()));
     }
     let entropy = SessionEntropy::draw();
-    let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy).owned_by(page);
-    let inserted = sql::insert(&service.store, session.clone(), None, guard).await;
-    inserted.map_err(|error| error.on_conflict(Error::DomainNotRegistered(name())))?;
+    let session = Session::open(domain, new, service.settings.session_ttl, service.clock.now(), entropy);
+    let session = session.owned_by(browser.page_cookie);
+    steps.extend(with(&session));
+    let inserted = sql::insert(&service.store, session.clone(), None, steps).await;
+    inserted.map_err(|error| error.on_conflict(Error::DomainNotRegistered(domain.name.to_string())))?;
     service.metrics.session(domain.account.environment, "created");
     Ok(session)
 }
 
-/// Opens one whose page an operator hands to somebody, at a server that people reach by this address.
+/// Creates a session whose page an operator hands over, for a server at this public address.
 ///
 /// # Errors
-/// Where the address is none for a live domain, or as [`Store::write`].
+/// If the address is not allowed for a live domain, the domain was deleted, or the database is unavailable.
 pub async fn open_by_hand(
     store: &Store,
     domain: &Domain,
@@ -90,9 +97,9 @@ pub async fn open_by_hand(
     public_address: &str,
     now: Timestamp,
 ) -> Result<LinkPage> {
-    let is_plain = domain.account.environment == Environment::Live && !domain.account.is_server();
-    anyhow::ensure!(
-        !is_plain || public_address.starts_with("https:"),
+    let requires_https = domain.account.environment == Environment::Live && !domain.account.is_server();
+    ensure!(
+        !requires_https || public_address.starts_with("https:"),
         "live sessions need an https --public-url, and the server runs at {public_address}"
     );
     let hosted_url = hosted_url_at(public_address, domain.account.environment, errand.mode())?;
@@ -108,23 +115,25 @@ pub async fn open_by_hand(
     Ok(LinkPage { page_url, open_before })
 }
 
-/// Completes one with what the browser brought back. The session must be of this domain, and one that the login host opened
-/// for this purpose.
+/// Completes a session that the login host created on this domain for this purpose.
 ///
 /// # Errors
-/// Where it is not, the code is wrong, or the session is over.
+/// [`Error::SessionNotFound`] for any other session, and an error if the code is wrong or the session is not pending.
 pub async fn complete_account_session(
     service: &LoginService,
     domain: &Domain,
     purpose: PagePurpose,
     (id, code): (&str, &str),
 ) -> Result<Session, Error> {
-    let found = find_page(service, domain.account.environment, id).await?;
-    let is_ours = |session: &Session| {
-        session.domain_id == domain.id && session.page.as_ref().is_some_and(|page| page.terms.purpose == purpose)
-    };
-    let (session, _) = found.filter(|(session, _)| is_ours(session)).ok_or(Error::SessionNotFound)?;
-    complete_login(service, session, code, None).await
+    match find_page_session(service, domain.account.environment, id).await? {
+        Some(session)
+            if session.domain_id == domain.id
+                && session.page.as_ref().is_some_and(|page| page.terms.purpose == purpose) =>
+        {
+            complete_login(service, session, code, None).await
+        }
+        _ => Err(Error::SessionNotFound),
+    }
 }
 
 impl AccountErrand {
@@ -152,7 +161,8 @@ impl AccountErrand {
     }
 
     fn into_session(self, domain: &Domain, hosted_url: Url, requester: Requester) -> NewSession {
-        let (mode, purpose) = (self.mode(), self.purpose());
+        let mode = self.mode();
+        let purpose = self.purpose();
         let (link, metadata, application) = match self {
             Self::LogIn(back) => (None, back, None),
             Self::AnswerClient(_, application) => (None, None, Some(application)),

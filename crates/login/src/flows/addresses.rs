@@ -1,4 +1,4 @@
-//! Where the service itself takes answers.
+//! URLs at which the service itself accepts answers.
 
 use anyhow::Context;
 use signpost_auth::Mode;
@@ -8,11 +8,11 @@ use url::Url;
 use crate::error::Error;
 use crate::service::LoginService;
 
-/// Where wallets of a mode post: where their people reach the service. In live never in clear text, but for the server's
-/// own domain on its own machine.
+/// Returns the URL of the hosted handler of a mode, at the public address. Live sessions require https, except those of the
+/// server's own domain on its own machine.
 ///
 /// # Errors
-/// [`Error::InsecurePublicUrl`], or where the server's own address is no URL, which a server that started has checked.
+/// [`Error::InsecurePublicUrl`], or an internal error if the public address is not a URL, which is checked at the start.
 pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: Mode) -> Result<Url, Error> {
     let address = &service.public_address;
     let environment = account.environment;
@@ -23,10 +23,10 @@ pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: M
     Ok(hosted_url_at(address, environment, mode)?)
 }
 
-/// The same at a public address, whatever is allowed there.
+/// Returns the URL of the hosted handler of a mode, at this public address, without a check for https.
 ///
 /// # Errors
-/// Where that is no URL.
+/// If the address is not a URL.
 pub(crate) fn hosted_url_at(address: &str, environment: Environment, mode: Mode) -> anyhow::Result<Url> {
     let text = format!("{address}{}/hosted/{mode}", environment.path());
     text.parse().with_context(|| format!("{text} is no address"))

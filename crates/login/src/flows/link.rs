@@ -1,11 +1,10 @@
-//! Links: what the integrator must have done before one is opened, and what the owner of its page says of the key that
-//! answered.
+//! Links: the requirements for their creation, and the decision of the page's owner about the key that answered.
 
-use signpost_store::{WriteError, random};
+use signpost_store::random;
 
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::flows::lookup::{lost_race, refused};
+use crate::flows::lookup::refused;
 use crate::ids::UserId;
 use crate::service::LoginService;
 use crate::sessions::{PageLink, RECENT_LOGIN, Session, link_sql};
@@ -31,37 +30,27 @@ pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &User
     Ok(PageLink::new(user.id, used_last.map(|own| own.id)))
 }
 
-/// Confirms that the key which answered a link is the page owner's. Returns the session as it is then.
+/// Confirms that the key which answered a link belongs to the owner of the page. Returns the session after the write.
 ///
 /// # Errors
-/// Where no answer waits for that any more.
+/// If no answer waits for confirmation.
 pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Session, Error> {
     let now = service.clock.now();
     session.check_pending(now).map_err(|refusal| refused(refusal, &session, service))?;
-    match link_sql::confirm(&service.store, &session, now).await {
-        Ok(()) => service.session_changed(&session.id),
-        Err(WriteError::Conflict) => return Err(lost_race(service, &session).await),
-        Err(WriteError::Internal(error)) => return Err(error.into()),
-    }
-    read_again(service, &session).await
+    let confirmed = link_sql::confirm(&service.store, &session, now).await?;
+    service.session_changed(&session.id);
+    Ok(confirmed)
 }
 
-/// Drops the answer of a key that is not the page owner's, with a new code. Returns the session as it is then.
+/// Drops the answer of a key that does not belong to the owner of the page, and replaces the code. Returns the session after
+/// the write.
 ///
 /// # Errors
-/// Where no answer waits for that any more.
+/// If no answer waits for confirmation.
 pub async fn decline_link(service: &LoginService, session: Session) -> Result<Session, Error> {
     let declined = session.clone().decline_answer(service.settings.session_ttl, service.clock.now(), random());
     let declined = declined.map_err(|refusal| refused(refusal, &session, service))?;
-    match link_sql::decline(&service.store, &declined, &session.challenge).await {
-        Ok(()) => service.session_changed(&session.id),
-        Err(WriteError::Conflict) => return Err(lost_race(service, &session).await),
-        Err(WriteError::Internal(error)) => return Err(error.into()),
-    }
-    read_again(service, &session).await
-}
-
-async fn read_again(service: &LoginService, session: &Session) -> Result<Session, Error> {
-    let found = crate::sessions::sql::find(&service.store, &session.account, &session.id).await?;
-    found.ok_or(Error::SessionNotFound)
+    let declined = link_sql::decline(&service.store, &declined, &session.challenge).await?;
+    service.session_changed(&session.id);
+    Ok(declined)
 }

@@ -1,19 +1,24 @@
-//! Finds a session or a domain, or says why not.
+//! Finds sessions and domains, or returns the error that explains why there is none.
 
+use signpost_auth::DomainName;
 use signpost_platform::accounts::Account;
 
-use crate::domains::{self, Domain, KnownDomain};
+use crate::domains::{self, CachedDomain, Domain};
 use crate::error::Error;
 use crate::ids::{DomainId, SessionId};
 use crate::service::LoginService;
-use crate::sessions::{self, AnswerRefusal, Session, SessionState};
+use crate::sessions::{self, AnswerRefusal, Session};
 
+/// Returns the readable session of an account.
 pub(crate) async fn find_session(service: &LoginService, account: &Account, id: &str) -> Result<Session, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
-    let session = sessions::sql::find(&service.store, account, &id).await?;
-    session.filter(|session| session.is_readable(service.clock.now())).ok_or(Error::SessionNotFound)
+    match sessions::sql::find(&service.store, account, &id).await? {
+        Some(session) if session.is_readable(service.clock.now()) => Ok(session),
+        _ => Err(Error::SessionNotFound),
+    }
 }
 
+/// Returns the error for a refusal by the rules of a session.
 pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, service: &LoginService) -> Error {
     match refusal {
         AnswerRefusal::Stale => Error::TimestampOutOfRange { server_time: service.clock.now() },
@@ -29,39 +34,51 @@ pub(crate) fn refused(refusal: AnswerRefusal, session: &Session, service: &Login
     }
 }
 
-/// The row changed between reading and writing: what it is now says who was first.
-pub(crate) async fn lost_race(service: &LoginService, session: &Session) -> Error {
-    match sessions::sql::find(&service.store, &session.account, &session.id).await {
-        Ok(Some(session)) if session.is_answered() => Error::SessionAlreadyAuthenticated,
-        Ok(Some(Session { state: SessionState::Cancelled { .. }, .. })) => {
-            Error::SessionCancelled { id: session.id.to_string() }
-        }
-        Ok(Some(_)) => Error::ChallengeNotFound,
-        Ok(None) => Error::SessionNotFound,
-        Err(error) => error.into(),
+/// Returns the domain of a session, or `None` if it was deleted. Uses the cache if this server is notified of changes.
+pub(crate) async fn domain_for_session(service: &LoginService, session: &Session) -> anyhow::Result<Option<Domain>> {
+    match cached_domain(service, session) {
+        Some(domain) if !domain.may_be_outdated() => Ok(Some((*domain).clone())),
+        _ => domains::sql::find(&service.store, &session.account, &session.domain_id).await,
     }
 }
 
-/// The domain of a session, as it was a moment ago where changes since would have been heard of; `None` where it is gone.
-pub(crate) async fn find_domain_of(service: &LoginService, session: &Session) -> anyhow::Result<Option<Domain>> {
-    match find_kept(service, session).filter(|kept| kept.as_of.is_none()) {
-        Some(kept) => Ok(Some((*kept.domain).clone())),
-        None => domains::sql::find(&service.store, &session.account, &session.domain_id).await,
-    }
+/// Returns the domain of a session if it is in the cache. A domain that may be outdated must not be the reason of an error.
+pub(crate) fn cached_domain(service: &LoginService, session: &Session) -> Option<CachedDomain> {
+    service.domains.get(&session.account, &session.challenge.domain, &session.domain_id)
 }
 
-/// The domain of a session as it is kept in memory, for a write that names its state. None is no reason to refuse.
-pub(crate) fn find_known_domain(service: &LoginService, session: &Session) -> Option<KnownDomain> {
-    let version = service.store.watched_version()?;
-    find_kept(service, session).filter(|kept| kept.as_of == Some(version))
-}
-
-fn find_kept(service: &LoginService, session: &Session) -> Option<KnownDomain> {
-    let key = (session.account.clone(), session.challenge.domain.clone());
-    service.domains.get(&key).filter(|kept| kept.domain.id == session.domain_id)
-}
-
+/// Returns the account's domain with this ID.
 pub(crate) async fn find_domain(service: &LoginService, account: &Account, id: &str) -> Result<Domain, Error> {
     let id = DomainId::parse(id).ok_or(Error::DomainNotFound)?;
     domains::sql::find(&service.store, account, &id).await?.ok_or(Error::DomainNotFound)
+}
+
+/// Returns the account's domain with this name if sessions may be created on it.
+///
+/// # Errors
+/// [`Error::DomainNotRegistered`] or [`Error::DomainNotVerified`].
+pub(crate) async fn find_usable_domain(
+    service: &LoginService,
+    account: &Account,
+    name: &DomainName,
+) -> Result<Domain, Error> {
+    let Some(domain) = domains::sql::find_by_name(&service.store, account, name).await? else {
+        return Err(Error::DomainNotRegistered(name.to_string()));
+    };
+    match unusable_reason(service, &domain).await? {
+        None => Ok(domain),
+        Some(reason) => Err(Error::DomainNotVerified { domain: name.to_string(), reason }),
+    }
+}
+
+/// Returns the reason why no session may be created on a domain, if there is one.
+pub(crate) async fn unusable_reason(service: &LoginService, domain: &Domain) -> anyhow::Result<Option<&'static str>> {
+    if domain.verified_at.is_some() {
+        return Ok(None);
+    }
+    if service.settings.require_verified_domains && !domain.account.is_server() {
+        return Ok(Some("this server creates sessions for verified domains only"));
+    }
+    let is_claimed = domains::sql::is_claimed(&service.store, domain).await?;
+    Ok(is_claimed.then_some("another account has verified this name or a related one"))
 }

@@ -1,64 +1,77 @@
-//! What the service's own page asks of a session: to own it, to renew its code, to change what it is for, to end it.
+//! The actions of a page of the service on its session: claim it, renew its code, change its mode, cancel it.
 
 use std::sync::Arc;
 
 use signpost_auth::Mode;
 use signpost_platform::accounts::Environment;
+use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::web::problem::Problem;
-use signpost_store::{WriteError, random};
+use signpost_store::random;
 
 use crate::domains::Domain;
 use crate::error::Error;
-use crate::flows::lookup::{find_domain_of, refused};
-use crate::flows::notices::leave_notice;
+use crate::flows::changes::{cancel_session, record_notice};
+use crate::flows::lookup::{domain_for_session, refused};
 use crate::flows::page_answers::switch;
 use crate::ids::SessionId;
 use crate::service::LoginService;
-use crate::sessions::{NoticeReason, PageOwner, Renewal, Session, SessionState, page_sql, sql};
-use signpost_platform::pages::cookie::CookieSecret;
+use crate::sessions::{NoticeReason, PageOwner, Renewal, Session, SessionState, SessionWriteError, page_sql, sql};
 
-/// How often who lost to another looks again.
+/// Maximum attempts at a write that loses to concurrent writes.
 const MAX_ATTEMPTS: usize = 100;
 
-/// A session that has a page, and its domain; `None` where the id is nobody's, or the session is over for long.
+/// Returns the readable session with this ID and its domain, if it has a page.
 ///
 /// # Errors
-/// As [`sql::find_in_any_account`].
+/// If the database cannot be read.
 pub async fn find_page(
     service: &LoginService,
     environment: Environment,
     id: &str,
 ) -> Result<Option<(Session, Domain)>, Error> {
-    let Some(id) = SessionId::parse(id) else { return Ok(None) };
-    let session = service.find_session_in_any_account(environment, &id).await?.map(Arc::unwrap_or_clone);
-    let has_page = |session: &Session| session.page.is_some() && session.is_readable(service.clock.now());
-    let Some(session) = session.filter(has_page) else { return Ok(None) };
-    Ok(find_domain_of(service, &session).await?.map(|domain| (session, domain)))
+    let Some(session) = find_page_session(service, environment, id).await? else { return Ok(None) };
+    let Some(domain) = domain_for_session(service, &session).await? else { return Ok(None) };
+    Ok(Some((session, domain)))
 }
 
-/// Makes the browser with this cookie the owner of a page that has none, and returns the session as it is then, whoever
-/// owns it.
+/// Returns the readable session with this ID, if it has a page.
+pub(super) async fn find_page_session(
+    service: &LoginService,
+    environment: Environment,
+    id: &str,
+) -> Result<Option<Session>, Error> {
+    let Some(id) = SessionId::parse(id) else { return Ok(None) };
+    let Some(session) = service.sessions.find(environment, &id).await? else { return Ok(None) };
+    if session.page.is_none() || !session.is_readable(service.clock.now()) {
+        return Ok(None);
+    }
+    Ok(Some(Arc::unwrap_or_clone(session)))
+}
+
+/// Makes the browser with this cookie the owner of the page, if it has none. Returns the session with its owner.
 ///
 /// # Errors
-/// As [`page_sql::claim`].
+/// If the session was deleted, or the database cannot be written.
 pub async fn claim_page(service: &LoginService, session: Session, cookie: &CookieSecret) -> Result<Session, Error> {
     if session.page_owner().is_some() {
         return Ok(session);
     }
     let owner = PageOwner::new(cookie, &session.id);
-    match page_sql::claim(&service.store, &session.id, &owner).await {
-        Ok(()) => service.session_changed(&session.id),
-        Err(WriteError::Conflict) => {}
-        Err(WriteError::Internal(error)) => return Err(error.into()),
+    match page_sql::claim(&service.store, &session, &owner).await {
+        Ok(claimed) => {
+            service.session_changed(&session.id);
+            Ok(claimed)
+        }
+        Err(SessionWriteError::Changed(Some(current))) => Ok(*current),
+        Err(error) => Err(error.into()),
     }
-    read_again(service, &session).await
 }
 
-/// Replaces a page's code: by itself where that is due, or because the person asked for it. Returns the session as it is
-/// then, which another renewal may have made it.
+/// Replaces the code of a page, for an automatic renewal only if that is due. Returns the session, which a concurrent renewal
+/// may have changed.
 ///
 /// # Errors
-/// Where the person asks for a code of a session that was answered, cancelled, or is over for too long.
+/// If the session was answered or cancelled, or expired too long ago.
 pub async fn renew_page(service: &LoginService, session: Session, renewal: Renewal) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
@@ -73,62 +86,58 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
                 service.session_changed(&renewed.id);
                 return Ok(renewed);
             }
-            Err(WriteError::Conflict) => session = read_again(service, &session).await?,
-            Err(WriteError::Internal(error)) => return Err(error.into()),
+            Err(SessionWriteError::Changed(Some(current))) => session = *current,
+            Err(error) => return Err(error.into()),
         }
     }
     Err(Problem::Unavailable("too many concurrent renewals of this session".to_owned()).into())
 }
 
-/// Changes what a page is for, because its person said so. Where no account may be created, the page says so and goes on
-/// as it was.
+/// Changes the mode of a page on request of its user. If registration is closed, the mode stays the same and the page gets a
+/// notice.
 ///
 /// # Errors
-/// Where the session was answered, cancelled, or is over for too long.
+/// If the session was answered or cancelled, or expired too long ago.
 pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
-        // A link stays one: whoever leaves it out could have an account with the key that was to join theirs.
+        // A link keeps its mode: otherwise the key that answers could get an account of its own.
         if session.challenge.mode == mode || [session.challenge.mode, mode].contains(&Mode::Link) {
             return Ok(session);
         }
-        let domain = find_domain_of(service, &session).await?.ok_or(Error::SessionNotFound)?;
+        let domain = domain_for_session(service, &session).await?.ok_or(Error::SessionNotFound)?;
         if mode == Mode::Register && !session.may_register(&domain) {
-            leave_notice(service, &session, NoticeReason::Closed).await?;
-            return read_again(service, &session).await;
+            record_notice(service, &session, NoticeReason::Closed).await?;
+            return sql::find(&service.store, &session.account, &session.id).await?.ok_or(Error::SessionNotFound);
         }
-        match switch(service, session.clone(), mode, None).await {
-            // Another code came first: this one is changed then.
-            Err(Error::ChallengeNotFound) => session = read_again(service, &session).await?,
-            other => return other,
+        let switched = switch(service, &session, mode, None)?;
+        match sql::refresh(&service.store, &switched, &session.challenge).await {
+            Ok(()) => {
+                service.session_changed(&switched.id);
+                return Ok(switched);
+            }
+            // A concurrent renewal replaced the code.
+            Err(SessionWriteError::Changed(Some(current))) if current.state == SessionState::Pending => {
+                session = *current;
+            }
+            Err(error) => return Err(error.into()),
         }
     }
     Err(Problem::Unavailable("too many concurrent changes of this session".to_owned()).into())
 }
 
-/// Cancels a login, because its person said so. Returns the session as it is then: one that was completed or cancelled
-/// before stays what it is.
+/// Cancels a login on request of its user. Returns the session, which stays the same if it was authenticated or cancelled
+/// before.
 ///
 /// # Errors
-/// As [`sql::cancel`].
+/// If the session was deleted, or the database cannot be written.
 pub async fn cancel_page(service: &LoginService, session: Session) -> Result<Session, Error> {
-    let now = service.clock.now();
-    let is_over = matches!(session.state, SessionState::Authenticated { .. } | SessionState::Cancelled { .. });
-    if is_over {
-        return read_again(service, &session).await;
+    if matches!(session.state, SessionState::Authenticated { .. } | SessionState::Cancelled { .. }) {
+        return Ok(session);
     }
-    match sql::cancel(&service.store, &session.id, now).await {
-        Ok(()) => {
-            service.metrics.session(session.account.environment, "cancelled");
-            service.session_changed(&session.id);
-        }
-        Err(WriteError::Conflict) => {}
-        Err(WriteError::Internal(error)) => return Err(error.into()),
+    match cancel_session(service, &session).await {
+        Ok(cancelled) => Ok(cancelled),
+        Err(SessionWriteError::Changed(Some(current))) => Ok(*current),
+        Err(error) => Err(error.into()),
     }
-    read_again(service, &session).await
-}
-
-/// The session as the database has it now.
-async fn read_again(service: &LoginService, session: &Session) -> Result<Session, Error> {
-    sql::find(&service.store, &session.account, &session.id).await?.ok_or(Error::SessionNotFound)
 }

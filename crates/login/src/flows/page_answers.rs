@@ -1,59 +1,76 @@
-//! What a wallet's answer leads to on a page, and what the page is told of one that was refused.
+//! Answers to sessions with a page, and the explanation of refused answers.
 
-use signpost_auth::receiver::{HandlerRefusal, HandlerResponse};
+use signpost_auth::receiver::HandlerRefusal;
 use signpost_auth::{Answer, Challenge, Mode, VerifiedAnswer};
 use signpost_platform::accounts::Environment;
-use signpost_store::{WriteError, random};
+use signpost_store::random;
 
-use crate::domains::{Domain, KnownDomain, LoginMethod};
+use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
-use crate::flows::asker::Asker;
-use crate::flows::lookup::{find_domain_of, lost_race, refused};
-use crate::flows::notices::leave_notice;
-use crate::flows::refusals::{log_failure, to_refusal};
+use crate::flows::answer_context::AnswerContext;
+use crate::flows::changes::record_notice;
+use crate::flows::lookup::{cached_domain, domain_for_session, refused};
+use crate::flows::refusals::failed;
 use crate::flows::submit::check_confirm_code;
 use crate::service::LoginService;
 use crate::sessions::{
-    Accepted, AnswerRefusal, Answerer, KeyEvidence, KeyVerdict, NoticeReason, ProvenKey, Session, SessionStatus,
+    Accepted, AnswerRefusal, Answerer, KeyDecision, NoticeReason, ProvenKey, Session, SessionState, SessionWriteError,
     SwitchEntropy, page_sql, sql,
 };
 use crate::users::{self, CredentialKey};
 
-/// Ends well where a page's session takes answers of this kind.
-pub(crate) async fn check_method(
+/// A verified key that answers a page.
+#[derive(Clone, Debug)]
+pub(crate) struct PageAnswer {
+    pub(crate) key: ProvenKey,
+    /// Whether a user of the domain has the key.
+    pub(crate) is_known: bool,
+    pub(crate) answerer: Answerer,
+}
+
+/// Returns the session's domain if the page accepts this login method.
+async fn check_method(
     service: &LoginService,
     session: &Session,
     method: LoginMethod,
 ) -> Result<Domain, HandlerRefusal> {
-    let domain = find_domain_of(service, session).await.map_err(log_failure)?.ok_or(HandlerRefusal::NotHeld)?;
+    let domain = domain_for_session(service, session).await.map_err(failed)?.ok_or(HandlerRefusal::NotHeld)?;
     if is_offered(service, session, &domain, method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
 }
 
-fn is_offered(service: &LoginService, session: &Session, domain: &Domain, method: LoginMethod) -> bool {
+/// Returns whether the page offers a login method.
+pub(crate) fn is_offered(service: &LoginService, session: &Session, domain: &Domain, method: LoginMethod) -> bool {
     session.offers(domain, &service.supported_methods(session.account.environment)).contains(&method)
 }
 
-/// Takes a key that was proven on any device by what is kept of the session's domain, where that lets it in. False where it
-/// does not, or may be out of date: then the domain itself must be asked.
+/// Accepts the verified key of a Lightning wallet. Uses the cached domain if it allows the answer.
 ///
 /// # Errors
-/// As [`accept_proof`].
-pub(crate) async fn accept_by_known_domain(
+/// If the page does not accept Lightning wallets, and those of [`accept_key`].
+pub(crate) async fn accept_lightning_key(
     service: &LoginService,
-    asked: &Session,
-    known: &KnownDomain,
-    key: &ProvenKey,
-    is_known: bool,
-) -> Result<bool, HandlerRefusal> {
-    let lets_in = is_offered(service, asked, &known.domain, key.evidence().method)
-        && asked.link().is_none()
-        && asked.judge_key(&known.domain, is_known) == KeyVerdict::Accept;
-    if !lets_in {
-        return Ok(false);
+    session: Session,
+    answer: PageAnswer,
+) -> Result<(), HandlerRefusal> {
+    if let Some(domain) = cached_domain(service, &session)
+        && session.link().is_none()
+        && is_offered(service, &session, &domain, LoginMethod::Lightning)
+        && session.evaluate_key(&domain, answer.is_known) == KeyDecision::Accept
+    {
+        let answered = apply_answer(service, &session, &domain, answer.clone()).await?;
+        match page_sql::store_answer(&service.store, &answered, Some(&domain)).await {
+            Ok(()) => {
+                service.session_changed(&session.id);
+                return Ok(());
+            }
+            // The domain may have changed.
+            Err(SessionWriteError::Changed(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-    let stored = answer(service, asked, known, key.clone(), is_known, Answerer::Anybody).await;
-    stored.map_err(|error| to_refusal(&error))
+    let domain = check_method(service, &session, LoginMethod::Lightning).await?;
+    accept_key(service, session, &domain, answer).await
 }
 
 /// Accepts the verified answer of a wallet to the code of a page: first its text, then the confirmation number, then its key.
@@ -61,130 +78,119 @@ pub(crate) async fn accept_by_known_domain(
 pub(crate) async fn accept_scan(
     service: &LoginService,
     session: Session,
-    asker: &Asker,
+    context: &AnswerContext,
     verified: &VerifiedAnswer,
 ) -> Result<(), HandlerRefusal> {
-    let domain = check_method(service, &session, asker.method()).await?;
-    let answer = verified.answer();
+    let domain = check_method(service, &session, context.method()).await?;
     let key = match session.match_answer(verified, service.clock.now()) {
-        Ok(key) => key.by(asker.method()),
+        Ok(key) => key.by(context.method()),
         Err(refusal) => {
             if refusal == AnswerRefusal::Host {
-                leave_notice(service, &session, NoticeReason::Host).await.map_err(|error| to_refusal(&error))?;
+                record_notice(service, &session, NoticeReason::Host).await?;
             }
-            return Err(to_refusal(&refused(refusal, &session, service)));
+            return Err(refused(refusal, &session, service).into());
         }
     };
-    let takes_try = session.confirm_code.is_some() && !(asker.owns(&session) && session.is_without_number(answer));
+    let is_owner = context.owns(&session);
+    let takes_try = session.confirm_code.is_some() && !(is_owner && session.is_without_number(verified.answer()));
     if takes_try {
-        check_confirm_code(service, &session, answer).await.map_err(|error| to_refusal(&error))?;
+        check_confirm_code(service, &session, verified.answer()).await?;
     }
     let credential_key = verified.key().clone().into();
-    let known =
-        users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(log_failure)?;
-    let answerer = if asker.owns(&session) { Answerer::Owner } else { Answerer::Anybody };
+    let known = users::sql::find_by_key(&service.store, &session.domain_id, &credential_key).await.map_err(failed)?;
+    let answerer = if is_owner { Answerer::Owner } else { Answerer::Anybody };
     let id = session.id.clone();
-    let accepted = accept_proof(service, session, &domain, key, known.is_some(), answerer).await;
+    let accepted = accept_key(service, session, &domain, PageAnswer { key, is_known: known.is_some(), answerer }).await;
     if accepted.is_err() && takes_try {
-        // The number was right: who scans once more, to create the account, has not used up a try by that.
-        sql::give_back_confirm_try(&service.store, &id).await.map_err(log_failure)?;
+        // The number was right, so the user gets the try back for the next scan.
+        sql::give_back_confirm_try(&service.store, &id).await.map_err(failed)?;
     }
     accepted
 }
 
-/// Takes a key that was proven, by the owner of the page there or by anybody on whatever device: the session is answered, or
-/// the page says why not.
+/// Accepts a verified key. If it is refused, the page shows the reason.
 ///
 /// # Errors
-/// What the wallet is told: the key has no account, or one already, or another answer came first.
-pub(crate) async fn accept_proof(
+/// If the key has no account or has one already, the user has too many keys, or another answer came first.
+pub(crate) async fn accept_key(
     service: &LoginService,
-    asked: Session,
+    session: Session,
     domain: &Domain,
-    key: ProvenKey,
-    is_known: bool,
-    answerer: Answerer,
+    answer: PageAnswer,
 ) -> Result<(), HandlerRefusal> {
-    let told = |error: Error| to_refusal(&error);
-    match asked.judge_key(domain, is_known) {
-        KeyVerdict::Accept => {
-            check_link(service, &asked).await?;
-            let domain = KnownDomain::read_now(domain.clone());
-            if answer(service, &asked, &domain, key, is_known, answerer).await.map_err(told)? {
-                return Ok(());
-            }
-            Err(told(lost_race(service, &asked).await))
+    let reason = match session.evaluate_key(domain, answer.is_known) {
+        KeyDecision::Accept => {
+            check_link(service, &session).await?;
+            let answered = apply_answer(service, &session, domain, answer).await?;
+            page_sql::store_answer(&service.store, &answered, None).await?;
+            service.session_changed(&session.id);
+            return Ok(());
         }
-        KeyVerdict::AskToRegister => {
-            switch(service, asked, Mode::Register, Some(NoticeReason::UnknownKey)).await.map_err(told)?;
-            Err(HandlerRefusal::AccountNeeded)
+        KeyDecision::AskToRegister => {
+            let switched = switch(service, &session, Mode::Register, Some(NoticeReason::UnknownKey))?;
+            sql::refresh(&service.store, &switched, &session.challenge).await?;
+            service.session_changed(&session.id);
+            return Err(HandlerRefusal::AccountNeeded);
         }
-        KeyVerdict::Refuse(reason) => {
-            let refusal = match reason {
-                NoticeReason::KeyKnown => HandlerRefusal::UserExists,
-                NoticeReason::KeyTaken => HandlerRefusal::KeyTaken,
-                _ => HandlerRefusal::RegistrationClosed,
-            };
-            leave_notice(service, &asked, reason).await.map_err(told)?;
-            Err(refusal)
-        }
-    }
+        KeyDecision::Refuse(reason) => reason,
+    };
+    let refusal = match reason {
+        NoticeReason::KeyKnown => HandlerRefusal::UserExists,
+        NoticeReason::KeyTaken => HandlerRefusal::KeyTaken,
+        _ => HandlerRefusal::RegistrationClosed,
+    };
+    record_notice(service, &session, reason).await?;
+    Err(refusal)
 }
 
-/// Ends well where the user of a link, if it is one, may have another key.
-async fn check_link(service: &LoginService, asked: &Session) -> Result<(), HandlerRefusal> {
-    let Some(link) = asked.link() else { return Ok(()) };
-    let found = users::sql::find(&service.store, &asked.domain_id, &link.user).await.map_err(log_failure)?;
+/// Checks that the user of a link, if the session is one, may have another key.
+async fn check_link(service: &LoginService, session: &Session) -> Result<(), HandlerRefusal> {
+    let Some(link) = session.link() else { return Ok(()) };
+    let found = users::sql::find(&service.store, &session.domain_id, &link.user).await.map_err(failed)?;
     let (_, credentials) = found.ok_or(HandlerRefusal::NotHeld)?;
     if credentials.len() < users::MAX_CREDENTIALS as usize {
         return Ok(());
     }
-    leave_notice(service, asked, NoticeReason::TooManyKeys).await.map_err(|error| to_refusal(&error))?;
+    record_notice(service, session, NoticeReason::TooManyKeys).await?;
     Err(HandlerRefusal::TooManyKeys)
 }
 
-/// False where another answer came first, or the domain may be another one meanwhile.
-async fn answer(
+/// Returns the session with the answer, which waits for a confirmation if it is a link, and may offer a passkey.
+async fn apply_answer(
     service: &LoginService,
-    asked: &Session,
-    KnownDomain { domain, as_of }: &KnownDomain,
-    key: ProvenKey,
-    is_known: bool,
-    answerer: Answerer,
-) -> Result<bool, Error> {
-    let (evidence, now) = (key.evidence().clone(), service.clock.now());
-    let accepted = asked.clone().accept(key, now, random());
-    let accepted = accepted.map_err(|refusal| refused(refusal, asked, service))?;
-    let Accepted::AnsweredOnPage(session) = accepted else { return Err(Error::ChallengeNotFound) };
-    let session = if session.link().is_some() {
-        session.await_confirmation(answerer, now)
-    } else if is_passkey_wanted(service, &session, domain, &evidence, is_known).await? {
-        session.offer_passkey(now)
-    } else {
-        *session
+    session: &Session,
+    domain: &Domain,
+    answer: PageAnswer,
+) -> Result<Session, Error> {
+    let PageAnswer { key, is_known, answerer } = answer;
+    let now = service.clock.now();
+    let answered = match session.clone().accept(key, now, random()) {
+        Ok(Accepted::AnsweredOnPage(answered)) => *answered,
+        Ok(Accepted::Login(_) | Accepted::Answered(..)) => return Err(Error::ChallengeNotFound),
+        Err(refusal) => return Err(refused(refusal, session, service)),
     };
-    match page_sql::store_answer(&service.store, &session, *as_of).await {
-        Ok(()) => {
-            service.session_changed(&session.id);
-            Ok(true)
-        }
-        Err(WriteError::Conflict) => Ok(false),
-        Err(WriteError::Internal(error)) => Err(error.into()),
+    if answered.link().is_some() {
+        return Ok(answered.await_confirmation(answerer, now));
     }
+    if is_passkey_wanted(service, &answered, domain, is_known).await? {
+        return Ok(answered.offer_passkey(now));
+    }
+    Ok(answered)
 }
 
-/// Whether the page offers a passkey for the next time: after an answer by wallet, to somebody who has none and never said
-/// that they want none.
+/// Returns whether the page offers a passkey for the next login: after the answer of a wallet, to users who have no passkey
+/// and have not declined one.
 async fn is_passkey_wanted(
     service: &LoginService,
     session: &Session,
     domain: &Domain,
-    evidence: &KeyEvidence,
     is_known: bool,
 ) -> Result<bool, Error> {
-    let can = service.supported_methods(session.account.environment);
-    let is_offered = session.offers(domain, &can).contains(&LoginMethod::Passkey);
-    if !is_offered || session.is_for_account() || evidence.method == LoginMethod::Passkey {
+    let SessionState::AnsweredOnPage { evidence } = &session.state else { return Ok(false) };
+    if session.is_for_account()
+        || evidence.method == LoginMethod::Passkey
+        || !is_offered(service, session, domain, LoginMethod::Passkey)
+    {
         return Ok(false);
     }
     if !is_known {
@@ -194,68 +200,65 @@ async fn is_passkey_wanted(
     Ok(users::credential_sql::wants_passkey(&service.store, &session.domain_id, &key).await?)
 }
 
-/// Turns a login into the creation of an account or back. Who loses to another answer or code is told so.
-pub(crate) async fn switch(
+/// Returns the session in another mode, with a new code.
+///
+/// # Errors
+/// If the session was answered or cancelled, or expired too long ago.
+pub(crate) fn switch(
     service: &LoginService,
-    asked: Session,
+    session: &Session,
     mode: Mode,
     notice: Option<NoticeReason>,
 ) -> Result<Session, Error> {
-    let (now, ttl) = (service.clock.now(), service.settings.session_ttl);
-    let url = make_hosted_url(service, &asked.account, mode)?;
+    let now = service.clock.now();
+    let url = make_hosted_url(service, &session.account, mode)?;
+    let notice = notice.map(|reason| reason.at(now));
     let random = SwitchEntropy { nonce: random(), number: random() };
-    let switched = asked.clone().switch(mode, url, notice.map(|reason| reason.at(now)), ttl, now, random);
-    let switched = switched.map_err(|refusal| refused(refusal, &asked, service))?;
-    match sql::refresh(&service.store, &switched, &asked.challenge).await {
-        Ok(()) => service.session_changed(&switched.id),
-        Err(WriteError::Conflict) => return Err(lost_race(service, &asked).await),
-        Err(WriteError::Internal(error)) => return Err(error.into()),
-    }
-    Ok(switched)
+    let switched = session.clone().switch(mode, url, notice, service.settings.session_ttl, now, random);
+    switched.map_err(|refusal| refused(refusal, session, service))
 }
 
-/// Says more of an answer that named no session which waits, or came by a clock that is off: the page learns of it, and
-/// whoever signed a code that was replaced meanwhile is told so. Nothing is said of what nobody signed.
+/// Explains the refusal of a correctly signed answer: the page gets a notice about a wrong clock or a replaced code, and the
+/// wallet another error in the latter case. Refusals of answers with a wrong signature are not explained.
 pub(crate) async fn explain_refusal(
     service: &LoginService,
     environment: Environment,
     answer: &Answer,
     challenge: &Challenge,
-    response: HandlerResponse,
-) -> Result<HandlerResponse, HandlerRefusal> {
-    let (is_off, is_unknown) =
-        (response == HandlerRefusal::NotFresh.into(), response == HandlerRefusal::NotHeld.into());
-    if (!is_off && !is_unknown) || answer.verify().is_err() {
-        return Ok(response);
+    refusal: HandlerRefusal,
+) -> HandlerRefusal {
+    if !matches!(refusal, HandlerRefusal::NotFresh | HandlerRefusal::NotHeld) || answer.verify().is_err() {
+        return refusal;
     }
-    let now = service.clock.now();
-    let waits = |session: &Session| {
-        session.page.is_some() && session.status(now) == SessionStatus::Pending && !session.is_answered()
+    let found = match refusal {
+        HandlerRefusal::NotFresh => sql::find_hosted(&service.store, environment, challenge).await,
+        _ => page_sql::find_replaced(&service.store, environment, challenge).await,
     };
-    if is_off {
-        let session = sql::find_hosted(&service.store, environment, challenge).await.map_err(log_failure)?;
-        if let Some(session) = session.filter(waits) {
-            let seconds_off = answer.timestamp.saturating_sub(now.as_second());
-            let noted = leave_notice(service, &session, NoticeReason::Clock { seconds_off }).await;
-            noted.map_err(|error| to_refusal(&error))?;
-        }
-        return Ok(response);
+    let now = service.clock.now();
+    let session = match found {
+        Ok(Some(session)) if session.page.is_some() && session.check_open(now).is_ok() => session,
+        Ok(_) => return refusal,
+        Err(error) => return failed(error),
+    };
+    if refusal == HandlerRefusal::NotHeld {
+        return explain_replaced(service, &session).await;
     }
-    let session = page_sql::find_replaced(&service.store, environment, challenge).await.map_err(log_failure)?;
-    let Some(session) = session.filter(waits) else { return Ok(response) };
-    Err(explain_replaced(service, &session).await)
+    let seconds_off = answer.timestamp.saturating_sub(now.as_second());
+    match record_notice(service, &session, NoticeReason::Clock { seconds_off }).await {
+        Ok(()) => refusal,
+        Err(error) => error.into(),
+    }
 }
 
-/// What a wallet is told that signed the code before, and the page with it. One that sends the login once more for which
-/// the page asks whether to create an account is told that again, and the page goes on asking.
+/// Returns the error for an answer to the previous code, and notes it on the page. If the page asks since then whether to
+/// create an account, the wallet gets the corresponding error again and the page stays the same.
 pub(crate) async fn explain_replaced(service: &LoginService, session: &Session) -> HandlerRefusal {
-    let replaced = session.page.as_ref().and_then(|page| page.replaced.as_ref());
-    let was_login = replaced.is_some_and(|challenge| challenge.mode == Mode::Login);
+    let was_login = session.replaced().is_some_and(|challenge| challenge.mode == Mode::Login);
     if was_login && session.notice().is_some_and(|notice| notice.reason == NoticeReason::UnknownKey) {
         return HandlerRefusal::AccountNeeded;
     }
-    match leave_notice(service, session, NoticeReason::Replaced).await {
+    match record_notice(service, session, NoticeReason::Replaced).await {
         Ok(()) => HandlerRefusal::Replaced,
-        Err(error) => to_refusal(&error),
+        Err(error) => error.into(),
     }
 }

@@ -1,8 +1,6 @@
-//! Passkeys on the page: what its script asks the device for, and what follows from the device's answer.
+//! Passkeys on the page: the options for the device, and the response of the device.
 
 use anyhow::Context;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use signpost_auth::receiver::HandlerRefusal;
 use signpost_auth::{
     K1, Mode, PasskeyAssertion, PasskeyHandle, PasskeyId, PasskeyKey, PasskeyRegistration, RelyingParty,
@@ -12,11 +10,10 @@ use signpost_store::random;
 
 use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
-use crate::flows::admission::find_holder;
-use crate::flows::notices::leave_notice;
-use crate::flows::offer::settle_offer;
-use crate::flows::page_answers::accept_proof;
-use crate::flows::refusals::{count_answer, log_failure, to_refusal};
+use crate::flows::admission::find_credential;
+use crate::flows::changes::{record_notice, settle_offer};
+use crate::flows::page_answers::{PageAnswer, accept_key, is_offered};
+use crate::flows::refusals::{count_answer, failed};
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
 use crate::sessions::{
@@ -24,45 +21,46 @@ use crate::sessions::{
 };
 use crate::users::{self, AuthenticatorUser, Credential, HostedUser, Petname, credential_sql};
 
-/// What a page asks the person's device for.
+/// The options of a page for a passkey.
 #[derive(Clone, Debug)]
 pub(crate) struct PasskeyPrompt {
     pub(crate) rp: RelyingParty,
     pub(crate) challenge: K1,
-    /// Whom a passkey is made for; `None` where the person logs in with whichever they choose.
+    /// The user for whom a passkey is created. `None` for a login with any passkey.
     pub(crate) maker: Option<PasskeyMaker>,
 }
 
-/// Somebody for whom a passkey is made.
+/// A user for whom a passkey is created.
 #[derive(Clone, Debug)]
 pub(crate) struct PasskeyMaker {
     pub(crate) handle: PasskeyHandle,
     pub(crate) petname: Petname,
-    /// Whether there is such a user already.
+    /// Whether the user exists already.
     is_user: bool,
-    /// The user's passkeys: a device that has one of them makes no other.
+    /// The passkeys of the user, which exclude devices that have one of them.
     pub(crate) has: Vec<PasskeyId>,
 }
 
-/// Why a passkey was refused.
+/// The reason why a passkey was refused.
 #[derive(Debug)]
 pub(crate) enum PasskeyDenial {
-    /// The page asks for none now.
+    /// The page does not accept a passkey now.
     NotAsked,
-    /// It is no answer to what the page asked, for this reason.
+    /// The response is not valid, for this reason.
     NotAccepted(PasskeyAnswerRefusal),
-    /// No user of this domain has it. One that no domain here has is named, so that the device forgets it.
+    /// No user of this domain has the passkey. A passkey that no domain of this server has is named, so that the device can
+    /// remove it.
     Unknown(Option<PasskeyId>),
-    /// It is of another domain here.
+    /// The passkey belongs to this other domain.
     OtherSite(String),
-    /// As wallets are refused.
+    /// The reason is the same as for wallets.
     Wallet(HandlerRefusal),
 }
 
-/// What the page asks the device for now; `None` where it takes no passkey.
+/// Returns the options for the device. `None` if the page does not accept a passkey.
 ///
 /// # Errors
-/// As the reads of the user.
+/// If the database is unavailable.
 pub(crate) async fn prompt_passkey(
     service: &LoginService,
     session: &Session,
@@ -78,10 +76,10 @@ pub(crate) async fn prompt_passkey(
     Ok(maker.map(|maker| PasskeyPrompt { rp, challenge, maker: Some(maker) }))
 }
 
-/// Takes what the device answered, as `PublicKeyCredential.toJSON()` writes it.
+/// Accepts the response of the device, in the form of `PublicKeyCredential.toJSON()`.
 ///
 /// # Errors
-/// What the page says of it.
+/// The reason why the passkey was refused.
 pub(crate) async fn accept_passkey(
     service: &LoginService,
     session: Session,
@@ -99,41 +97,45 @@ pub(crate) async fn accept_passkey(
         Ok(registration) => registration,
         Err(refusal) => return refuse(service, &session, refusal.into()).await,
     };
-    let user = AuthenticatorUser { handle: maker.handle, petname: Some(maker.petname).filter(|_| !maker.is_user) };
+    let petname = if maker.is_user { None } else { Some(maker.petname) };
+    let user = AuthenticatorUser { handle: maker.handle, petname };
     let key = match session.verify_new_passkey(&registration, user, &rp, service.clock.now()) {
         Ok(key) => key,
         Err(refusal) => return refuse(service, &session, refusal).await,
     };
     if session.is_answered() {
-        return keep_offered(service, session, &key).await;
+        return store_offered(service, session, &key).await;
     }
-    let is_known = find_holder(service, &session, &key.evidence().public_key).await?.is_some();
-    // A name that stands for somebody's passkey already is made up, and would take nobody in.
-    let name = key.evidence().passkey.as_ref().map(|passkey| &passkey.id);
-    if !is_known && is_taken(service, name).await? {
+    let is_known = find_credential(service, &session, &key.evidence().public_key).await?.is_some();
+    // The credential ID of an existing passkey is forged.
+    if !is_known
+        && let Some(passkey) = &key.evidence().passkey
+        && is_taken(service, &passkey.id).await?
+    {
         return refuse(service, &session, PasskeyAnswerRefusal::Taken).await;
     }
-    Ok(accept_proof(service, session, domain, key, is_known, Answerer::Owner).await?)
+    Ok(accept_key(service, session, domain, PageAnswer { key, is_known, answerer: Answerer::Owner }).await?)
 }
 
-/// Whether somebody at a domain of this server has a passkey of this name.
-async fn is_taken(service: &LoginService, name: Option<&PasskeyId>) -> Result<bool, Error> {
-    let Some(name) = name else { return Ok(false) };
-    Ok(credential_sql::find_passkey_anywhere(&service.store, name).await?.is_some())
+/// Returns whether a user of any domain of this server has the passkey with this credential ID.
+async fn is_taken(service: &LoginService, id: &PasskeyId) -> Result<bool, Error> {
+    Ok(credential_sql::find_passkey_anywhere(&service.store, id).await?.is_some())
 }
 
-/// Whom passkeys are made for, where the page takes any.
+/// Returns the relying party if the page accepts passkeys.
 fn find_relying_party(service: &LoginService, session: &Session, domain: &Domain) -> Option<RelyingParty> {
-    let can = service.supported_methods(session.account.environment);
-    let is_offered = session.offers(domain, &can).contains(&LoginMethod::Passkey);
-    service.relying_party.clone().filter(|_| is_offered)
+    if !is_offered(service, session, domain, LoginMethod::Passkey) {
+        return None;
+    }
+    service.relying_party.clone()
 }
 
 fn logs_in(service: &LoginService, session: &Session) -> bool {
     session.challenge.mode == Mode::Login && session.check_open(service.clock.now()).is_ok()
 }
 
-/// Whom the page makes a passkey for: a newcomer, the user to whom a key is added, or whoever logged in by wallet.
+/// Returns the user for whom the page creates a passkey: a new user, the user to whom a key is added, or the user who logged
+/// in by wallet and got an offer.
 async fn find_maker(
     service: &LoginService,
     session: &Session,
@@ -144,7 +146,7 @@ async fn find_maker(
         (SessionState::AnsweredOnPage { evidence }, None)
             if *session.offer() == PasskeyOffer::Open && session.check_pending(now).is_ok() =>
         {
-            find_holder(service, session, &evidence.public_key).await?.map(|holder| holder.user_id)
+            find_credential(service, session, &evidence.public_key).await?.map(|credential| credential.user_id)
         }
         _ if session.check_open(now).is_err() => return Ok(None),
         (_, Some(link)) => Some(link.user.clone()),
@@ -152,12 +154,13 @@ async fn find_maker(
     };
     match user {
         Some(user) => find_user(service, session, &user).await,
-        None => Ok(Some(PasskeyMaker::newcomer(cookie, &session.id))),
+        None => Ok(Some(PasskeyMaker::new_user(cookie, &session.id))),
     }
 }
 
 async fn find_user(service: &LoginService, session: &Session, user: &UserId) -> Result<Option<PasskeyMaker>, Error> {
-    let (store, domain) = (&service.store, &session.domain_id);
+    let store = &service.store;
+    let domain = &session.domain_id;
     let handle = PasskeyHandle::from_bytes(random());
     let Some(handle) = credential_sql::ensure_passkey_handle(store, domain, user, handle).await? else {
         return Ok(None);
@@ -168,22 +171,17 @@ async fn find_user(service: &LoginService, session: &Session, user: &UserId) -> 
 }
 
 impl PasskeyMaker {
-    /// Somebody who becomes a user by this session. What the device is told follows from the cookie, so that a second
-    /// attempt names the same user and nothing has to be kept meanwhile.
-    fn newcomer(cookie: &CookieSecret, session: &SessionId) -> Self {
-        let derive = |purpose: &str| -> [u8; 32] {
-            let mac =
-                Hmac::<Sha256>::new_from_slice(cookie.reveal().as_bytes()).expect("HMAC takes keys of any length");
-            mac.chain_update(purpose).chain_update(session.as_str()).finalize().into_bytes().into()
-        };
-        let handle = PasskeyHandle::from_bytes(derive("signpost passkey handle "));
+    /// Creates a user who registers by this session. Handle and petname are derived from the cookie, so that a second attempt
+    /// has the same ones.
+    fn new_user(cookie: &CookieSecret, session: &SessionId) -> Self {
+        let handle = PasskeyHandle::from_bytes(cookie.derive("signpost passkey handle ", session.as_str()));
         let mut drawn = [0; 8];
-        drawn.copy_from_slice(&derive("signpost petname ")[..8]);
+        drawn.copy_from_slice(&cookie.derive("signpost petname ", session.as_str())[..8]);
         Self { handle, petname: Petname::draw(drawn), is_user: false, has: Vec::new() }
     }
 }
 
-/// Logs in with a passkey, if it is one of this domain.
+/// Logs in with a passkey of this domain.
 async fn log_in(
     service: &LoginService,
     session: Session,
@@ -196,47 +194,48 @@ async fn log_in(
         Err(refusal) => return refuse(service, &session, refusal.into()).await,
     };
     let found = credential_sql::find_passkey_anywhere(&service.store, assertion.id()).await?;
-    let Some((holder, site, _)) = found else {
-        leave_notice(service, &session, NoticeReason::UnknownPasskey).await?;
+    let Some((stored, site, _)) = found else {
+        record_notice(service, &session, NoticeReason::UnknownPasskey).await?;
         return Err(PasskeyDenial::Unknown(Some(assertion.id().clone())));
     };
-    let key = PasskeyKey::parse_hex(&holder.public_key).context("users.public_key")?;
-    let proof = match session.verify_passkey(&assertion, &key, rp, service.clock.now()) {
-        Ok(proof) => proof,
+    let key = PasskeyKey::parse_hex(&stored.public_key).context("users.public_key")?;
+    let key = match session.verify_passkey(&assertion, &key, rp, service.clock.now()) {
+        Ok(key) => key,
         Err(refusal) => return refuse(service, &session, refusal).await,
     };
-    if holder.domain_id != session.domain_id {
-        // Only who can sign with it is told whose it is. A namesake in another account or environment would be no help.
+    if stored.domain_id != session.domain_id {
+        // The domain is named only after the signature was checked, and only if its name differs from this domain's.
         if site == session.challenge.domain {
-            leave_notice(service, &session, NoticeReason::UnknownPasskey).await?;
+            record_notice(service, &session, NoticeReason::UnknownPasskey).await?;
             return Err(PasskeyDenial::Unknown(None));
         }
-        leave_notice(service, &session, NoticeReason::OtherSite { domain: site.clone() }).await?;
+        record_notice(service, &session, NoticeReason::OtherSite { domain: site.clone() }).await?;
         return Err(PasskeyDenial::OtherSite(site.to_string()));
     }
-    if !is_of_user(service, &holder, &assertion).await? {
+    if !is_of_user(service, &stored, &assertion).await? {
         return refuse(service, &session, PasskeyAnswerRefusal::UserHandle).await;
     }
-    Ok(accept_proof(service, session, domain, proof, true, Answerer::Owner).await?)
+    Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, answerer: Answerer::Owner }).await?)
 }
 
 /// Returns whether the authenticator names the user who has the passkey. The page names no credentials, so a passkey must be
 /// discoverable, and its authenticator must name the user (Web Authentication, section 7.2, step 6).
-async fn is_of_user(service: &LoginService, holder: &Credential, assertion: &PasskeyAssertion) -> Result<bool, Error> {
-    let found = users::sql::find(&service.store, &holder.domain_id, &holder.user_id).await?;
+async fn is_of_user(service: &LoginService, stored: &Credential, assertion: &PasskeyAssertion) -> Result<bool, Error> {
+    let found = users::sql::find(&service.store, &stored.domain_id, &stored.user_id).await?;
     let Some((HostedUser { passkey_handle, .. }, _)) = found else { return Ok(false) };
     Ok(assertion.user_handle().is_some() && assertion.user_handle() == passkey_handle.as_ref())
 }
 
-/// Keeps a passkey that was made beside a wallet's answer: it becomes the user's when the login is completed.
-async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey) -> Result<(), PasskeyDenial> {
+/// Stores a passkey that was created after the answer of a wallet. It is added to the user when the login is completed.
+async fn store_offered(service: &LoginService, session: Session, key: &ProvenKey) -> Result<(), PasskeyDenial> {
     let evidence = key.evidence();
-    let (Some(passkey), Some(handle)) =
-        (&evidence.passkey, evidence.passkey.as_ref().and_then(|passkey| passkey.handle))
-    else {
+    let Some(passkey) = &evidence.passkey else {
         return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::UserHandle));
     };
-    if is_taken(service, Some(&passkey.id)).await? {
+    let Some(handle) = passkey.handle else {
+        return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::UserHandle));
+    };
+    if is_taken(service, &passkey.id).await? {
         return Err(PasskeyDenial::NotAccepted(PasskeyAnswerRefusal::Taken));
     }
     let made = OfferedPasskey {
@@ -250,15 +249,14 @@ async fn keep_offered(service: &LoginService, session: Session, key: &ProvenKey)
     settled.map_err(|error| error.on_conflict(PasskeyDenial::NotAsked))
 }
 
-/// Refuses a passkey. The page does not say why, because its user can do nothing else about one reason than about another; the
-/// log does.
+/// Refuses a passkey. The page does not show the reason, because it makes no difference to the user; the log contains it.
 async fn refuse(service: &LoginService, session: &Session, refusal: PasskeyAnswerRefusal) -> Result<(), PasskeyDenial> {
-    leave_notice(service, session, NoticeReason::PasskeyRefused).await?;
+    record_notice(service, session, NoticeReason::PasskeyRefused).await?;
     Err(PasskeyDenial::NotAccepted(refusal))
 }
 
 impl PasskeyDenial {
-    /// Returns why the passkey was refused; `None` if no passkey was looked at, or if it is refused as a wallet would be.
+    /// Returns the reason for the log. `None` if no passkey was checked, or if the reason is the same as for wallets.
     pub(crate) fn refusal(&self) -> Option<PasskeyAnswerRefusal> {
         match self {
             Self::NotAccepted(refusal) => Some(*refusal),
@@ -277,12 +275,12 @@ impl From<HandlerRefusal> for PasskeyDenial {
 
 impl From<Error> for PasskeyDenial {
     fn from(error: Error) -> Self {
-        Self::Wallet(to_refusal(&error))
+        Self::Wallet(error.into())
     }
 }
 
 impl From<anyhow::Error> for PasskeyDenial {
     fn from(error: anyhow::Error) -> Self {
-        Self::Wallet(log_failure(error))
+        Self::Wallet(failed(error))
     }
 }

@@ -1,4 +1,4 @@
-//! Notes refused passkeys where an operator finds them: in the log and in the audit log.
+//! Records refused passkeys in the log and in the audit log.
 
 use serde_json::json;
 use signpost_platform::accounts::audit::{Action, Actor};
@@ -8,8 +8,8 @@ use crate::domains::audit::insert_domain_entry;
 use crate::service::LoginService;
 use crate::sessions::{PasskeyAnswerRefusal, Session};
 
-/// Notes that a passkey was refused, at most once a minute for each reason: anybody can have passkeys refused. A failure to
-/// write changes nothing for the person, who is refused either way.
+/// Records that a passkey was refused, at most once a minute for each reason, because everyone can cause refusals. A failed
+/// write is only logged.
 pub(crate) async fn note_refused_passkey(
     service: &LoginService,
     session: &Session,
@@ -19,8 +19,8 @@ pub(crate) async fn note_refused_passkey(
     if !service.passkey_refusals.is_due(refusal.kind(), service.clock.elapsed()) {
         return;
     }
-    let (reason, domain) = (refusal.as_str(), &session.challenge.domain);
-    tracing::warn!(session = %session.id, %domain, reason, "passkey refused");
+    let reason = refusal.as_str();
+    tracing::warn!(session = %session.id, domain = %session.challenge.domain, reason, "passkey refused");
     let actor = Actor::Address(caller.to_string());
     let details = json!({ "reason": reason, "session_id": session.id });
     let now = service.clock.now();

@@ -1,4 +1,4 @@
-//! Our errors in the words of the handler contract.
+//! The errors of this service as errors of the handler contract.
 
 use signpost_auth::NotVerified;
 use signpost_auth::receiver::HandlerRefusal;
@@ -7,47 +7,57 @@ use signpost_platform::limits::{Caller, Limit};
 
 use crate::error::Error;
 use crate::service::LoginService;
+use crate::sessions::SessionWriteError;
 
-/// What a wallet is told of a rule that its answer broke; what is ours is logged and not told.
-pub(crate) fn to_refusal(error: &Error) -> HandlerRefusal {
-    match error {
-        Error::TimestampOutOfRange { .. } => HandlerRefusal::NotFresh,
-        Error::UserUnknown => HandlerRefusal::UserUnknown,
-        Error::UserExists => HandlerRefusal::UserExists,
-        Error::CredentialExists => HandlerRefusal::KeyTaken,
-        Error::TooManyCredentials => HandlerRefusal::TooManyKeys,
-        Error::HostRefused => HandlerRefusal::Host,
-        Error::ConfirmCodeRefused => HandlerRefusal::ConfirmCode,
-        Error::SignatureRefused { reason } => HandlerRefusal::NotVerified(*reason),
-        Error::ChallengeNotFound
-        | Error::SessionNotFound
-        | Error::SessionAlreadyAuthenticated
-        | Error::SessionExpired { .. }
-        | Error::SessionCancelled { .. } => HandlerRefusal::NotHeld,
-        Error::InvalidPublicKey { .. } => HandlerRefusal::NotVerified(NotVerified::Mismatch),
-        other => {
-            if let Error::Problem(problem) = other {
+/// Internal errors are logged, and the wallet gets no details.
+impl From<Error> for HandlerRefusal {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::TimestampOutOfRange { .. } => Self::NotFresh,
+            Error::UserUnknown => Self::UserUnknown,
+            Error::UserExists => Self::UserExists,
+            Error::CredentialExists => Self::KeyTaken,
+            Error::TooManyCredentials => Self::TooManyKeys,
+            Error::HostRefused => Self::Host,
+            Error::ConfirmCodeRefused => Self::ConfirmCode,
+            Error::SignatureRefused { reason } => Self::NotVerified(reason),
+            Error::ChallengeNotFound
+            | Error::SessionNotFound
+            | Error::SessionAlreadyAuthenticated
+            | Error::SessionExpired { .. }
+            | Error::SessionCancelled { .. } => Self::NotHeld,
+            Error::InvalidPublicKey { .. } => Self::NotVerified(NotVerified::Mismatch),
+            Error::Problem(problem) => {
                 problem.log();
+                Self::Failed
             }
-            HandlerRefusal::Failed
+            _ => Self::Failed,
         }
     }
 }
 
-/// What a wallet is told where something of ours failed, which is logged.
-pub(crate) fn log_failure(error: anyhow::Error) -> HandlerRefusal {
-    to_refusal(&Error::from(error))
+impl From<SessionWriteError> for HandlerRefusal {
+    fn from(error: SessionWriteError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+/// Logs an internal error. Returns [`HandlerRefusal::Failed`].
+pub(crate) fn failed(error: anyhow::Error) -> HandlerRefusal {
+    Error::from(error).into()
 }
 
 /// Counts an answer to a session of an account.
 ///
 /// # Errors
-/// Where the account gets too many of them.
+/// [`HandlerRefusal::Busy`] if the account gets too many answers.
 pub(crate) async fn count_answer(service: &LoginService, account: &Account) -> Result<(), HandlerRefusal> {
     let caller = Caller::Account(format!("{}/{}", account.environment, account.name));
-    let counted = service.limits.check(Limit::Answer, &caller, service.clock.elapsed()).await;
-    counted.map_err(|exceeded| HandlerRefusal::Busy {
-        retry_after: exceeded.retry_after(),
-        headers: exceeded.rate_limit_headers().into(),
-    })
+    match service.limits.check(Limit::Answer, &caller, service.clock.elapsed()).await {
+        Ok(()) => Ok(()),
+        Err(exceeded) => Err(HandlerRefusal::Busy {
+            retry_after: exceeded.retry_after(),
+            headers: exceeded.rate_limit_headers().into(),
+        }),
+    }
 }

@@ -1,10 +1,8 @@
-//! Who is signed in at the login host: a login on a page begins it, and the site that completes the login makes it so.
+//! Browser sessions at the login host: a login on a page starts one, and its completion by the site signs the user in.
 
 use std::time::Duration;
 
-use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
-use sha2::Sha256;
 use signpost_auth::Mode;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
 use signpost_store::{Step, random};
@@ -16,13 +14,13 @@ use crate::service::LoginService;
 use crate::sessions::{PageLink, Session, link_sql};
 use crate::users::{self, Credential, HostedUser};
 
-/// Which browser somebody is signed in by. It has a new value after each login.
+/// Name of the cookie of a browser in which users are signed in. It gets a new value at each login.
 pub const LOGIN_COOKIE: CookieName = CookieName::new("signpost_login");
 
-/// How long a browser keeps it from the login on: as long as a browser session can last.
+/// Lifetime of the login cookie after the login: the maximum lifetime of a browser session.
 pub const LOGIN_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
 
-/// Somebody who is signed in at a domain, in one browser.
+/// A user who is signed in at a domain, in one browser.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SignedInUser {
@@ -40,12 +38,12 @@ impl SignedInUser {
     }
 }
 
-/// Begins to sign the browser in that goes back to the site with the completion code of this session: it owns the session's
-/// page by the cookie `page`, and came with `before`. Returns the cookie that it has from now on, unless it has that one
-/// already. Nobody is signed in before the site completes the login. A session that adds a key to an account is no login.
+/// Starts the browser session of the browser that returns to the site with the completion code of this session. It owns the
+/// page by the cookie `page`, and sent the login cookie `before`. Returns the new login cookie, or `None` if the browser has
+/// it already. The user is signed in when the site completes the login. Links start no browser session.
 ///
 /// # Errors
-/// As [`sql::begin`].
+/// If the database is unavailable.
 pub(crate) async fn begin_browser_session(
     service: &LoginService,
     session: &Session,
@@ -56,30 +54,24 @@ pub(crate) async fn begin_browser_session(
         return Ok(None);
     }
     let before = before.map(CookieSecret::hash);
-    let begun = sql::find_by_session(&service.store, &session.id).await?;
-    if begun.is_some_and(|begun| before.as_ref().is_some_and(|before| begun.cookie.matches(before))) {
+    if let Some(before) = &before
+        && let Some(begun) = sql::find_by_session(&service.store, &session.id).await?
+        && begun.cookie.matches(before)
+    {
         return Ok(None);
     }
-    let (cookie, now) = (derive_cookie(page, session), service.clock.now());
+    let cookie = CookieSecret::from_bytes(page.derive("signpost login ", session.id.as_str()));
     let place = (session.account.environment, session.domain_id.clone());
-    let new = BrowserSession::begin(cookie.hash(), place, session.id.clone(), now, random());
+    let new = BrowserSession::begin(cookie.hash(), place, session.id.clone(), service.clock.now(), random());
     sql::begin(&service.store, new, before.as_ref()).await?;
     Ok(Some(cookie))
 }
 
-/// The cookie after this login. It follows from the page's, so that two tabs and a reload have the same one, and nothing in
-/// the database can be turned into it.
-fn derive_cookie(page: &CookieSecret, session: &Session) -> CookieSecret {
-    let mac = Hmac::<Sha256>::new_from_slice(page.reveal().as_bytes()).expect("HMAC takes keys of any length");
-    let mac = mac.chain_update("signpost login ").chain_update(session.id.as_str());
-    CookieSecret::from_bytes(mac.finalize().into_bytes().into())
-}
-
-/// Who is signed in at a domain in the browser with this cookie, and notes that it came. Whose user is gone, or whose key
-/// the user has no more, is signed in no more.
+/// Returns the user who is signed in at a domain in the browser with this cookie, and records the use of the browser session.
+/// It has ended if the user was deleted or has lost the key that proved the login.
 ///
 /// # Errors
-/// As [`sql::list`].
+/// If the database is unavailable.
 pub async fn find_signed_in(
     service: &LoginService,
     cookie: &CookieSecret,
@@ -90,33 +82,34 @@ pub async fn find_signed_in(
     Ok(Some(found))
 }
 
-/// The same without noting it: for what a page asks by itself, while nobody does anything.
+/// Returns the signed-in user as [`find_signed_in`] does, but does not record the use: for automatic requests of a page.
 ///
 /// # Errors
-/// As [`sql::list`].
+/// If the database is unavailable.
 pub async fn watch_signed_in(
     service: &LoginService,
     cookie: &CookieSecret,
     domain: &Domain,
 ) -> Result<Option<SignedInUser>, Error> {
-    let (cookie, now) = (cookie.hash(), service.clock.now());
-    let is_here = |session: &BrowserSession| {
-        session.is_at(&cookie, domain.account.environment, &domain.id) && session.proof(now).is_some()
-    };
-    let session = sql::list(&service.store, &cookie).await?.into_iter().find(is_here);
-    let Some(session) = session else { return Ok(None) };
-    look_behind(service, session).await
+    let cookie = cookie.hash();
+    let now = service.clock.now();
+    for session in sql::list(&service.store, &cookie).await? {
+        if session.is_at(&cookie, domain.account.environment, &domain.id) && session.proof(now).is_some() {
+            return load_user(service, session).await;
+        }
+    }
+    Ok(None)
 }
 
-/// The user behind a row, unless it is over; notes that they came.
+/// Returns the user of a browser session, unless it has ended, and records its use.
 ///
 /// # Errors
-/// As [`users::sql::find`].
+/// If the database is unavailable.
 pub(crate) async fn read_signed_in(
     service: &LoginService,
     session: BrowserSession,
 ) -> Result<Option<SignedInUser>, Error> {
-    let Some(found) = look_behind(service, session).await? else { return Ok(None) };
+    let Some(found) = load_user(service, session).await? else { return Ok(None) };
     note_use(service, &found).await?;
     Ok(Some(found))
 }
@@ -129,12 +122,14 @@ pub fn sign_out_steps(who: &SignedInUser, now: Timestamp) -> [Step; 2] {
     [sql::sign_out_step(cookie, *environment, domain_id), link_sql::cancel_links_of(domain_id, &who.user.id, now)]
 }
 
-async fn look_behind(service: &LoginService, session: BrowserSession) -> Result<Option<SignedInUser>, Error> {
+async fn load_user(service: &LoginService, session: BrowserSession) -> Result<Option<SignedInUser>, Error> {
     let Some(proof) = session.proof(service.clock.now()).cloned() else { return Ok(None) };
-    let found = users::sql::find(&service.store, &session.domain_id, &proof.user_id).await?;
-    let has_key = |credentials: &[Credential]| credentials.iter().any(|own| own.public_key == proof.public_key);
-    let Some((user, credentials)) = found.filter(|(_, credentials)| has_key(credentials)) else { return Ok(None) };
-    Ok(Some(SignedInUser { session, proof, user, credentials }))
+    match users::sql::find(&service.store, &session.domain_id, &proof.user_id).await? {
+        Some((user, credentials)) if credentials.iter().any(|own| own.public_key == proof.public_key) => {
+            Ok(Some(SignedInUser { session, proof, user, credentials }))
+        }
+        _ => Ok(None),
+    }
 }
 
 async fn note_use(service: &LoginService, found: &SignedInUser) -> Result<(), Error> {

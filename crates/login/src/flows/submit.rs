@@ -1,238 +1,229 @@
-//! Accepts a wallet's answer: checks it and keeps what follows from it in one write.
+//! Accepts answers to sessions without a page, and completes logins.
 
 use signpost_auth::{Answer, Mode, VerifiedAnswer};
-use signpost_platform::accounts::Account;
-use signpost_store::{WriteError, WriteOutcome, random};
+use signpost_store::random;
 use url::Url;
 
 use crate::domains::{Domain, LoginMethod};
 use crate::error::Error;
-use crate::flows::admission::{admit, check_holder, find_holder, write_login};
-use crate::flows::lookup::{find_domain_of, find_known_domain, lost_race, refused};
+use crate::flows::admission::{admit, check_credential, find_credential};
+use crate::flows::changes::cancel_session;
+use crate::flows::lookup::{cached_domain, domain_for_session, refused};
 use crate::service::LoginService;
-use crate::sessions::{Accepted, AnswerRefusal, Login, ProvenKey, Session, SessionState, sql};
+use crate::sessions::{Accepted, AnswerRefusal, Login, ProvenKey, Session, SessionState, SessionWriteError, sql};
 use crate::users::Credential;
 
-/// An answer that was accepted.
+/// An accepted answer.
 #[derive(Debug)]
 pub(crate) struct AcceptedAnswer {
-    /// The session as it is now.
+    /// The session after the answer.
     pub(crate) session: Session,
-    /// Where the wallet sends the person, on one device.
+    /// The URL that the wallet opens, in the same-device flow.
     pub(crate) redirect: Option<Url>,
 }
 
-/// Verifies an answer that the integrator received, and stores the login. `holder` is the credential with its key, for hosted
-/// domains.
+/// Verifies an answer that the integrator received, and stores the login. `credential` is the credential with its key, for
+/// hosted domains.
 ///
 /// # Errors
-/// The first rule that the answer breaks, or that another answer came first.
+/// The first check that fails, or that another answer came first.
 pub(crate) async fn accept_answer(
     service: &LoginService,
-    asked: Session,
+    session: Session,
     answer: &Answer,
-    holder: Option<Credential>,
+    credential: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
-    // The rules of a page decide about its answers, and no attempt at its number is used up elsewhere.
-    if asked.page.is_some() {
+    // Pages have rules of their own for answers, and only those use up tries of the number.
+    if session.page.is_some() {
         return Err(Error::ChallengeNotFound);
     }
-    let key = asked.verify(answer, service.clock.now());
-    let key = key.map_err(|refusal| refused(refusal, &asked, service))?;
-    store_accepted(service, asked, key, answer, holder).await
+    let key = session.verify(answer, service.clock.now());
+    let key = key.map_err(|refusal| refused(refusal, &session, service))?;
+    store_accepted(service, session, key, answer, credential).await
 }
 
-/// Accepts an answer that the service received itself and has verified, and stores the login. `method` is how the user logs
-/// in, `holder` the credential with this key.
+/// Accepts an answer that the service received itself and has verified, and stores the login. `method` is the login method of
+/// the user, `credential` the credential with the key.
 ///
 /// # Errors
-/// The first rule that the answer breaks, or that another answer came first.
+/// The first check that fails, or that another answer came first.
 pub(crate) async fn accept_verified_answer(
     service: &LoginService,
-    asked: Session,
+    session: Session,
     method: LoginMethod,
     answer: &VerifiedAnswer,
-    holder: Option<Credential>,
+    credential: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
-    let key = asked.match_answer(answer, service.clock.now());
-    let key = key.map_err(|refusal| refused(refusal, &asked, service))?.by(method);
-    store_accepted(service, asked, key, answer.answer(), holder).await
+    let key = session.match_answer(answer, service.clock.now());
+    let key = key.map_err(|refusal| refused(refusal, &session, service))?.by(method);
+    store_accepted(service, session, key, answer.answer(), credential).await
 }
 
 async fn store_accepted(
     service: &LoginService,
-    asked: Session,
+    session: Session,
     key: ProvenKey,
     answer: &Answer,
-    holder: Option<Credential>,
+    credential: Option<Credential>,
 ) -> Result<AcceptedAnswer, Error> {
-    if asked.confirm_code.is_some() {
-        check_confirm_code(service, &asked, answer).await?;
+    if session.confirm_code.is_some() {
+        check_confirm_code(service, &session, answer).await?;
     }
-    check_holder(&asked, holder.as_ref())?;
-    let accepted = asked.clone().accept(key, service.clock.now(), random());
-    match accepted.map_err(|refusal| refused(refusal, &asked, service))? {
+    check_credential(&session, credential.as_ref())?;
+    let accepted = session.clone().accept(key, service.clock.now(), random());
+    match accepted.map_err(|refusal| refused(refusal, &session, service))? {
         Accepted::Login(login) => {
-            let login = keep_login(service, &asked, *login, holder).await?;
+            let login = store_login(service, &session, *login, credential).await?;
             Ok(AcceptedAnswer { session: announce(service, login), redirect: None })
         }
-        Accepted::Answered(session, code) => {
-            match sql::store_answer(&service.store, &session).await {
-                Ok(()) => service.session_changed(&session.id),
-                Err(WriteError::Conflict) => return Err(lost_race(service, &asked).await),
-                Err(WriteError::Internal(error)) => return Err(error.into()),
-            }
-            Ok(AcceptedAnswer { redirect: code.redirect(&session), session: *session })
+        Accepted::Answered(answered, code) => {
+            sql::store_answer(&service.store, &answered).await?;
+            service.session_changed(&answered.id);
+            Ok(AcceptedAnswer { redirect: code.redirect(&answered), session: *answered })
         }
         Accepted::AnsweredOnPage(_) => Err(Error::ChallengeNotFound),
     }
 }
 
-/// Completes a login on one device or on a page with the code that came back in the browser that began it. The answer was
-/// checked against the users when it came: who was deleted since logs in no more, and who registered since is logged in.
-/// A code that came back in another browser is worth nothing from then on: the session ends. So does that of a page whose
-/// person may log in no more.
+/// Completes a login of the same-device or the page flow with its completion code. The users are checked again, because they
+/// may have changed since the answer: a deleted user is refused, and a user who has registered since is logged in. The
+/// session is cancelled if the code came back in another browser, or if the user of a page may not log in any more.
 ///
 /// # Errors
-/// Where the code is not the one that the wallet or the page's browser was told, another browser brought it, or the
-/// session is over.
+/// If the code is wrong, came back in another browser, or the session is not pending.
 pub(crate) async fn complete_login(
     service: &LoginService,
-    asked: Session,
+    session: Session,
     code: &str,
     secret: Option<&str>,
 ) -> Result<Session, Error> {
-    let now = service.clock.now();
-    let login = asked.clone().complete(code, secret, now, random());
-    if matches!(login, Err(AnswerRefusal::Browser)) {
-        end(service, &asked).await?;
+    let login = match session.clone().complete(code, secret, service.clock.now(), random()) {
+        Ok(login) => login,
+        Err(refusal) => {
+            if refusal == AnswerRefusal::Browser {
+                cancel_if_pending(service, &session).await?;
+            }
+            return Err(refused(refusal, &session, service));
+        }
+    };
+    let error = match store_completed(service, &session, login).await {
+        Ok(login) => return Ok(announce(service, login)),
+        Err(error) => error,
+    };
+    let is_link = session.challenge.mode == Mode::Link;
+    let is_final = match error {
+        Error::UserUnknown => session.page.is_some(),
+        Error::CredentialExists | Error::TooManyCredentials | Error::SessionCancelled { .. } => is_link,
+        _ => false,
+    };
+    if is_final {
+        cancel_if_pending(service, &session).await?;
     }
-    let login = login.map_err(|refusal| refused(refusal, &asked, service))?;
-    let holder = match &login.session.state {
-        SessionState::Authenticated { user, .. } => find_holder(service, &asked, &user.public_key).await?,
+    Err(if !is_link && matches!(error, Error::UserUnknown) { Error::CompletionCodeRefused } else { error })
+}
+
+/// Stores a completed login, if the user with the key may still log in, register or be linked.
+async fn store_completed(service: &LoginService, session: &Session, login: Login) -> Result<Login, Error> {
+    let credential = match &login.session.state {
+        SessionState::Authenticated { user, .. } => find_credential(service, session, &user.public_key).await?,
         _ => None,
     };
-    let is_nobody = asked.hosted_url.is_some() && holder.is_none();
-    let kept = match asked.challenge.mode {
-        Mode::Link if !is_nobody => Err(Error::CredentialExists),
-        Mode::Login if is_nobody => Err(Error::UserUnknown),
-        Mode::Register if is_nobody && !may_register(service, &asked).await? => Err(Error::UserUnknown),
-        _ => keep_login(service, &asked, login, holder).await,
-    };
-    match kept {
-        Ok(login) => Ok(announce(service, login)),
-        Err(error) if asked.challenge.mode == Mode::Link => {
-            let is_final = matches!(
-                error,
-                Error::UserUnknown
-                    | Error::CredentialExists
-                    | Error::TooManyCredentials
-                    | Error::SessionCancelled { .. }
-            );
-            if is_final {
-                end(service, &asked).await?;
+    let is_unknown = session.hosted_url.is_some() && credential.is_none();
+    match session.challenge.mode {
+        Mode::Link if !is_unknown => Err(Error::CredentialExists),
+        Mode::Login if is_unknown => Err(Error::UserUnknown),
+        Mode::Register if is_unknown => match domain_for_session(service, session).await? {
+            Some(domain) if session.may_register(&domain) => {
+                admit(service, login, event_url(Some(&domain), session), None).await
             }
-            Err(error)
-        }
-        Err(Error::UserUnknown) => {
-            if asked.page.is_some() {
-                end(service, &asked).await?;
-            }
-            Err(Error::CompletionCodeRefused)
-        }
-        Err(error) => Err(error),
+            _ => Err(Error::UserUnknown),
+        },
+        _ => store_login(service, session, login, credential).await,
     }
 }
 
-/// Calls off a session whose code is worth nothing any more, so that no page sends its browser back with it once more.
-async fn end(service: &LoginService, session: &Session) -> Result<(), Error> {
-    match sql::cancel(&service.store, &session.id, service.clock.now()).await {
-        Ok(()) => {
-            service.metrics.session(session.account.environment, "cancelled");
-            service.session_changed(&session.id);
-            Ok(())
-        }
-        Err(WriteError::Conflict) => Ok(()),
-        Err(WriteError::Internal(error)) => Err(error.into()),
+/// Cancels a session whose completion code is worthless, so that its page does not send the browser back again.
+async fn cancel_if_pending(service: &LoginService, session: &Session) -> Result<(), Error> {
+    match cancel_session(service, session).await {
+        Ok(_) | Err(SessionWriteError::Changed(_)) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
-/// Whether the session may still create an account: its domain may have closed registration since the answer came.
-async fn may_register(service: &LoginService, session: &Session) -> Result<bool, Error> {
-    Ok(find_domain_of(service, session).await?.is_some_and(|domain| session.may_register(&domain)))
-}
-
-/// Writes a login, of a hosted domain together with what it changes among the users.
-async fn keep_login(
+/// Stores a login, for hosted domains together with the changes of the users.
+async fn store_login(
     service: &LoginService,
-    asked: &Session,
+    session: &Session,
     login: Login,
-    holder: Option<Credential>,
+    credential: Option<Credential>,
 ) -> Result<Login, Error> {
-    if asked.hosted_url.is_none()
-        && let Some(known) = find_known_domain(service, asked)
+    if session.hosted_url.is_none()
+        && let Some(domain) = cached_domain(service, session)
     {
-        let url = event_url(Some(&known.domain), asked);
-        if write_login(service, &login, url, known.as_of, Vec::new()).await?.is_committed() {
-            return Ok(login);
+        let url = event_url(Some(&*domain), session);
+        match sql::store_login(&service.store, &login, url, Some(&domain), Vec::new()).await {
+            Ok(()) => return Ok(login),
+            // The domain may have changed.
+            Err(SessionWriteError::Changed(_)) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    let domain = if is_nobodys(asked) { None } else { find_domain_of(service, asked).await? };
-    let url = event_url(domain.as_ref(), asked);
-    if asked.hosted_url.is_some() {
-        return admit(service, login, url, holder).await;
+    let domain = if has_no_event(session) { None } else { domain_for_session(service, session).await? };
+    let url = event_url(domain.as_ref(), session);
+    if session.hosted_url.is_some() {
+        return admit(service, login, url, credential).await;
     }
-    match write_login(service, &login, url, None, Vec::new()).await? {
-        WriteOutcome::Committed(_) => Ok(login),
-        WriteOutcome::Refused(_) => Err(lost_race(service, asked).await),
-    }
+    sql::store_login(&service.store, &login, url, None, Vec::new()).await?;
+    Ok(login)
 }
 
-/// Logs a login that is on disk now, and wakes those who wait for it.
+/// Logs a stored login, and notifies the delivery of events and the requests that wait for the session.
 fn announce(service: &LoginService, login: Login) -> Session {
-    let Account { name: account, environment } = &login.session.account;
-    let (session, domain) = (&login.session.id, &login.session.challenge.domain);
-    tracing::info!(%session, %domain, account, %environment, mode = login.session.challenge.mode.as_str(), "login succeeded");
-    service.metrics.session(login.session.account.environment, "authenticated");
+    let session = login.session;
+    let environment = session.account.environment;
+    tracing::info!(
+        session = %session.id,
+        domain = %session.challenge.domain,
+        account = session.account.name,
+        %environment,
+        mode = session.challenge.mode.as_str(),
+        "login succeeded"
+    );
+    service.metrics.session(environment, "authenticated");
     service.outbox.notify_one();
-    service.session_changed(&login.session.id);
-    login.session
+    service.session_changed(&session.id);
+    session
 }
 
-/// Lets an answer pass that carries the number that the page shows; the third that does not ends the session.
+/// Checks the confirmation number. The third wrong number cancels the session.
 pub(crate) async fn check_confirm_code(
     service: &LoginService,
     session: &Session,
     answer: &Answer,
 ) -> Result<(), Error> {
-    let is_right = session.is_confirmed_by(answer);
-    let counted = if is_right {
-        sql::use_confirm_try(&service.store, session).await
-    } else {
-        sql::lose_confirm_try(&service.store, session, service.clock.now()).await
-    };
-    match counted {
-        Ok(()) if is_right => Ok(()),
-        Ok(()) => {
-            service.session_changed(&session.id);
-            Err(refused(AnswerRefusal::ConfirmCode, session, service))
-        }
-        Err(WriteError::Conflict) => Err(lost_race(service, session).await),
-        Err(WriteError::Internal(error)) => Err(error.into()),
+    if session.is_confirmed_by(answer) {
+        sql::use_confirm_try(&service.store, session).await?;
+        return Ok(());
     }
+    sql::lose_confirm_try(&service.store, session, service.clock.now()).await?;
+    service.session_changed(&session.id);
+    Err(Error::ConfirmCodeRefused)
 }
 
-/// Whether nobody waits for its event: it is of the server's own domain, or a login at the account pages.
-fn is_nobodys(session: &Session) -> bool {
+/// Returns whether no event is sent for the session: its domain is the server's own, or it is a login at the account pages.
+fn has_no_event(session: &Session) -> bool {
     session.account.is_server() || (session.is_for_account() && session.challenge.mode != Mode::Link)
 }
 
-/// Where the session's event goes, if it has one: the domain's `event_url` if it has one, else where wallets post; and of a
-/// login by the standard protocol, which its application learns of by itself, only to who named an `event_url`.
+/// Returns the URL for the session's event: the domain's `event_url`, or else the webhook URL of the session. The events of
+/// OpenID Connect logins, of which the client learns anyway, are sent only to an `event_url`.
 fn event_url<'a>(domain: Option<&'a Domain>, session: &'a Session) -> Option<&'a Url> {
-    if is_nobodys(session) {
+    if has_no_event(session) {
         return None;
     }
-    let url = domain.and_then(|domain| domain.event_url.as_ref());
-    url.or_else(|| (!session.is_for_client()).then_some(&session.webhook_url))
+    match domain.and_then(|domain| domain.event_url.as_ref()) {
+        Some(url) => Some(url),
+        None if session.is_for_client() => None,
+        None => Some(&session.webhook_url),
+    }
 }

@@ -1,4 +1,4 @@
-//! Delivers what waits in the outbox, at least once each.
+//! Delivers the events in the outbox, each at least once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
-use signpost_platform::outbound::{Reach, Request};
+use signpost_platform::outbound::{Reach, Request, parse_http_date};
 use signpost_store::random;
 use tokio::sync::OnceCell;
 use tokio::task::{self, JoinError, JoinSet};
@@ -26,29 +26,30 @@ use crate::events::{
 use crate::ids::DomainId;
 use crate::service::LoginService;
 
-/// How long an endpoint may take to answer (docs/handlers.md, Delivery).
+/// Timeout of a delivery attempt (docs/handlers.md, Delivery).
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a delivery belongs to the process that took it: one attempt, and 30 s more.
+/// Lease of a claimed delivery: one attempt, and 30 s more.
 const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(45);
-/// How much of an answer is read, so that the connection can serve the next event.
-const MAX_ANSWER_LEN: usize = 2048;
-/// The longest sleep: another process may have queued something.
+/// Maximum bytes of a response that are read, so that the connection can be reused.
+const MAX_RESPONSE_LEN: usize = 2048;
+/// Maximum sleep: another process may have queued an event.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
-/// The wait before endpoints are looked at that were not.
+/// Delay before the endpoints that the last look left out are examined.
 const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
-/// How long an end waits for others, so that their slots are taken at once; and how long a look serves for all that is
-/// queued behind it: a login a moment after the last one is not worth another. Where looks take longer than that, as long
-/// as the last one took, so that at most half of the time is spent looking.
+/// Minimum time between two looks at the outbox, during which ended attempts and queued events gather for the next
+/// look. If a look takes longer, the next one starts after the same time, so that at most half of the time is spent on
+/// looks.
 const GATHER_WINDOW: Duration = Duration::from_millis(2);
+/// Maximum of this time between two looks.
 const MAX_GATHER_WINDOW: Duration = Duration::from_millis(20);
 
-/// Difference between the clocks of two servers that changes nothing.
+/// Maximum tolerated difference between the clocks of two servers.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many events are made ready in one write.
+/// Maximum events that are made ready in one write.
 const MAX_READY_PER_WRITE: u32 = 256;
 
-/// The attempts that run, and the slots that they take.
+/// The running attempts, and the slots that they use.
 #[derive(Default)]
 struct RunningAttempts {
     attempts: JoinSet<()>,
@@ -56,7 +57,7 @@ struct RunningAttempts {
     slots: AttemptSlots,
 }
 
-/// Delivers until the server drains, then finishes what runs.
+/// Delivers events until the server drains, then waits for the running attempts.
 pub async fn run(service: LoginService) {
     let mut running = RunningAttempts::default();
     while !service.draining.is_cancelled() {
@@ -76,7 +77,7 @@ pub async fn run(service: LoginService) {
             () = service.draining.cancelled() => {}
             () = service.outbox.notified() => sleep_until(looked_at + GATHER_WINDOW).await,
             () = sleep(wait.max(gather)) => {}
-            // An end makes a slot free.
+            // An ended attempt frees a slot.
             Some(ended) = running.attempts.join_next_with_id() => {
                 running.end(ended);
                 sleep(gather).await;
@@ -98,7 +99,7 @@ impl RunningAttempts {
     }
 }
 
-/// Starts what is due and has a slot; says how long there is nothing to do.
+/// Starts the due deliveries for which there are slots, and returns the time until the next look.
 async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
     let now = service.clock.now();
     let upcoming = sql::find_upcoming(&service.store, now).await?;
@@ -123,16 +124,18 @@ async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Res
     let Claim { taken, more } = sql::claim(&service.store, now, leased_until, &mut running.slots).await?;
     let wait = match more {
         _ if !taken.is_empty() || ready > 0 => Duration::ZERO,
-        // Another server was faster: it takes what it can at once, and leaves the rest.
+        // Another server was faster: it claims all that it can at once, and leaves the rest.
         MoreDue::Chosen => GATHER_WINDOW,
         MoreDue::NotLookedAt => NEXT_LOOK_DELAY,
-        // Due, but all slots are taken: an end wakes us.
+        // Due, but all slots are in use: the end of an attempt wakes this task.
         MoreDue::None => MAX_SLEEP,
     };
     let mut secrets: HashMap<DomainId, SharedSecrets> = HashMap::new();
     for claimed in taken {
-        let domain = claimed.delivery.as_ref().ok().map(|delivery| delivery.domain_id.clone());
-        let secrets = domain.map(|domain| secrets.entry(domain).or_default().clone()).unwrap_or_default();
+        let secrets = match &claimed.delivery {
+            Ok(delivery) => secrets.entry(delivery.domain_id.clone()).or_default().clone(),
+            Err(_) => SharedSecrets::default(),
+        };
         let span = tracing::info_span!("delivery", event = claimed.id, attempt = claimed.attempts);
         let owner = claimed.owner.clone();
         let attempt = running.attempts.spawn(deliver(service.clone(), claimed, secrets, leased_until).instrument(span));
@@ -142,53 +145,57 @@ async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Res
     Ok(wait)
 }
 
-/// What signs a domain's events, read once for all that were taken together.
+/// The signing secrets of a domain, read once for all events that were claimed together.
 type SharedSecrets = Arc<OnceCell<Option<SigningSecrets>>>;
 
-/// One delivery to the end of its attempt. Whatever is wrong with it ends this attempt and no other's.
+/// Performs one delivery attempt and records its result. An error ends only this attempt.
 async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {
-    let (started_at, began) = (service.clock.now(), Instant::now());
+    let started_at = service.clock.now();
+    let began = Instant::now();
     let (attempt, sent) = match prepare(&service, claimed.delivery, &secrets).await {
         Ok((delivery, headers)) => (send(&service, &delivery, headers).await, Some(delivery)),
-        // The endpoint has no part in this.
+        // The endpoint did not cause this.
         Err(error) => (Attempt::failed(&error), None),
     };
-    let (now, random) = (service.clock.now(), u32::from_be_bytes(random()));
-    let (id, attempts) = (&claimed.id, claimed.attempts);
-    let outcome = judge(&attempt, attempts, &service.settings.webhook_retry_schedule, now, random);
+    let now = service.clock.now();
+    let jitter = u32::from_be_bytes(random());
+    let outcome = judge(&attempt, claimed.attempts, &service.settings.webhook_retry_schedule, now, jitter);
     log(&attempt, sent.as_ref(), outcome);
     service.metrics.attempt(outcome.as_str());
-    if let Some(delivery) = sent.as_ref().filter(|_| attempts == 1) {
+    if let Some(delivery) = &sent
+        && claimed.attempts == 1
+    {
         let after = now.duration_since(delivery.id.time());
         service.metrics.first_attempt(Duration::try_from(after).unwrap_or_default());
     }
     let signed_by = secrets.get().and_then(Option::as_ref).map(fingerprints).unwrap_or_default();
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let made = PastAttempt::new(&attempt, signed_by, started_at, duration_ms);
-    let past_attempts = append_attempt(claimed.past_attempts.as_deref(), made);
-    let ended = EndedAttempt { id, leased_until, attempt: &attempt, past_attempts, outcome, now };
+    let past_attempt = PastAttempt::new(&attempt, signed_by, started_at, duration_ms);
+    let past_attempts = append_attempt(claimed.past_attempts.as_deref(), past_attempt);
+    let ended = EndedAttempt { id: &claimed.id, leased_until, attempt: &attempt, past_attempts, outcome, now };
     let judged = sent.as_ref().map(|delivery| judge_endpoint(delivery, &attempt, outcome, now)).unwrap_or_default();
-    match (sql::end_attempt(&service.store, ended, judged).await, sent) {
-        (Ok(Some(rows)), Some(delivery)) => {
-            if let Err(error) = endpoints::report_change(&service.store, &delivery, outcome, &rows, now).await {
-                tracing::warn!(
-                    error = format!("{error:#}"),
-                    "could not record that an endpoint was disabled or enabled"
-                );
-            }
+    let rows = match sql::end_attempt(&service.store, ended, judged).await {
+        Ok(Some(rows)) => rows,
+        Ok(None) => {
+            tracing::warn!("the attempt outlived its lease; the event may arrive twice");
+            return;
         }
-        (Ok(Some(_)), None) => {}
-        (Ok(None), _) => tracing::warn!("the attempt outlived its lease; the event may arrive twice"),
-        (Err(error), _) => {
+        Err(error) => {
             tracing::warn!(error = format!("{error:#}"), "could not record the delivery attempt");
+            return;
         }
+    };
+    let Some(delivery) = sent else { return };
+    if let Err(error) = endpoints::report_change(&service.store, &delivery, outcome, &rows, now).await {
+        tracing::warn!(error = format!("{error:#}"), "could not record that an endpoint was disabled or enabled");
     }
 }
 
-/// One line an attempt, in the span that names the event.
+/// Logs one line per attempt, in the span that names the event.
 fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: DeliveryOutcome) {
     let Attempt { status, error, .. } = attempt;
-    let (domain, endpoint) = (sent.map(|sent| sent.domain_id.as_str()), sent.map(|sent| endpoint_from_url(&sent.url)));
+    let domain = sent.map(|sent| sent.domain_id.as_str());
+    let endpoint = sent.map(|sent| endpoint_from_url(&sent.url));
     match outcome {
         DeliveryOutcome::Delivered => tracing::info!(domain, endpoint, status, "event delivered"),
         DeliveryOutcome::Retry(next_attempt_at) => {
@@ -198,7 +205,7 @@ fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: DeliveryOutcome) {
     }
 }
 
-/// What is sent, and the header fields that sign it.
+/// Returns the delivery, and the header fields with its signatures.
 async fn prepare(
     service: &LoginService,
     delivery: Result<Delivery>,
@@ -210,7 +217,8 @@ async fn prepare(
     let secrets = secrets.as_ref().context("the domain was deleted")?;
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in signatures(&delivery.id, delivery.body.as_bytes(), secrets, service.clock.now()) {
+    let sent_at = service.clock.now().as_second();
+    for (name, value) in signatures(delivery.id.as_str(), delivery.body.as_bytes(), secrets, sent_at) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_str(&value)?);
     }
     Ok((delivery, headers))
@@ -224,32 +232,35 @@ async fn send(service: &LoginService, delivery: &Delivery, headers: HeaderMap) -
         headers,
         body: Some(body),
         within: ATTEMPT_TIMEOUT,
-        keep: MAX_ANSWER_LEN,
+        keep: MAX_RESPONSE_LEN,
     };
     let reach = service.reach(delivery.environment);
-    let answer = match service.outbound.notify(reach, request).await {
-        Ok(answer) => answer,
+    let response = match service.outbound.notify(reach, request).await {
+        Ok(response) => response,
         Err(error) => return Attempt::failed(&error),
     };
-    // Where private targets are open too, nobody knows which this was: a private one must not be read through us.
+    let now = service.clock.now();
+    let is_success = (200..300).contains(&response.status);
+    // If private targets are allowed, this may be one: its response must not become readable through this server.
     let is_public = reach == Reach::Public;
-    let said = is_public.then(|| String::from_utf8_lossy(&answer.body).replace('\0', ""));
-    let is_refused = !(200..300).contains(&answer.status);
-    let error = is_refused.then(|| format!("the endpoint responded with {}", answer.status));
-    let retry_after = answer.retry_after.map(|after| after.wait(service.clock.now()));
-    let date = answer.headers.get(DATE).filter(|_| is_refused).and_then(|date| date.to_str().ok());
-    let clock_ahead_s = date.and_then(|date| seconds_ahead(date, service.clock.now()));
-    Attempt { status: Some(answer.status), error, retry_after, answer: said, clock_ahead_s }
+    Attempt {
+        status: Some(response.status),
+        error: (!is_success).then(|| format!("the endpoint responded with {}", response.status)),
+        retry_after: response.retry_after.map(|after| after.wait(now)),
+        answer: is_public.then(|| String::from_utf8_lossy(&response.body).replace('\0', "")),
+        clock_ahead_s: if is_success { None } else { seconds_ahead(&response.headers, now) },
+    }
 }
 
-/// By how many seconds a `Date` is ahead of this time.
-fn seconds_ahead(date: &str, now: Timestamp) -> Option<i64> {
-    let theirs = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date).ok()?;
-    Some(theirs.as_second().saturating_sub(now.as_second()))
+/// Returns by how many seconds the `Date` header is ahead of this time.
+fn seconds_ahead(headers: &HeaderMap, now: Timestamp) -> Option<i64> {
+    let date = headers.get(DATE)?.to_str().ok()?;
+    let date = parse_http_date(date)?;
+    Some(date.as_second().saturating_sub(now.as_second()))
 }
 
 impl Attempt {
-    /// One without an answer.
+    /// Returns an attempt without a response.
     fn failed(error: &Error) -> Self {
         Self { status: None, error: Some(format!("{error:#}")), retry_after: None, answer: None, clock_ahead_s: None }
     }

@@ -1,4 +1,4 @@
-//! What is over is forgotten in time, so that no table grows for ever.
+//! Deletes rows after their retention, so that no table grows without bound.
 
 use std::time::Duration;
 
@@ -14,26 +14,26 @@ use crate::ids::{BrowserSessionId, SessionId};
 use crate::service::LoginService;
 use crate::sessions::{REFRESH_WINDOW, REPLAY_WINDOW, RETENTION};
 
-/// How long a session is stored that the login host opened for itself, if nobody logs in by it. Anybody can have it open
-/// one, without a key and without a login.
+/// Retention of sessions of the login host itself that led to no login. Callers open them without an API key or a
+/// login.
 const OWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
-/// How long at most, if a browser refreshes it all the time.
+/// Maximum retention of such a session if a browser keeps refreshing it.
 const MAX_OWN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
-/// How long an event is kept that arrived.
+/// Retention of delivered events.
 const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// How long one is kept that did not: its integrator may be on holiday.
+/// Retention of undelivered events: the integrator may be on holiday.
 const FAILED_RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How long an entry of the audit log is kept: a year, and a month to look back at it.
+/// Retention of the audit log: a year, and a month to review it.
 const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(400 * 24);
-/// How often a running server looks.
+/// Interval between two sweeps.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// Ids begin with the time. A thousand at a time, so that others can write in between.
+/// IDs begin with the time. A thousand rows per write, so that other writes can run in between.
 const FORGET_SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
 
-/// Sessions that the login host opened and by which nobody logged in: the terms of a page of a site name no purpose. Those
-/// that can still be refreshed stay for a day at most, for a browser can refresh them again and again.
+/// Sessions of the login host that led to no login; only their page terms have a purpose. Sessions that can still be
+/// refreshed are deleted after a day, because a browser could refresh them without end.
 const FORGET_OWN_SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (
         SELECT id FROM sessions
@@ -51,7 +51,7 @@ const FORGET_KEYS: &str = "
         SELECT account, environment, key FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT 1000
     ) RETURNING key";
 
-/// Those that wait for an endpoint that is disabled do not wait for ever.
+/// Ends deliveries to an endpoint that stays disabled.
 const GIVE_UP: &str = sql!(
     "UPDATE deliveries SET state = 'failed', ended_at = $1, last_error = 'the endpoint stayed disabled for 30 days'
      WHERE state || '' = 'pending' AND created_at < $2 AND ",
@@ -60,11 +60,11 @@ const GIVE_UP: &str = sql!(
 
 const FORGET_ENDPOINTS: &str = "DELETE FROM endpoints WHERE next_probe_at < $1 RETURNING endpoint";
 
-/// Ids begin with the time.
+/// IDs begin with the time.
 const FORGET_AUDIT: &str = "
     DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < $1 ORDER BY id LIMIT 1000) RETURNING id";
 
-/// Those that no site completed, and those that are over however much they were used.
+/// Browser sessions that no site completed, and those beyond their maximum lifetime.
 const FORGET_BROWSER_SESSIONS: &str = "
     DELETE FROM browser_sessions WHERE id IN (
         SELECT id FROM browser_sessions WHERE id < $1 AND (user_id IS NULL OR id < $2) ORDER BY id LIMIT 1000
@@ -72,22 +72,22 @@ const FORGET_BROWSER_SESSIONS: &str = "
 
 const FORGET_DOMAINS: &str = "DELETE FROM deleted_domains WHERE deleted_at < $1 RETURNING id";
 
-/// Forgets what is over, now and every hour, until the server stops.
+/// Deletes expired rows, now and every hour, until the server drains.
 pub async fn run(service: LoginService) {
-    let forget = || async {
+    every(SWEEP_INTERVAL, &service.draining, "could not delete old sessions and events", || async {
         let forgotten = sweep(&service.store, service.clock.now()).await?;
         if forgotten > 0 {
             tracing::info!(forgotten, "deleted old sessions and events");
         }
         Ok(())
-    };
-    every(SWEEP_INTERVAL, &service.draining, "could not delete old sessions and events", forget).await;
+    })
+    .await;
 }
 
-/// Forgets what is over at the time `now`; returns how many rows that were.
+/// Deletes the rows that are expired at the time `now`, and returns their number.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let oldest = SessionId::new(now - RETENTION, [0; 16]);
     let sessions = delete_in_batches(store, FORGET_SESSIONS, || params![&oldest]).await?;
@@ -98,27 +98,27 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
         delete_in_batches(store, FORGET_DELIVERIES, || params![now - DELIVERED_RETENTION, "delivered"]).await?;
     let failed = delete_in_batches(store, FORGET_DELIVERIES, || params![now - FAILED_RETENTION, "failed"]).await?;
     let keys = delete_in_batches(store, FORGET_KEYS, || params![now - REPLAY_WINDOW]).await?;
-    // Their last events are gone by then.
+    // Their last events have been deleted by then.
     let domains =
         delete_in_batches(store, FORGET_DOMAINS, || params![now - FAILED_RETENTION - FAILED_RETENTION]).await?;
     store.write([step(GIVE_UP, params![now, now - FAILED_RETENTION])]).await?;
     let oldest = AuditId::new(now - AUDIT_RETENTION, [0; 16]);
     let entries = delete_in_batches(store, FORGET_AUDIT, || params![&oldest]).await?;
-    let (unfinished, oldest) = (now - MAX_WAIT, now - MAX_AGE - MAX_WAIT);
-    let [unfinished, oldest] = [unfinished, oldest].map(|time| BrowserSessionId::new(time, [0; 16]));
+    let unfinished = BrowserSessionId::new(now - MAX_WAIT, [0; 16]);
+    let oldest = BrowserSessionId::new(now - MAX_AGE - MAX_WAIT, [0; 16]);
     let signed_in = delete_in_batches(store, FORGET_BROWSER_SESSIONS, || params![&unfinished, &oldest]).await?;
-    // Nothing was sent there for a month: whether it still fails is not known any more.
+    // Nothing was sent to them for a month, so whether they still fail is unknown.
     let endpoints = delete_in_batches(store, FORGET_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
     Ok(sessions + own + delivered + failed + keys + domains + entries + signed_in + endpoints)
 }
 
 async fn delete_in_batches(store: &Store, sql: &'static str, params: impl Fn() -> Vec<Value>) -> Result<usize> {
-    let mut forgotten = 0;
+    let mut deleted = 0;
     loop {
-        let WriteOutcome::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(forgotten) };
+        let WriteOutcome::Committed(rows) = store.write([step(sql, params())]).await? else { return Ok(deleted) };
         if rows.is_empty() {
-            return Ok(forgotten);
+            return Ok(deleted);
         }
-        forgotten += rows.len();
+        deleted += rows.len();
     }
 }

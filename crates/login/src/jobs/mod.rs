@@ -1,4 +1,4 @@
-//! Work that a running server does by itself.
+//! Background jobs of a running server.
 
 pub mod deliver;
 pub mod forget;
@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::service::LoginService;
 
-/// Starts all of it, until the server drains.
+/// Starts all jobs, which run until the server drains.
 #[must_use]
 pub fn spawn_all(login: &LoginService) -> [JoinHandle<()>; 3] {
     [

@@ -1,4 +1,4 @@
-//! Looks for the proofs of domains again: who has lost a name shall not go on to speak for it.
+//! Checks the proofs of domains again, so that a domain is not verified after its owner has lost it.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use crate::ids::DomainId;
 use crate::service::LoginService;
 use crate::sessions::sql::cancel_sessions_of;
 
-/// How long after one check a proof is looked for again.
+/// Interval between two checks of a proof.
 const RECHECK_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// How many checks in a row may be in vain; the last of them takes the proof away.
+/// Failed checks in a row after which a domain is no longer verified.
 const MAX_MISSES: i64 = 3;
-/// Difference between the clocks of two servers that changes nothing.
+/// Maximum tolerated difference between the clocks of two servers.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
-/// How often a running server looks for what is due.
-const LOOK_INTERVAL: Duration = Duration::from_mins(1);
-/// How many domains are checked in one look, one after the other: each may take ten seconds.
-const MAX_PER_LOOK: i64 = 20;
+/// Interval between two searches for due checks.
+const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
+/// Maximum domains per search. They are checked one after the other, and each may take ten seconds.
+const MAX_PER_SWEEP: i64 = 20;
 
-/// A check of more than an hour ahead was dated by a clock that was wrong, and is ignored.
+/// A check more than an hour in the future was dated by a wrong clock, and is ignored.
 const IS_DUE: &str = "verified_at IS NOT NULL AND (COALESCE(last_checked_at, verified_at) <= $1
                                                    OR COALESCE(last_checked_at, verified_at) > $2)";
 
@@ -40,14 +40,14 @@ const DUE: &str = sql!(
 );
 
 columns! {
-    /// A domain whose proof is to be looked for again.
+    /// A domain whose proof must be checked again.
     struct DueDomain {
         id: DomainId,
         account: Account,
     }
 }
 
-/// Each of these names what is due: of several servers that looked, the first is counted.
+/// Each of these updates requires that the check is due: if several servers check a domain, only the first one counts.
 const FOUND: &str =
     sql!("UPDATE domains SET last_checked_at = $3, failing_since = NULL, misses = 0 WHERE id = $4 AND ", IS_DUE);
 
@@ -64,18 +64,18 @@ const LOST: &str = sql!(
     IS_DUE
 );
 
-/// Checks what is due until the server stops.
+/// Performs due checks until the server drains.
 pub async fn run(service: LoginService) {
-    every(LOOK_INTERVAL, &service.draining, "could not recheck the domains", || async {
+    every(SWEEP_INTERVAL, &service.draining, "could not recheck the domains", || async {
         sweep(&service).await.map(drop)
     })
     .await;
 }
 
-/// Checks what is due now; returns how many domains that were.
+/// Performs the checks that are due now, and returns the number of domains.
 ///
 /// # Errors
-/// As [`Store::read`] and [`Store::write`].
+/// If the database is unavailable.
 pub async fn sweep(service: &LoginService) -> Result<usize> {
     let due = find_due(&service.store, service.clock.now()).await?;
     for DueDomain { id, account } in &due {
@@ -88,10 +88,10 @@ pub async fn sweep(service: &LoginService) -> Result<usize> {
 
 async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     let Domain { id, name, .. } = domain;
-    let proved =
-        service.prover.find_proof(name, &domain.verification_token, service.reach(domain.account.environment)).await;
+    let reach = service.reach(domain.account.environment);
+    let proof = service.prover.find_proof(name, &domain.verification_token, reach).await;
     let now = service.clock.now();
-    if proved.is_ok() {
+    if proof.is_ok() {
         return record_found(&service.store, id, now).await;
     }
     let account = &domain.account.name;
@@ -108,9 +108,9 @@ async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     Ok(())
 }
 
-/// The proved domains whose proof is to be looked for again.
+/// Returns the verified domains whose check is due.
 async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<DueDomain>> {
-    let rows = store.read(DUE, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, MAX_PER_LOOK]).await?;
+    let rows = store.read(DUE, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, MAX_PER_SWEEP]).await?;
     rows.into_iter().map(|row| DueDomain::from_part("domains", row)).collect()
 }
 
@@ -125,7 +125,8 @@ async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Marks the domain as not verified and cancels its pending sessions. A conflict if it may miss its proof more often.
+/// Marks the domain as not verified and cancels its pending sessions. A conflict if fewer checks have failed in a row
+/// than that takes.
 async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
     let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];

@@ -1,26 +1,26 @@
-//! Who asks, in words that a person knows: the browser and the system that a `User-Agent` names (RFC 9110, 10.1.5).
+//! The browser that asks for a code: its name and its operating system, from `User-Agent` (RFC 9110, 10.1.5).
 
 use signpost_text::line;
 
-/// Most characters of a name that is shown as the program sent it.
+/// Maximum length in characters of an unknown program's name.
 const MAX_UNKNOWN_CHARS: usize = 40;
 
-/// The browser that asked for a code, as far as it can be told. It is what the program says of itself: a hint for the
-/// person who looks, proof of nothing.
+/// The browser that asked for a code, according to its own `User-Agent`. A hint for the user, which proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AskingBrowser {
-    /// A browser by name, and the system where that is known too.
+    /// A browser, and the operating system if it is known.
     Known {
         /// Such as `Firefox`.
         browser: &'static str,
         /// Such as `Linux`.
         system: Option<&'static str>,
     },
-    /// The beginning of what an unknown program says, without invisible characters.
+    /// The beginning of an unknown `User-Agent`, without invisible characters.
     Unknown(String),
 }
 
-/// What says which browser it is; the first that is found counts, for most name others that they resemble.
+/// Marks of browsers, and their names. The first match counts, because most browsers also name those that they
+/// resemble.
 const BROWSERS: [(&str, &str); 19] = [
     ("EdgA/", "Edge"),
     ("EdgiOS/", "Edge"),
@@ -43,7 +43,7 @@ const BROWSERS: [(&str, &str); 19] = [
     ("Safari/", "Safari"),
 ];
 
-/// What says which system it is. A phone with Android says `Linux` too, an iPhone `like Mac OS X`.
+/// Marks of operating systems, and their names. Android also sends `Linux`, and an iPhone `like Mac OS X`.
 const SYSTEMS: [(&str, &str); 8] = [
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -56,18 +56,24 @@ const SYSTEMS: [(&str, &str); 8] = [
 ];
 
 impl AskingBrowser {
-    /// Reads a `User-Agent`; `None` where it says nothing that can be seen.
+    /// Parses a `User-Agent`; `None` if it has no visible text.
     pub(crate) fn from_user_agent(text: &str) -> Option<Self> {
-        let find = |table: &[(&str, &'static str)]| table.iter().find(|(mark, _)| text.contains(mark)).map(|row| row.1);
-        if let Some(browser) = find(&BROWSERS) {
-            return Some(Self::Known { browser, system: find(&SYSTEMS) });
+        if let Some(browser) = find_mark(&BROWSERS, text) {
+            return Some(Self::Known { browser, system: find_mark(&SYSTEMS, text) });
         }
         let shown = line(text);
         let shown = shown.trim();
+        if shown.is_empty() {
+            return None;
+        }
         let short: String = shown.chars().take(MAX_UNKNOWN_CHARS).collect();
         let more = if shown.chars().count() > MAX_UNKNOWN_CHARS { "…" } else { "" };
-        (!short.is_empty()).then(|| Self::Unknown(format!("{}{more}", short.trim_end())))
+        Some(Self::Unknown(format!("{}{more}", short.trim_end())))
     }
+}
+
+fn find_mark(table: &[(&str, &'static str)], text: &str) -> Option<&'static str> {
+    table.iter().find(|(mark, _)| text.contains(mark)).map(|(_, name)| *name)
 }
 
 #[cfg(test)]

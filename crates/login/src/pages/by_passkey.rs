@@ -1,5 +1,5 @@
-//! The way by passkey: the button above all others, the field in which browsers offer saved passkeys, and the offer to
-//! make one for the next time. A script does what they say; where there is none, or no passkeys, they are not shown.
+//! Login by passkey: the first button, the field in which browsers offer saved passkeys, and the offer to create one
+//! for the next login. A script performs them; without scripts or passkeys they are hidden.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
@@ -7,7 +7,7 @@ use signpost_platform::pages::icons::Sign;
 use super::document::LoginDocument;
 use super::view::PageTask;
 
-/// The button, and what belongs to it.
+/// Renders the button, and the field for saved passkeys.
 pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let button = match page.view.task {
@@ -18,7 +18,7 @@ pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
         div #by-passkey .stack-sm data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
             button #use-passkey .btn.primary.wide.needs-passkeys type="button" { (Sign::Key.draw(20)) (button) }
             p.sm.soft.under.needs-passkeys { (words.passkey_lock) }
-            (said(page))
+            (script_status(page))
             @if page.view.task == PageTask::LogIn {
                 div.field.sm.needs-autofill {
                     label for="saved-passkeys" { (words.saved_passkeys) }
@@ -33,14 +33,14 @@ pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// A passkey for the next time; the script shows it where the device can make one, and goes on where not.
+/// Renders the offer to create a passkey. The script shows it if the device can create one, and continues otherwise.
 pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let offer = if page.view.task == PageTask::Register { &words.one_key } else { &words.offer };
     html! {
         div #passkey-offer .stack-sm hidden data-passkey=(page.action("passkey")) data-answered=(words.passkey_answered) {
             div.notice { (Sign::Key.draw(20)) div { h2 { (offer.head) } p { (offer.text) } } }
-            (said(page))
+            (script_status(page))
             form method="post" action=(page.action("offer")) class="stack-sm" {
                 (page.token)
                 button #use-passkey .btn.primary.wide type="button" { (Sign::Key.draw(20)) (words.make_passkey) }
@@ -50,8 +50,8 @@ pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// Where the script says what became of a passkey, where the page itself does not.
-fn said(page: &LoginDocument<'_>) -> Markup {
+/// Renders the status line in which the script reports results that the page itself does not show.
+fn script_status(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     html! {
         p #passkey-said .sm role="status" data-exists=((words.passkey_here)(&html! { (page.view.site.domain) }).into_string())

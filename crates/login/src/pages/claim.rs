@@ -1,26 +1,23 @@
-//! `POST /login/{id}/claim`: a browser brings the secret of a link that an operator handed over, and owns its page from then
-//! on.
+//! `POST /login/{id}/claim`: a browser posts the secret of a link from an operator, and the page becomes its own.
 
 use axum::extract::Request;
 use axum::http::header;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response, Result};
 use signpost_platform::pages::accept::names_html;
 use signpost_platform::pages::cookie::CookieSecret;
-use signpost_platform::pages::form::PostedForm;
 
-use super::forms::{to_page, to_stale};
-use super::visit::PageVisit;
+use super::context::LoginPageContext;
+use super::forms::{receive_form, to_page};
 
-/// `POST /login/{id}/claim`: `link`, the secret or the whole link. The secret guards the page, and no other page knows it; the
-/// form must still come from a page of this server.
-pub(crate) async fn claim(visit: PageVisit, request: Request) -> Result<Response, Response> {
-    let asks_for_page = names_html(request.headers());
-    let form = PostedForm::receive(&visit.service.origin, request).await;
-    let form = form.map_err(|refusal| to_stale(&visit, refusal))?;
-    let typed = form.text("link").unwrap_or_default().trim();
-    let secret = CookieSecret::parse(typed.rsplit('#').next().unwrap_or_default()).filter(|_| asks_for_page);
-    let (_, cookie) = visit.claim_by_secret(secret.as_ref()).await?;
-    let mut reply = to_page(&visit);
+/// `POST /login/{id}/claim`: `link`, the secret or the whole link. The secret replaces the CSRF token, because no other
+/// page has it; the form must still come from a page of this server.
+pub(crate) async fn claim(context: LoginPageContext, request: Request) -> Result<Response> {
+    let accepts_html = names_html(request.headers());
+    let form = receive_form(&context, request).await?;
+    let link = form.text("link").unwrap_or_default().trim();
+    let secret = if accepts_html { CookieSecret::parse(link.rsplit('#').next().unwrap_or_default()) } else { None };
+    let (_, cookie) = context.claim_by_secret(secret.as_ref()).await?;
+    let mut reply = to_page(&context).into_response();
     if let Some(cookie) = cookie {
         reply.headers_mut().append(header::SET_COOKIE, cookie);
     }

@@ -1,6 +1,6 @@
-//! The page of a link that an operator hands over. The secret that opens it is in the fragment of the link, which browsers send
-//! to no server: a bot that previews the link claims nothing. A script posts the fragment; without scripts, people paste the
-//! link.
+//! The page of a link from an operator. The secret that claims it is in the fragment of the link, which browsers send
+//! to no server: a bot that previews the link does not claim the page. A script posts the fragment; without scripts,
+//! users paste the link.
 
 use maud::html;
 use signpost_platform::origin::PublicOrigin;

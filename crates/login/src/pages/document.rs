@@ -1,5 +1,5 @@
-//! What every state of a login page is drawn with. What it says comes from [`words`](super::words), what it shows from a
-//! [`LoginView`]; nothing here decides.
+//! The parts that all states of a login page share. Texts come from [`words`](super::words), values from a
+//! [`LoginView`].
 
 use maud::{Markup, PreEscaped, html};
 use signpost_platform::origin::PublicOrigin;
@@ -9,17 +9,17 @@ use signpost_platform::pages::form::FormToken;
 use super::view::LoginView;
 use super::words::{LoginWords, login_words};
 
-/// Where the seconds of the countdown stand in a document that is kept: a character that no text of ours has, and no
-/// cleaned text of strangers.
+/// The placeholder for the seconds of the countdown in a cached document: a character that neither the page's own texts
+/// nor sanitized user input contain.
 pub(crate) const SECONDS_MARK: char = '\0';
 
-/// A page to be rendered for the browser that owns it.
+/// A page to be rendered for its browser.
 #[derive(Clone, Debug)]
 pub(crate) struct LoginDocument<'a> {
     pub(crate) view: &'a LoginView,
     pub(crate) language: Language,
     pub(crate) origin: &'a PublicOrigin,
-    /// The page's own path, to which its forms add a word.
+    /// The path of the page, to which its forms append a word.
     pub(crate) path: String,
     pub(crate) token: FormToken,
 }
@@ -29,25 +29,26 @@ impl LoginDocument<'_> {
         login_words(self.language)
     }
 
-    /// Where a form posts to.
+    /// Returns the target of a form.
     pub(crate) fn action(&self, word: &str) -> String {
         format!("{}/{word}?lang={}", self.path, self.language.tag())
     }
 
-    /// The domain, as the largest word or inside of a text.
+    /// Renders the domain within a text.
     pub(crate) fn domain(&self) -> Markup {
         name(&self.view.site.domain)
     }
 
-    /// What the address bar must say.
+    /// Renders the host that the address bar must show.
     pub(crate) fn host(&self) -> Markup {
         name(self.origin.host())
     }
 
-    /// The attributes of `<main>` that the script reads are the same in every state: `data-state`, `data-version`, and what
-    /// it says aloud.
+    /// Renders `<main>` with the attributes that the script reads in every state: `data-state`, `data-version`, and the
+    /// texts for screen readers.
     pub(crate) fn main(&self, class: &str, says: &str, body: &Markup) -> Markup {
-        let (view, words) = (self.view, self.words());
+        let view = self.view;
+        let words = self.words();
         html! {
             main #main class=(class) tabindex="-1" data-state=(view.state.as_str())
                 data-version=(view.version()) data-says=(says) data-answered=(words.answered)
@@ -60,12 +61,12 @@ impl LoginDocument<'_> {
     }
 }
 
-/// A name inside of a sentence: bold, and its direction is its own.
+/// Renders a name within a sentence: bold, with a text direction of its own.
 pub(crate) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
 }
 
-/// The mark for the seconds.
+/// Renders the placeholder for the seconds.
 pub(crate) fn seconds() -> Markup {
     PreEscaped(SECONDS_MARK.to_string())
 }

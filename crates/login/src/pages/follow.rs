@@ -1,4 +1,4 @@
-//! `GET /login/{id}/state` and `/events`: what the page's script asks, whether there is anything new.
+//! `GET /login/{id}/state` and `/events`: the page's script polls the state, or is notified of changes.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -6,66 +6,61 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use axum::response::sse::{Event, KeepAlive};
-use axum::response::{IntoResponse, Response, Sse};
+use axum::response::{IntoResponse, Result, Sse};
 use futures_util::{Stream, stream};
 use serde::Serialize;
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::web::problem::Problem;
 use tokio::time::timeout;
 
-use super::visit::{OwnedPage, PageVisit};
+use super::context::{LoginPageContext, OwnedPage};
 use crate::error::Error;
-use crate::sessions::{TooManyWaiters, Waiter};
+use crate::sessions::Waiter;
 
-/// How often a stream looks by itself: another process may have changed the session, or its code is about to end.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often a stream says that it is alive.
+/// Interval of polling by a stream: another process may have changed the session, or its code is about to expire.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of the keep-alive comments of a stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
-/// What a page compares itself with.
+/// The state of a page, with which the script compares the page that it shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct PageStatus {
     /// The word in `data-state`.
     state: &'static str,
-    /// Another text whenever the page would be another.
+    /// Differs for every different page.
     version: String,
-    /// The seconds of the countdown.
+    /// The remaining seconds of the countdown.
     left: i64,
     #[serde(skip)]
     is_last: bool,
 }
 
 /// `GET /login/{id}/state`
-pub(crate) async fn state(visit: PageVisit) -> Result<Response, Response> {
-    let page = visit.find_owned().await?;
-    let status = status(&visit, &page).map_err(IntoResponse::into_response)?;
-    Ok(([NO_STORE], Json(status)).into_response())
+pub(crate) async fn state(context: LoginPageContext) -> Result<impl IntoResponse> {
+    let page = context.find_owned().await?;
+    Ok(([NO_STORE], Json(read_status(&context, &page)?)))
 }
 
-/// `GET /login/{id}/events`: an event `state` at once, and another whenever the page is another. The stream ends with the
-/// last of them.
-pub(crate) async fn events(visit: PageVisit) -> Result<Response, Response> {
-    let page = visit.find_owned().await?;
-    let waiter = visit.service.waiting.acquire(&page.session.id, &page.session.account, Some(visit.address()));
-    let waiter = waiter.map_err(|crowded| match crowded {
-        TooManyWaiters::Everybody => {
-            Problem::Unavailable("too many requests are waiting for sessions".to_owned()).into_response()
-        }
-        TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most }.into_response(),
-    })?;
-    visit.release_in_progress();
-    let follower = Follower { visit, cookie: page.cookie, waiter, told: None };
-    Ok(Sse::new(follower.into_events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response())
+/// `GET /login/{id}/events`: sends an event `state` at once, and another whenever the page changes. The stream ends
+/// with the final state.
+pub(crate) async fn events(context: LoginPageContext) -> Result<impl IntoResponse> {
+    let page = context.find_owned().await?;
+    let waiting = &context.service.waiting;
+    let waiter = waiting.acquire(&page.session.id, &page.session.account, Some(context.address()));
+    let waiter = waiter.map_err(Problem::from)?;
+    context.release_in_progress();
+    let follower = Follower { context, cookie: page.cookie, waiter, sent: None };
+    Ok(Sse::new(follower.into_events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
 }
 
 /// A page that is open in a browser.
 struct Follower {
-    visit: PageVisit,
+    context: LoginPageContext,
     cookie: CookieSecret,
     waiter: Waiter,
-    /// What it was told last.
-    told: Option<PageStatus>,
+    /// The last status that was sent.
+    sent: Option<PageStatus>,
 }
 
 impl Follower {
@@ -73,27 +68,27 @@ impl Follower {
         stream::unfold(self, async |mut follower| {
             let status = follower.next_status().await?;
             let event = Event::default().event("state").json_data(&status).ok()?;
-            follower.told = Some(status);
+            follower.sent = Some(status);
             Some((Ok(event), follower))
         })
     }
 
-    /// What the page has to be told next; `None` where nothing follows, where nobody can tell, or where the server stops:
-    /// the browser comes again.
+    /// Waits for the next status. `None` ends the stream: after the final state, on an error, or when the server shuts
+    /// down, after which the browser reconnects.
     async fn next_status(&self) -> Option<PageStatus> {
-        if self.told.as_ref().is_some_and(|told| told.is_last) {
+        if self.sent.as_ref().is_some_and(|sent| sent.is_last) {
             return None;
         }
-        let draining = &self.visit.service.draining;
+        let draining = &self.context.service.draining;
         while !draining.is_cancelled() {
             let changed = self.waiter.changed();
-            let page = self.visit.look_again(&self.cookie).await.ok()??;
-            let status = status(&self.visit, &page).ok()?;
-            if self.told.as_ref().is_none_or(|told| told.version != status.version) {
+            let page = self.context.find_again(&self.cookie).await.ok()??;
+            let status = read_status(&self.context, &page).ok()?;
+            if self.sent.as_ref().is_none_or(|sent| sent.version != status.version) {
                 return Some(status);
             }
             tokio::select! {
-                _ = timeout(LOOK_INTERVAL, changed) => {}
+                _ = timeout(POLL_INTERVAL, changed) => {}
                 () = draining.cancelled() => {}
             }
         }
@@ -101,9 +96,9 @@ impl Follower {
     }
 }
 
-fn status(visit: &PageVisit, page: &OwnedPage) -> Result<PageStatus, Error> {
-    let now = visit.service.clock.now();
-    let view = visit.view(page, now)?;
+fn read_status(context: &LoginPageContext, page: &OwnedPage) -> Result<PageStatus, Error> {
+    let now = context.service.clock.now();
+    let view = context.view(page, now)?;
     Ok(PageStatus {
         state: view.state.as_str(),
         version: view.version(),

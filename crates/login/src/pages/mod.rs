@@ -1,10 +1,11 @@
-//! The login page: where a person logs in to a site that has no login of its own. One browser owns the page of a session
-//! and sees it; what it shows is a [`LoginView`](view::LoginView), which is another one whenever anything changes.
+//! The login page, for sites that have no login page of their own. The page of a session belongs to one browser, which
+//! alone sees it. A [`LoginView`](view::LoginView) holds all that it shows, so that views of different pages differ.
 
 mod asking;
 mod by_passkey;
 mod claim;
 pub mod claim_page;
+mod context;
 mod document;
 mod follow;
 mod forms;
@@ -16,99 +17,27 @@ pub mod render;
 mod show;
 mod state;
 mod view;
-mod visit;
 mod words;
 
-use axum::Router;
-use axum::extract::{Request, State};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use signpost_platform::accounts::Environment;
-use signpost_platform::pages::Language;
-use signpost_platform::web::PathId;
 
 use crate::service::LoginService;
-use visit::PageVisit;
 
-/// The addresses of the pages of an environment. They begin at the public address itself.
+/// Returns the routes of the login pages of an environment, which begin at the public address itself.
 pub(crate) fn router(environment: Environment) -> Router<LoginService> {
     let page = format!("{}/login/{{id}}", environment.page_path());
-    let visit =
-        move |State(service): State<LoginService>, language: Language, PathId(id): PathId, request: &Request| {
-            PageVisit::new(service, environment, language, id, request)
-        };
     Router::new()
-        .route(
-            &page,
-            get(async move |service, language, id, request: Request| {
-                show::show(visit(service, language, id, &request)).await
-            }),
-        )
-        .route(
-            &format!("{page}/state"),
-            get(async move |service, language, id, request: Request| {
-                follow::state(visit(service, language, id, &request)).await
-            }),
-        )
-        .route(
-            &format!("{page}/events"),
-            get(async move |service, language, id, request: Request| {
-                follow::events(visit(service, language, id, &request)).await
-            }),
-        )
-        .merge(buttons(environment))
-}
-
-/// What the page's buttons and its scripts post.
-fn buttons(environment: Environment) -> Router<LoginService> {
-    let page = format!("{}/login/{{id}}", environment.page_path());
-    let visit =
-        move |State(service): State<LoginService>, language: Language, PathId(id): PathId, request: &Request| {
-            PageVisit::new(service, environment, language, id, request)
-        };
-    Router::new()
-        .route(
-            &format!("{page}/claim"),
-            post(async move |service, language, id, request: Request| {
-                claim::claim(visit(service, language, id, &request), request).await
-            }),
-        )
-        .route(
-            &format!("{page}/cancel"),
-            post(async move |service, language, id, request: Request| {
-                forms::cancel(visit(service, language, id, &request), request).await
-            }),
-        )
-        .route(
-            &format!("{page}/renew"),
-            post(async move |service, language, id, request: Request| {
-                forms::renew(visit(service, language, id, &request), request).await
-            }),
-        )
-        .route(
-            &format!("{page}/mode"),
-            post(async move |service, language, id, request: Request| {
-                forms::switch(visit(service, language, id, &request), request).await
-            }),
-        )
-        .route(
-            &format!("{page}/passkey"),
-            get(async move |service, language, id, request: Request| {
-                passkey::show(visit(service, language, id, &request)).await
-            })
-            .post(async move |service, language, id, request: Request| {
-                passkey::answer(visit(service, language, id, &request), request).await
-            }),
-        )
-        .route(
-            &format!("{page}/offer"),
-            post(async move |service, language, id, request: Request| {
-                forms::decline_offer(visit(service, language, id, &request), request).await
-            }),
-        )
-        .route(
-            &format!("{page}/link"),
-            post(async move |service, language, id, request: Request| {
-                forms::answer_link(visit(service, language, id, &request), request).await
-            }),
-        )
+        .route(&page, get(show::show))
+        .route(&format!("{page}/state"), get(follow::state))
+        .route(&format!("{page}/events"), get(follow::events))
+        .route(&format!("{page}/claim"), post(claim::claim))
+        .route(&format!("{page}/cancel"), post(forms::cancel))
+        .route(&format!("{page}/renew"), post(forms::renew))
+        .route(&format!("{page}/mode"), post(forms::switch))
+        .route(&format!("{page}/passkey"), get(passkey::show).post(passkey::answer))
+        .route(&format!("{page}/offer"), post(forms::decline_offer))
+        .route(&format!("{page}/link"), post(forms::answer_link))
+        .layer(Extension(environment))
 }

@@ -1,4 +1,4 @@
-//! What stands above the code: that an answer was refused or was a stranger's, or that the server does not answer.
+//! The notice above the code: an answer was refused or had an unknown key, or the server does not respond.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
@@ -8,7 +8,7 @@ use super::state::{PageState, Refusal};
 use super::view::PageTask;
 use super::words::LoginWords;
 
-/// What the state is in one sentence, for those who do not see it.
+/// Returns the state in one sentence, for screen readers.
 pub(crate) fn says(page: &LoginDocument<'_>, waiting: &str) -> String {
     match &page.view.state {
         PageState::Create => page.words().create.head.to_owned(),
@@ -17,7 +17,7 @@ pub(crate) fn says(page: &LoginDocument<'_>, waiting: &str) -> String {
     }
 }
 
-/// Why an answer was refused, or that it was of a stranger.
+/// Renders the reason why an answer was refused, or the notice of an unknown key.
 pub(crate) fn notice(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let (class, sign, head, text) = match &page.view.state {
@@ -33,17 +33,19 @@ pub(crate) fn notice(page: &LoginDocument<'_>) -> Markup {
     html! { div #notice class=(class) { (sign.draw(20)) div { h2 { (head) } p { (text) } } } }
 }
 
-/// Whether that is about a passkey: it stands where passkeys are asked for, and not above the code.
-pub(crate) fn is_of_passkey(page: &LoginDocument<'_>) -> bool {
+/// Returns whether the notice concerns a passkey. It is then shown beside the button for passkeys instead of above the
+/// code.
+pub(crate) fn concerns_passkey(page: &LoginDocument<'_>) -> bool {
     matches!(
         page.view.state,
         PageState::Refused(Refusal::OtherSite { .. } | Refusal::UnknownPasskey | Refusal::Passkey)
     )
 }
 
-/// What was refused. `named` draws the names in it.
+/// Renders the heading of a refusal. `named` renders the names in it.
 fn refusal_head(page: &LoginDocument<'_>, refusal: &Refusal, named: fn(&str) -> Markup) -> Markup {
-    let (words, domain) = (page.words(), named(&page.view.site.domain));
+    let words = page.words();
+    let domain = named(&page.view.site.domain);
     match refusal {
         Refusal::Number { .. } => html! { (words.wrong_number.head) },
         Refusal::Host => html! { (words.wrong_host.head) },
@@ -58,9 +60,11 @@ fn refusal_head(page: &LoginDocument<'_>, refusal: &Refusal, named: fn(&str) -> 
     }
 }
 
-/// What that means, and what to do.
+/// Renders the explanation of a refusal, and what the user can do.
 fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
-    let (words, domain, host) = (page.words(), page.domain(), page.host());
+    let words = page.words();
+    let domain = page.domain();
+    let host = page.host();
     match refusal {
         Refusal::Number { tries_left } => html! { (words.wrong_number.text) " " ((words.tries_left)(*tries_left)) },
         Refusal::Host => (words.wrong_host.text)(&domain, &host),
@@ -77,7 +81,7 @@ fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
     }
 }
 
-/// What the script shows while the server does not answer.
+/// Renders the notice that the script shows while the server does not respond.
 pub(crate) fn away_notice(words: &LoginWords) -> Markup {
     html! {
         div #away .notice.warn hidden {

@@ -1,4 +1,4 @@
-//! The states of a login page that have a code: who asks, the code, and what was refused.
+//! The states of a login page that have a code: the requesting site, the code, and refused answers.
 
 use maud::{Markup, html};
 use signpost_auth::{Lnurl, QrCode};
@@ -6,18 +6,19 @@ use signpost_platform::pages::icons::Sign;
 
 use super::by_passkey::by_passkey;
 use super::document::{LoginDocument, seconds};
-use super::notice::{away_notice, is_of_passkey, notice, says};
+use super::notice::{away_notice, concerns_passkey, notice, says};
 use super::view::{LoginCode, PageTask, ScanCode};
 use super::words::LoginWords;
 use crate::sessions::AskingApplication;
 
-/// How many modules a code may have before it is drawn with less redundancy: at five pixels each it is as wide as its card.
-const MOST_MODULES: usize = 57;
-/// How wide a code is drawn, and how wide each of its modules at least.
+/// Maximum width of a code in modules before its redundancy is reduced: at five pixels each it is as wide as its card.
+const MAX_MODULES: usize = 57;
+/// Width of a code in pixels.
 const CODE_PIXELS: usize = 285;
-const LEAST_MODULE_PIXELS: usize = 5;
+/// Minimum width of a module in pixels.
+const MIN_MODULE_PIXELS: usize = 5;
 
-/// The page while it waits for an answer.
+/// Renders the page while it waits for an answer.
 pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
     let Some(code) = &page.view.code else { return html! {} };
     let words = page.words();
@@ -32,7 +33,7 @@ pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
     let body = html! {
         (who(page, code))
         section.methods aria-label=(label) {
-            @if !is_of_passkey(page) { (notice(page)) }
+            @if !concerns_passkey(page) { (notice(page)) }
             (away_notice(words))
             (methods(page, code))
             (countdown(words, code))
@@ -42,7 +43,7 @@ pub(crate) fn open_sheet(page: &LoginDocument<'_>) -> Markup {
     page.main("sheet", &says(page, words.waiting), &body)
 }
 
-/// The same where people log in by passkey alone: there is no code to look at, and its seconds are the script's.
+/// Renders the page of a site that accepts only passkeys: no code is shown, and only the script uses its seconds.
 fn passkey_sheet(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let body = html! {
         (who(page, code))
@@ -53,7 +54,8 @@ fn passkey_sheet(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
 }
 
 fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
-    let (words, view) = (page.words(), page.view);
+    let words = page.words();
+    let view = page.view;
     let is_by_passkey_alone = code.is_empty();
     let title = match view.task {
         PageTask::LogIn => words.log_in_to,
@@ -70,7 +72,7 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
                 @if let Some(name) = &view.site.display_name { p.called.soft { bdi { (name) } } }
                 @if let Some(application) = &view.application { p #application .called { (asking(words, application)) } }
             }
-            @if is_by_passkey_alone || is_of_passkey(page) { (notice(page)) }
+            @if is_by_passkey_alone || concerns_passkey(page) { (notice(page)) }
             @if is_by_passkey_alone { (away_notice(words)) }
             @if view.has_passkeys { (by_passkey(page)) }
             @if let Some(link) = &code.wallet {
@@ -84,7 +86,7 @@ fn who(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
 }
 
-/// Which application asks, and where it is.
+/// Renders the name and the host of the requesting application.
 fn asking(words: &LoginWords, application: &AskingApplication) -> Markup {
     let host = html! { b { bdi { (application.host) } } };
     match &application.name {
@@ -93,18 +95,21 @@ fn asking(words: &LoginWords, application: &AskingApplication) -> Markup {
     }
 }
 
-/// What somebody does who has nothing to log in with yet.
+/// Renders the help for users who have no passkey and no wallet yet.
 fn without_key(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
-    let (words, view) = (page.words(), page.view);
-    let make_one = match view.task {
-        PageTask::LogIn => Some(words.no_key_account_first).filter(|_| view.can_switch),
+    let words = page.words();
+    let view = page.view;
+    let create_passkey = match view.task {
+        _ if !view.has_passkeys => None,
+        PageTask::LogIn if view.can_switch => Some(words.no_key_account_first),
+        PageTask::LogIn => None,
         PageTask::Register | PageTask::Link => Some(words.no_key_answer),
     };
     html! {
         details #no-wallet .sm {
-            @if let Some(make_one) = make_one.filter(|_| view.has_passkeys) {
+            @if let Some(create_passkey) = create_passkey {
                 summary { (words.no_key) }
-                p.soft { (make_one) }
+                p.soft { (create_passkey) }
             } @else {
                 summary { (words.no_wallet) }
                 p.soft {
@@ -116,26 +121,28 @@ fn without_key(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
 }
 
-/// What the person does, where the screen has room for it: with the kind of wallet that is chosen.
+/// Renders the steps for the selected kind of wallet, on wide screens.
 fn steps(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
-    let list = |class: &str, shown: &Markup, has_number: bool| {
-        html! {
-            ol.steps.wide-only.(class) aria-label=(words.steps_label) {
-                li { span { (words.step_scan) } }
-                li { span { ((words.step_look)(shown)) } }
-                @if has_number { li { span { (words.step_number) } } }
-            }
-        }
-    };
     html! {
-        @if code.scan.is_some() { (list("by-scan", &page.domain(), code.number.is_some())) }
-        @if code.lightning.is_some() { (list("by-lightning", &page.host(), false)) }
+        @if code.scan.is_some() { (step_list(words, "by-scan", &page.domain(), code.number.is_some())) }
+        @if code.lightning.is_some() { (step_list(words, "by-lightning", &page.host(), false)) }
+    }
+}
+
+fn step_list(words: &LoginWords, class: &str, shown: &Markup, has_number: bool) -> Markup {
+    html! {
+        ol.steps.wide-only.(class) aria-label=(words.steps_label) {
+            li { span { (words.step_scan) } }
+            li { span { ((words.step_look)(shown)) } }
+            @if has_number { li { span { (words.step_number) } } }
+        }
     }
 }
 
 fn switch_mode(page: &LoginDocument<'_>) -> Markup {
-    let (words, is_registration) = (page.words(), page.view.task == PageTask::Register);
+    let words = page.words();
+    let is_registration = page.view.task == PageTask::Register;
     let (question, button, mode) = if is_registration {
         (words.have_account, words.log_in, "login")
     } else {
@@ -153,7 +160,7 @@ fn switch_mode(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// A kind of wallet: its number in the style sheet, its sign and name, and what its person is shown.
+/// A kind of wallet: its number in the style sheet, its sign and name, and its panel.
 struct WalletKind {
     number: u8,
     sign: Sign,
@@ -161,16 +168,20 @@ struct WalletKind {
     panel: Markup,
 }
 
-/// The kinds of wallet, one below the other where a browser knows no `:has`.
+/// Renders the kinds of wallet, one below the other if a browser does not support `:has`.
 fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
-    let kind = |number, sign, name, panel: Option<Markup>| panel.map(|panel| WalletKind { number, sign, name, panel });
-    let kinds = [
-        kind(1, Sign::Wallet, words.wallet, code.scan.as_ref().map(|scan| scan_panel(page, scan))),
-        kind(3, Sign::Phone, words.camera, code.wallet.as_ref().map(|link| camera_panel(words, link))),
-        kind(2, Sign::Lightning, words.lightning, code.lightning.as_ref().map(|lnurl| lightning_panel(page, lnurl))),
-    ];
-    let kinds: Vec<_> = kinds.into_iter().flatten().collect();
+    let mut kinds = Vec::new();
+    if let Some(scan) = &code.scan {
+        kinds.push(WalletKind { number: 1, sign: Sign::Wallet, name: words.wallet, panel: scan_panel(page, scan) });
+    }
+    if let Some(link) = &code.wallet {
+        kinds.push(WalletKind { number: 3, sign: Sign::Phone, name: words.camera, panel: camera_panel(words, link) });
+    }
+    if let Some(lnurl) = &code.lightning {
+        let panel = lightning_panel(page, lnurl);
+        kinds.push(WalletKind { number: 2, sign: Sign::Lightning, name: words.lightning, panel });
+    }
     html! {
         @if kinds.len() > 1 {
             fieldset.switch {
@@ -198,7 +209,8 @@ fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     }
 }
 
-/// What opens a wallet on a phone: the first of its buttons where there is no passkey.
+/// Returns the class of the button that opens a wallet on a phone: the primary button if the page has none for
+/// passkeys.
 fn open_class(page: &LoginDocument<'_>) -> &'static str {
     if page.view.has_passkeys { "btn wide" } else { "btn primary wide" }
 }
@@ -214,7 +226,7 @@ fn scan_panel(page: &LoginDocument<'_>, scan: &ScanCode) -> Markup {
     }
 }
 
-/// What the camera of a phone without a wallet reads.
+/// Renders the code for the camera of a phone without a wallet.
 fn camera_panel(words: &LoginWords, link: &str) -> Markup {
     html! {
         a rel="signpost-wallet" href=(link) id="wallet-code" class="qr" { (draw_code(link, words.camera_label)) }
@@ -222,9 +234,10 @@ fn camera_panel(words: &LoginWords, link: &str) -> Markup {
     }
 }
 
-/// In two spellings: for the camera and for a wallet on the same device.
+/// Renders the LNURL in two spellings: for the camera, and for a wallet on the same device.
 fn lightning_panel(page: &LoginDocument<'_>, lnurl: &Lnurl) -> Markup {
-    let (words, link) = (page.words(), lnurl.link());
+    let words = page.words();
+    let link = lnurl.link();
     html! {
         p.phone-only.open-app {
             a id="open-lightning" class=(open_class(page)) href=(&link) { (Sign::Lightning.draw(20)) (words.open_lightning) }
@@ -235,11 +248,11 @@ fn lightning_panel(page: &LoginDocument<'_>, lnurl: &Lnurl) -> Markup {
     }
 }
 
-/// The code on its card, which is white in both themes.
+/// Renders a QR code on its card, which is white in both themes.
 fn draw_code(text: &str, label: &str) -> Markup {
-    let Some(code) = QrCode::for_screen(text, MOST_MODULES) else { return html! {} };
+    let Some(code) = QrCode::for_screen(text, MAX_MODULES) else { return html! {} };
     let side = code.side();
-    let pixels = CODE_PIXELS.max(side * LEAST_MODULE_PIXELS);
+    let pixels = CODE_PIXELS.max(side * MIN_MODULE_PIXELS);
     html! {
         svg width=(pixels) height=(pixels) viewBox={ "0 0 " (side) " " (side) } role="img" aria-label=(label) {
             path fill="currentColor" d=(code.path()) {}
@@ -265,7 +278,7 @@ fn countdown(words: &LoginWords, code: &LoginCode) -> Markup {
     }
 }
 
-/// When the code ends.
+/// Renders the expiry of the code.
 fn expiry(code: &LoginCode, is_hidden: bool) -> Markup {
     html! {
         time #expires hidden[is_hidden] datetime=(code.expires_at) data-left=(seconds()) data-grace=(code.grace()) {
@@ -275,14 +288,14 @@ fn expiry(code: &LoginCode, is_hidden: bool) -> Markup {
 }
 
 fn tail(page: &LoginDocument<'_>) -> Markup {
-    let (words, view) = (page.words(), page.view);
+    let words = page.words();
     html! {
         div.tail {
             p.check {
                 (Sign::Globe.draw(20))
                 span {
                     ((words.address_bar)(&page.host()))
-                    @if let Some(browser) = &view.asked_by { br; span.soft { ((words.asked_from)(browser)) } }
+                    @if let Some(browser) = &page.view.asked_by { br; span.soft { ((words.asked_from)(browser)) } }
                 }
             }
             form #cancel method="post" action=(page.action("cancel")) {

@@ -1,4 +1,4 @@
-//! The states of a login page that have no code: one column, what happened, and one way on.
+//! The states of a login page that have no code: one column, the result, and one link to continue.
 
 use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
@@ -11,11 +11,12 @@ use super::document::{LoginDocument, name};
 use super::notice::away_notice;
 use super::state::LinkedKey;
 use super::view::{PageTask, SiteNames};
-use super::words::{Headed, LoginWords, login_words};
+use super::words::{Headed, login_words};
 
-/// A wallet or a passkey answered: the page goes on by itself, or once its person has said yes or no to a passkey.
+/// Renders the page after an answer. It continues automatically, or after the user has answered the offer of a passkey.
 pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
-    let (words, domain) = (page.words(), page.domain());
+    let words = page.words();
+    let domain = page.domain();
     let head = done_head(page);
     let class = if offers_passkey { "btn quiet wide" } else { "btn primary wide" };
     let body = html! {
@@ -32,7 +33,7 @@ pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
     page.main("sheet one", head, &html! { section.who aria-labelledby="t" { (body) } })
 }
 
-/// A key that is to be added answered from elsewhere: only its owner knows whether it is theirs.
+/// Renders the question whether a key from another device is the user's own.
 pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup {
     let words = page.words();
     let head = if key.is_lightning { words.add_lightning } else { words.add_wallet };
@@ -61,9 +62,10 @@ fn done_head(page: &LoginDocument<'_>) -> &'static str {
     if page.view.task == PageTask::Link { page.words().linked } else { page.words().done }
 }
 
-/// The site completed the login: whoever comes back here is done.
+/// Renders the page of a login that the site has completed.
 pub(crate) fn logged_in(page: &LoginDocument<'_>) -> Markup {
-    let (words, domain) = (page.words(), page.domain());
+    let words = page.words();
+    let domain = page.domain();
     let body = html! {
         (headed(Sign::Tick, done_head(page), &(words.logged_in)(&domain)))
         (way_back(page))
@@ -71,7 +73,7 @@ pub(crate) fn logged_in(page: &LoginDocument<'_>) -> Markup {
     page.main("sheet one", done_head(page), &html! { section.who aria-labelledby="t" { (body) } })
 }
 
-/// Nobody answered in time.
+/// Renders the page of an expired login.
 pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
     let words = page.words();
     let body = html! {
@@ -93,7 +95,7 @@ pub(crate) fn expired(page: &LoginDocument<'_>, is_renewable: bool) -> Markup {
     page.main("sheet one", words.expired.head, &html! { section.who aria-labelledby="t" { (body) } })
 }
 
-/// The login ended without an account having been touched.
+/// Renders the page of a login that ended without a result.
 pub(crate) fn ended(page: &LoginDocument<'_>, said: &Headed) -> Markup {
     let body = html! {
         (headed(Sign::Stop, said.head, &html! { (said.text) }))
@@ -102,37 +104,38 @@ pub(crate) fn ended(page: &LoginDocument<'_>, said: &Headed) -> Markup {
     page.main("sheet one", said.head, &html! { section.who aria-labelledby="t" { (body) } })
 }
 
-/// The page of another browser than the one that owns it.
+/// Renders the page for a browser that does not own it.
 pub(crate) fn render_other(language: Language, origin: &PublicOrigin, site: &SiteNames) -> String {
-    let (words, domain) = (login_words(language), name(&site.domain));
+    let words = login_words(language);
+    let domain = name(&site.domain);
     let text = html! { (words.other_browser.text) };
     let way_on = html! {
         div.stack-sm { a.btn.primary.wide href=(site.home) { span { ((words.begin_anew)(&domain)) } } }
         p.sm.soft { ((words.other_cookies)(&name(origin.host()))) }
     };
     let title = format!("{} · {}", words.tab_other, site.domain);
-    apart((language, origin, &title), "other", (Sign::Stop, words.other_browser.head, &text), &way_on)
+    standalone((language, origin, &title), "other", (Sign::Stop, words.other_browser.head, &text), &way_on)
 }
 
-/// The page of a login that there is not.
+/// Renders the page of an unknown session.
 pub(crate) fn render_unknown(language: Language, origin: &PublicOrigin) -> String {
-    let words: &LoginWords = login_words(language);
+    let words = login_words(language);
     let text = html! { (words.unknown.text) };
-    apart((language, origin, words.tab_unknown), "unknown", (Sign::Stop, words.unknown.head, &text), &html! {})
+    standalone((language, origin, words.tab_unknown), "unknown", (Sign::Stop, words.unknown.head, &text), &html! {})
 }
 
-/// The reply to a form that was refused; `path` is the page that has a good one.
+/// Renders the page for a refused form; `path` is the login page.
 pub(crate) fn render_stale(language: Language, origin: &PublicOrigin, path: &str) -> String {
     let words = login_words(language);
     let text = html! { (words.stale.text) };
     let way_on = html! {
         div.stack-sm { a.btn.primary.wide href={ (path) "?lang=" (language.tag()) } { (words.show_login) } }
     };
-    apart((language, origin, words.tab_stale), "stale", (Sign::Stop, words.stale.head, &text), &way_on)
+    standalone((language, origin, words.tab_stale), "stale", (Sign::Stop, words.stale.head, &text), &way_on)
 }
 
-/// A page that shows nothing of its session.
-fn apart(
+/// Renders a page that shows nothing of its session.
+fn standalone(
     (language, origin, title): (Language, &PublicOrigin, &str),
     state: &str,
     (sign, head, text): (Sign, &str, &Markup),

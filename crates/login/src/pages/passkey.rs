@@ -1,11 +1,10 @@
-//! `/login/{id}/passkey`, where the page's script fetches what the device is asked for and brings what it answered, and
-//! the buttons beside it.
+//! `/login/{id}/passkey`: the page's script gets the options for the device, and posts its response.
 
 use axum::Json;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Response, Result};
 use data_encoding::BASE64URL_NOPAD;
 use maud::html;
 use serde_json::{Value, json};
@@ -14,61 +13,59 @@ use signpost_auth::{PasskeyAlgorithm, PasskeyId};
 use signpost_platform::limits::Limit;
 use signpost_platform::web::problem::Problem;
 
+use super::context::{LoginPageContext, OwnedPage};
 use super::forms::receive;
-use super::visit::{OwnedPage, PageVisit};
 use super::words::login_words;
 use crate::flows::passkey::{PasskeyDenial, PasskeyMaker, PasskeyPrompt, accept_passkey, prompt_passkey};
 use crate::flows::passkey_log::note_refused_passkey;
 use crate::sessions::PasskeyAnswerRefusal;
 
-/// How long the device may ask its person, in milliseconds: as long as the longest code is good.
+/// Timeout of the device's prompt, in milliseconds: the longest lifetime of a code.
 const PROMPT_MS: u32 = 120_000;
-/// What a passkey may sign with, the preferred first.
+/// Signature algorithms of passkeys, the preferred first.
 const ALGORITHMS: [PasskeyAlgorithm; 2] = [PasskeyAlgorithm::Es256, PasskeyAlgorithm::Rs256];
-/// How often an answer is tried whose session changed meanwhile.
+/// Maximum attempts for a response whose session changes meanwhile.
 const MAX_ATTEMPTS: usize = 3;
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
 /// `GET /login/{id}/passkey`
-pub(crate) async fn show(visit: PageVisit) -> Result<Response, Response> {
-    let page = visit.find_owned().await?;
-    let prompt = prompt_passkey(&visit.service, &page.session, &page.domain, &page.cookie).await;
-    match prompt.map_err(IntoResponse::into_response)? {
-        Some(prompt) => Ok((NO_STORE, Json(options(&prompt, page.domain.name.as_str()))).into_response()),
-        None => Err(deny(&visit, &page, PasskeyDenial::NotAsked)),
-    }
+pub(crate) async fn show(context: LoginPageContext) -> Result<impl IntoResponse> {
+    let page = context.find_owned().await?;
+    let prompt = prompt_passkey(&context.service, &page.session, &page.domain, &page.cookie).await?;
+    let Some(prompt) = prompt else { return Err(deny(&context, &page, PasskeyDenial::NotAsked).into()) };
+    Ok((NO_STORE, Json(options(&prompt, page.domain.name.as_str()))))
 }
 
 /// `POST /login/{id}/passkey`
-pub(crate) async fn answer(visit: PageVisit, request: Request) -> Result<Response, Response> {
-    let counted = visit.service.limits.check_tenth(Limit::Answer, visit.address(), visit.service.clock.elapsed()).await;
-    counted.map_err(|exceeded| Problem::RateLimited(exceeded).into_response())?;
-    let (page, form) = receive(&visit, request).await?;
+pub(crate) async fn answer(context: LoginPageContext, request: Request) -> Result<impl IntoResponse> {
+    let elapsed = context.service.clock.elapsed();
+    let counted = context.service.limits.check_tenth(Limit::Answer, context.address(), elapsed).await;
+    counted.map_err(Problem::RateLimited)?;
+    let (mut page, form) = receive(&context, request).await?;
     let credential = form.text("credential").unwrap_or_default();
-    let mut page = page;
     for attempt in 1.. {
         let OwnedPage { session, domain, cookie } = &page;
-        match accept_passkey(&visit.service, session.clone(), domain, cookie, credential).await {
+        match accept_passkey(&context.service, session.clone(), domain, cookie, credential).await {
             Ok(()) => break,
-            // A new code came between the read and the write: the answer may be for the one before.
+            // A new code came between the read and the write: the response may be for the previous one.
             Err(PasskeyDenial::Wallet(HandlerRefusal::NotHeld)) if attempt < MAX_ATTEMPTS => {
-                let again = visit.look_again(cookie).await.map_err(IntoResponse::into_response)?;
-                page = again.ok_or_else(|| Problem::NotFound.into_response())?;
+                page = context.find_again(cookie).await?.ok_or(Problem::NotFound)?;
             }
             Err(denial) => {
                 if let Some(refusal) = denial.refusal() {
-                    note_refused_passkey(&visit.service, &page.session, visit.address(), refusal).await;
+                    note_refused_passkey(&context.service, session, context.address(), refusal).await;
                 }
-                return Err(deny(&visit, &page, denial));
+                return Err(deny(&context, &page, denial).into());
             }
         }
     }
-    Ok((NO_STORE, Json(json!({}))).into_response())
+    Ok((NO_STORE, Json(json!({}))))
 }
 
-/// What the device is asked for, as `PublicKeyCredential` reads it (Web Authentication, 5.1.8 and 5.1.9).
+/// Returns the options for the device, in the JSON form of `PublicKeyCredential` (Web Authentication, 5.1.8 and 5.1.9).
 fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
-    let (challenge, rp) = (BASE64URL_NOPAD.encode(prompt.challenge.as_bytes()), prompt.rp.id());
+    let challenge = BASE64URL_NOPAD.encode(prompt.challenge.as_bytes());
+    let rp = prompt.rp.id();
     match &prompt.maker {
         None => json!({
             "ceremony": "get",
@@ -95,7 +92,7 @@ fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
     }
 }
 
-/// Whose passkey it is, in the words that the device shows beside it.
+/// Returns the user entity, whose name the device shows with the passkey.
 fn user(maker: &PasskeyMaker, domain: &str) -> Value {
     let name = format!("{} · {domain}", maker.petname.as_str());
     json!({ "id": maker.handle.to_string(), "name": name, "displayName": name })
@@ -105,9 +102,10 @@ fn to_descriptor(id: &PasskeyId) -> Value {
     json!({ "type": "public-key", "id": id.to_string() })
 }
 
-/// What the script is told. The page itself says the same in its next version, where it says anything.
-fn deny(visit: &PageVisit, page: &OwnedPage, denial: PasskeyDenial) -> Response {
-    let (words, domain) = (login_words(visit.language), html! { (page.domain.name) });
+/// Returns the error body for the script. The next version of the page may show the same reason.
+fn deny(context: &LoginPageContext, page: &OwnedPage, denial: PasskeyDenial) -> Response {
+    let words = login_words(context.language);
+    let domain = html! { (page.domain.name) };
     let (reason, status, message) = match denial {
         PasskeyDenial::NotAsked => ("not_asked", StatusCode::CONFLICT, words.stale.head.to_owned()),
         PasskeyDenial::NotAccepted(refusal) => {
@@ -118,8 +116,14 @@ fn deny(visit: &PageVisit, page: &OwnedPage, denial: PasskeyDenial) -> Response 
             ("not_accepted", StatusCode::UNPROCESSABLE_ENTITY, message.to_owned())
         }
         PasskeyDenial::Unknown(id) => {
-            let told = told("unknown_passkey", &(words.unknown_passkey_head)(&domain).into_string());
-            return (StatusCode::NOT_FOUND, NO_STORE, Json(with_signal(told, visit, id.as_ref()))).into_response();
+            let mut body = denial_body("unknown_passkey", &(words.unknown_passkey_head)(&domain).into_string());
+            // The device may delete this passkey.
+            if let Some(id) = id
+                && let Some(rp) = &context.service.relying_party
+            {
+                body["signal"] = json!({ "rpId": rp.id(), "credentialId": id.to_string() });
+            }
+            return (StatusCode::NOT_FOUND, NO_STORE, Json(body)).into_response();
         }
         PasskeyDenial::OtherSite(site) => {
             ("other_site", StatusCode::CONFLICT, (words.other_site_head)(&html! { (site) }).into_string())
@@ -130,20 +134,12 @@ fn deny(visit: &PageVisit, page: &OwnedPage, denial: PasskeyDenial) -> Response 
                 HandlerRefusal::UserExists | HandlerRefusal::KeyTaken => ("taken", words.key_known.head.to_owned()),
                 _ => ("failed", words.passkey_refused.head.to_owned()),
             };
-            return HandlerResponse { body: told(reason, &message), ..refusal.into() }.into_response();
+            return HandlerResponse { body: denial_body(reason, &message), ..refusal.into() }.into_response();
         }
     };
-    (status, NO_STORE, Json(told(reason, &message))).into_response()
+    (status, NO_STORE, Json(denial_body(reason, &message))).into_response()
 }
 
-fn told(reason: &str, message: &str) -> Value {
+fn denial_body(reason: &str, message: &str) -> Value {
     json!({ "reason": reason, "message": message })
-}
-
-/// The same, with the passkey that the device may forget.
-fn with_signal(mut told: Value, visit: &PageVisit, dead: Option<&PasskeyId>) -> Value {
-    if let (Some(id), Some(rp)) = (dead, &visit.service.relying_party) {
-        told["signal"] = json!({ "rpId": rp.id(), "credentialId": id.to_string() });
-    }
-    told
 }

@@ -11,21 +11,21 @@ use super::outcomes;
 use super::state::PageState;
 use super::view::PageTask;
 
-/// What follows the page where a browser runs scripts.
+/// The script that updates the page.
 pub const LOGIN_SCRIPT: Asset =
     Asset::new("login", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/login.js"));
 
-/// What asks for passkeys, on pages that take them.
+/// The script that asks for passkeys, on pages that accept them.
 pub const PASSKEY_SCRIPT: Asset =
     Asset::new("passkeys", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/passkeys.js"));
 
-/// How often a page asks anew in a browser that runs no scripts, in seconds.
+/// Refresh interval of a page in a browser without scripts, in seconds.
 const REFRESH_WITHOUT_SCRIPT: u32 = 5;
 
-/// The document, with a [mark](super::document::SECONDS_MARK) wherever the seconds of the countdown belong.
+/// Renders the document, with a [placeholder](super::document::SECONDS_MARK) for the seconds of the countdown.
 pub(crate) fn render(page: &LoginDocument<'_>) -> String {
-    let (words, view) = (page.words(), page.view);
-    let main = match &view.state {
+    let words = page.words();
+    let main = match &page.view.state {
         state if state.is_open() => open_sheet(page),
         PageState::Link(key) => outcomes::confirm_link(page, key),
         PageState::Done { offers_passkey } => outcomes::done(page, *offers_passkey),
@@ -34,11 +34,12 @@ pub(crate) fn render(page: &LoginDocument<'_>) -> String {
         PageState::TriedTooOften => outcomes::ended(page, &words.tried_too_often),
         _ => outcomes::ended(page, &words.was_cancelled),
     };
-    let (title, foot) = (title(page), html! { (words.keeps_nothing) });
+    let title = title(page);
+    let foot = html! { (words.keeps_nothing) };
     Frame { head: head(page), foot, ..Frame::new(page.language, &title, page.origin, Layout::Sheet, main) }.render()
 }
 
-/// The reply to a cancellation: the browser goes back by itself.
+/// Renders the response to a cancellation, from which the browser returns to the site automatically.
 pub(crate) fn render_cancelled(page: &LoginDocument<'_>) -> String {
     let words = page.words();
     let head = Url::parse(&page.view.onward).map_or_else(|_| Markup::default(), |url| refresh_to(&url));
@@ -49,7 +50,8 @@ pub(crate) fn render_cancelled(page: &LoginDocument<'_>) -> String {
 }
 
 fn title(page: &LoginDocument<'_>) -> String {
-    let (words, domain) = (page.words(), &page.view.site.domain);
+    let words = page.words();
+    let domain = &page.view.site.domain;
     let first = match page.view.state {
         PageState::Waiting | PageState::Create => {
             let title = match page.view.task {

@@ -6,70 +6,69 @@ use signpost_auth::Mode;
 use crate::domains::LoginMethod;
 use crate::sessions::{KeyEvidence, NoticeReason, PasskeyOffer, Session, SessionState};
 
-/// A refusal that is younger than this when its code is replaced stands above the next code too: it would be gone before
-/// anybody has read it.
-const NOTICE_STAYS: SignedDuration = SignedDuration::from_secs(30);
+/// Minimum time for which a refusal is shown: a younger one stays above the next code when its code is replaced.
+const MIN_NOTICE_TIME: SignedDuration = SignedDuration::from_secs(30);
 
-/// How many digits of a key its owner is shown.
+/// Number of digits of a key that are shown.
 const SHOWN_DIGITS: usize = 8;
 
-/// Where a login stands, for the browser that owns its page.
+/// The state of a login, for the browser that owns its page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PageState {
-    /// A code waits for its answer.
+    /// The code has not been answered.
     Waiting,
-    /// The same, and a wallet whose key no account has just answered: the code creates an account.
+    /// A wallet with an unknown key answered, and the new code creates an account.
     Create,
-    /// The same, and an answer was refused.
+    /// An answer was refused, and the page has a code.
     Refused(Refusal),
-    /// A key that is to be added to an account answered, and the page's owner has not said whether it is theirs.
+    /// A key that is to be added to an account answered, and the user has not confirmed it.
     Link(LinkedKey),
-    /// A wallet or a passkey answered, and the browser goes back with the completion code.
+    /// A wallet or a passkey answered, and the browser returns with the completion code.
     Done {
         /// Whether the page offers a passkey first.
         offers_passkey: bool,
     },
-    /// The browser was back at the site.
+    /// The site has completed the login.
     LoggedIn,
-    /// Nobody answered. For a while the person can have another code.
+    /// The code expired without an answer.
     Expired {
-        /// Whether that is so still.
+        /// Whether the user can still request another code.
         is_renewable: bool,
     },
     /// The last try of number matching was wrong.
     TriedTooOften,
-    /// The person or the site cancelled.
+    /// The user or the site cancelled the session.
     Cancelled,
 }
 
-/// Why an answer was refused, of the reasons that leave the page with a code.
+/// The reason why an answer was refused, if the page still has a code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Refusal {
-    /// The number was wrong, and so many answers may still be.
+    /// The confirmation number was wrong; `tries_left` attempts remain.
     Number { tries_left: i64 },
-    /// It was signed for another host.
+    /// The answer was signed for another host.
     Host,
-    /// The wallet's clock is so many seconds off, to either side.
+    /// The wallet's clock is off by this many seconds, in either direction.
     Clock { seconds_off: i64 },
-    /// It answered the code before.
+    /// The previous code was answered.
     Replaced,
-    /// No account has the key, and none may be created.
+    /// The key is unknown, and registration is closed.
     Closed,
-    /// An account has the key that was to create one.
+    /// The key for a registration belongs to an account.
     KeyKnown,
-    /// An account has the key that was to be added to another.
+    /// The key to be added belongs to another account.
     KeyTaken,
-    /// The account to which a key was to be added has as many as there may be.
+    /// The account has the maximum number of keys.
     TooManyKeys,
-    /// The passkey is of another site that people log in to here.
+    /// The passkey belongs to another domain of this server.
     OtherSite { domain: String },
-    /// Nobody has the passkey.
+    /// No user has the passkey.
     UnknownPasskey,
-    /// The passkey's answer was not good.
+    /// The response of the passkey is invalid.
     Passkey,
 }
 
-/// A key that is to be added to an account, as its owner can tell it from others.
+/// A key that is to be added to an account, as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LinkedKey {
     pub(crate) is_lightning: bool,
@@ -78,7 +77,7 @@ pub(crate) struct LinkedKey {
 }
 
 impl PageState {
-    /// The state of a session at a time.
+    /// Returns the state of a session at a time.
     pub(crate) fn of(session: &Session, now: Timestamp) -> Self {
         match &session.state {
             SessionState::Authenticated { .. } => return Self::LoggedIn,
@@ -99,13 +98,12 @@ impl PageState {
             _ if session.is_answered() => return Self::Done { offers_passkey: *session.offer() == PasskeyOffer::Open },
             _ => {}
         }
-        let stays_until = |at: Timestamp| at + NOTICE_STAYS;
-        let shown = session.notice().filter(|notice| {
-            notice.reason == NoticeReason::UnknownKey
-                || stays_until(notice.at).as_second() >= session.challenge.issued_at
-        });
-        let Some(shown) = shown else { return Self::Waiting };
-        Self::Refused(match &shown.reason {
+        let Some(notice) = session.notice() else { return Self::Waiting };
+        let shown_until = notice.at + MIN_NOTICE_TIME;
+        if notice.reason != NoticeReason::UnknownKey && shown_until.as_second() < session.challenge.issued_at {
+            return Self::Waiting;
+        }
+        Self::Refused(match &notice.reason {
             NoticeReason::UnknownKey if session.challenge.mode == Mode::Register => return Self::Create,
             NoticeReason::UnknownKey => return Self::Waiting,
             NoticeReason::ConfirmCode { tries_left } => Refusal::Number { tries_left: *tries_left },
@@ -122,7 +120,7 @@ impl PageState {
         })
     }
 
-    /// The word in `data-state`.
+    /// Returns the word in `data-state`.
     pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -135,12 +133,12 @@ impl PageState {
         }
     }
 
-    /// Whether the page has a code.
+    /// Returns whether the page has a code.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Waiting | Self::Create | Self::Refused(_))
     }
 
-    /// Whether nothing follows that a page would have to be told of.
+    /// Returns whether the state is final.
     pub(crate) fn is_last(&self) -> bool {
         matches!(
             self,
@@ -159,7 +157,7 @@ impl LinkedKey {
         Self { is_lightning: evidence.method == LoginMethod::Lightning, public_key }
     }
 
-    /// The last of its digits.
+    /// Returns the last digits of the key.
     pub(crate) fn ending(&self) -> &str {
         let from = self.public_key.len().saturating_sub(SHOWN_DIGITS);
         self.public_key.get(from..).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a login page shows of its session, beside the language. Pure.
+//! The view of a session on its login page, in any language. Pure.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,25 +11,25 @@ use super::state::PageState;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 use crate::sessions::{AskingApplication, ReturnOutcome, Session};
 
-/// All that a page shows of its session. Two that are equal are the same page.
+/// Everything that a page shows of its session. Equal views are rendered as the same page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoginView {
     pub(crate) state: PageState,
     pub(crate) task: PageTask,
-    /// Whether the page offers to create an account in the place of logging in, or the other way round.
+    /// Whether the page offers to switch between login and registration.
     pub(crate) can_switch: bool,
-    /// Whether the page takes passkeys.
+    /// Whether the page accepts passkeys.
     pub(crate) has_passkeys: bool,
     pub(crate) site: SiteNames,
     pub(crate) asked_by: Option<AskingBrowser>,
-    /// Where the person goes on, if that is an application that asked by the standard protocol.
+    /// The application that requested the login by OpenID Connect.
     pub(crate) application: Option<AskingApplication>,
     pub(crate) code: Option<LoginCode>,
-    /// Where the browser goes on: with the completion code, or with the reason why there is none.
+    /// The URL to return to, with the completion code or with the reason why there is none.
     pub(crate) onward: String,
 }
 
-/// What the person came for.
+/// The purpose of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PageTask {
     /// To log in.
@@ -40,11 +40,11 @@ pub(crate) enum PageTask {
     Link,
 }
 
-/// What the site is called, and where it begins.
+/// The names of the site, and its home page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SiteNames {
     pub(crate) domain: String,
-    /// What the integrator calls it.
+    /// The display name that the integrator chose.
     pub(crate) display_name: Option<String>,
     pub(crate) home: String,
 }
@@ -54,28 +54,28 @@ pub(crate) struct SiteNames {
 pub(crate) struct LoginCode {
     /// For a wallet that scans.
     pub(crate) scan: Option<ScanCode>,
-    /// For the browser wallet: a link to it, with the code behind the `#`.
+    /// The link to the browser wallet, with the code in the fragment.
     pub(crate) wallet: Option<String>,
-    /// What these two ask for.
+    /// The confirmation number, for both of these wallets.
     pub(crate) number: Option<String>,
     /// For a Lightning wallet.
     pub(crate) lightning: Option<Lnurl>,
     pub(crate) expires_at: Timestamp,
-    /// When the countdown is at zero.
+    /// The end of the countdown.
     pub(crate) counts_to: Timestamp,
-    /// How many seconds the countdown has in all.
+    /// The length of the countdown in seconds.
     pub(crate) life: i64,
-    /// Whether another code follows by itself.
+    /// Whether the code is replaced automatically.
     pub(crate) is_renewed: bool,
 }
 
-/// What a wallet scans.
+/// The content of a QR code for wallets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ScanCode {
     pub(crate) qr_data: String,
 }
 
-/// What a page depends on beside its session: where the service is, what it accepts, and where its browser wallet is.
+/// The service of a page: its public address, the login methods that it accepts, and the URL of its browser wallet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoginHost<'a> {
     pub(crate) public_address: &'a str,
@@ -84,10 +84,10 @@ pub(crate) struct LoginHost<'a> {
 }
 
 impl LoginView {
-    /// What the browser with this cookie sees, which owns the page.
+    /// Returns the view for the browser with this cookie, which owns the page.
     ///
     /// # Errors
-    /// Where the webhook's URL is too long for a code, which its registration checks.
+    /// If the webhook's URL is too long for a code, which its registration checks.
     pub(crate) fn of(
         session: &Session,
         domain: &Domain,
@@ -116,19 +116,17 @@ impl LoginView {
         })
     }
 
-    /// Another text wherever the page would be another.
+    /// Returns the version, which differs for every different view.
     pub(crate) fn version(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
-    /// What the countdown shows.
+    /// Returns the remaining seconds of the countdown.
     pub(crate) fn seconds_left(&self, now: Timestamp) -> i64 {
-        self.code.as_ref().map_or(0, |code| {
-            let left = code.counts_to.duration_since(now);
-            left.as_secs().clamp(0, code.life)
-        })
+        let Some(code) = &self.code else { return 0 };
+        code.counts_to.duration_since(now).as_secs().clamp(0, code.life)
     }
 }
 
@@ -144,12 +142,12 @@ impl SiteNames {
 }
 
 impl LoginCode {
-    /// Whether there is nothing for any wallet.
+    /// Returns whether the code is for no wallet.
     pub(crate) fn is_empty(&self) -> bool {
         self.scan.is_none() && self.wallet.is_none() && self.lightning.is_none()
     }
 
-    /// For how many seconds the code is good when the countdown is at zero.
+    /// Returns for how many seconds the code is valid after the countdown.
     pub(crate) fn grace(&self) -> i64 {
         (self.expires_at.as_second() - self.counts_to.as_second()).max(0)
     }
@@ -159,12 +157,20 @@ impl LoginCode {
         let offered = session.offers(domain, can);
         let [by_scan, by_browser] = [LoginMethod::Scan, LoginMethod::Browser].map(|method| offered.contains(&method));
         let qr_data = if by_scan || by_browser { Some(session.qr_data()?.to_string()) } else { None };
-        let wallet = wallet.zip(qr_data.as_ref()).filter(|_| by_browser).map(|(url, code)| format!("{url}#{code}"));
-        let number = session.confirm_code.as_ref().filter(|_| by_scan || wallet.is_some());
-        let number = number.map(|code| code.reveal().to_owned());
-        let scan = qr_data.filter(|_| by_scan).map(|qr_data| ScanCode { qr_data });
-        let lnurl = offered.contains(&LoginMethod::Lightning).then(|| session.lnurl(public_address)).flatten();
-        let lightning = lnurl.and_then(Lnurl::new);
+        let wallet = match (wallet, &qr_data) {
+            (Some(url), Some(code)) if by_browser => Some(format!("{url}#{code}")),
+            _ => None,
+        };
+        let number = match &session.confirm_code {
+            Some(code) if by_scan || wallet.is_some() => Some(code.reveal().to_owned()),
+            _ => None,
+        };
+        let scan = if by_scan { qr_data.map(|qr_data| ScanCode { qr_data }) } else { None };
+        let lightning = if offered.contains(&LoginMethod::Lightning) {
+            session.lnurl(public_address).and_then(Lnurl::new)
+        } else {
+            None
+        };
         let is_renewed = session.renews_until().is_some_and(|until| session.renewal_at() < until);
         let counts_to = if is_renewed { session.renewal_at() } else { session.expires_at };
         Ok(Self {
@@ -180,7 +186,7 @@ impl LoginCode {
     }
 }
 
-/// Where the browser goes from a state.
+/// Returns the URL to return to from a state.
 fn onward(session: &Session, state: &PageState, cookie: &CookieSecret) -> Option<String> {
     let url = match state {
         PageState::Done { .. } => {

@@ -1,4 +1,4 @@
-//! What an accepted answer leads to: a login at once, or one that waits until its code is back in the right browser.
+//! Accepted answers: they authenticate the session at once, or when the completion code returns in the right browser.
 
 use jiff::Timestamp;
 
@@ -7,14 +7,14 @@ use super::{
     SessionState,
 };
 
-/// What an accepted answer leads to.
+/// The effect of an accepted answer.
 #[derive(Clone, Debug)]
 pub enum Accepted {
     /// The session is authenticated.
     Login(Box<Login>),
-    /// On one device: it will be, once this code comes back.
+    /// Same-device flow: this code completes the login.
     Answered(Box<Session>, CompletionCode),
-    /// On a page: it will be, once the browser that owns the page is back at the site.
+    /// Page flow: the completion code of the browser that owns the page completes the login.
     AnsweredOnPage(Box<Session>),
 }
 
@@ -44,12 +44,12 @@ impl Session {
         })
     }
 
-    /// Completes a login on one device or on a page, or says why not. `secret` is what the browser in which the login
-    /// began has of the site; it is looked at where the creation named its hash.
+    /// Completes a login of the same-device or the page flow. `secret` is the secret of the site's browser, which is checked
+    /// if the session was created with its hash.
     ///
     /// # Errors
-    /// Where the code is not the one that the wallet or the page's browser was told, another browser brought it, or the
-    /// session is over.
+    /// [`AnswerRefusal::CompletionCode`] if there is no confirmed answer or the code is wrong, [`AnswerRefusal::Browser`] if
+    /// the secret is wrong, and an error if the session has expired, was cancelled or is authenticated.
     pub fn complete(
         self,
         code: &str,

@@ -1,5 +1,5 @@
-//! Which browser may complete a login on a page: the one in which the site began it. A link to the page that was sent to
-//! somebody else, and a code that somebody else was given, lead nowhere in another.
+//! Binds a login on a page to the browser in which the site started it. A link to the page and a completion code are
+//! worthless in any other browser.
 
 use std::fmt;
 
@@ -8,27 +8,26 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The SHA-256 of a secret that the site keeps in a cookie of its own, in base64url.
+/// The SHA-256 hash of a secret in a cookie of the site, in base64url.
 #[derive(Clone, Serialize)]
 #[serde(transparent)]
 pub struct BrowserHash(String);
 
 impl BrowserHash {
-    /// Reads the 43 characters of base64url without padding.
+    /// Parses 43 characters of base64url without padding.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
-        bytes.filter(|bytes| bytes.len() == 32).map(|_| Self(text.to_owned()))
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        (bytes.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// Whether it is the hash of this secret; takes the same time wherever the hashes differ.
+    /// Returns whether this is the hash of the secret, in constant time.
     #[must_use]
     pub fn is_of(&self, secret: &str) -> bool {
         let other = BASE64URL_NOPAD.encode(&Sha256::digest(secret));
         self.0.as_bytes().ct_eq(other.as_bytes()).into()
     }
 
-    /// As it is kept.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! What lets a page follow its own session: a bearer that reads a status and nothing else.
+//! The bearer token by which a page of the site follows its own session. It reads the session's status and nothing else.
 
 use std::fmt;
 
@@ -13,19 +13,19 @@ use super::{Session, SessionState};
 use crate::ids::SessionId;
 
 const CLIENT_SECRET_PREFIX: &str = "svc_client_";
-/// How long after authentication it still reads: as long as a page needs to learn of it.
+/// Lifetime after authentication: long enough for the page to read the new status.
 const READ_WINDOW_AFTER_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// A `client_secret`. It follows from the API key and the session, so that asking again under an `Idempotency-Key`
-/// gives the same one and nothing in the database can be turned into it.
+/// A `client_secret`. It is derived from the API key and the session ID, so that a repeated request with the same
+/// `Idempotency-Key` returns the same secret, and the database alone does not reveal it.
 pub struct ClientSecret(SecretString);
 
-/// What the database knows one by.
+/// The SHA-256 hash of a client secret, which is stored instead of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClientSecretHash(String);
 
 impl ClientSecret {
-    /// The secret of a session that was opened with this key. The key's 256 random bits make it one.
+    /// Derives the secret of a session that was created with this API key, which has 256 random bits.
     ///
     /// # Panics
     /// Never: HMAC takes keys of any length.
@@ -37,26 +37,26 @@ impl ClientSecret {
         Self(format!("{CLIENT_SECRET_PREFIX}{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes())).into())
     }
 
-    /// What a request carries, if it is spelled like one.
+    /// Parses the bearer token of a request. `None` if it does not have the form of a client secret.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let is_one = text.strip_prefix(CLIENT_SECRET_PREFIX).is_some_and(|rest| rest.len() == 43);
-        is_one.then(|| Self(text.into()))
+        let encoded = text.strip_prefix(CLIENT_SECRET_PREFIX)?;
+        (encoded.len() == 43).then(|| Self(text.into()))
     }
 
-    /// For the page.
+    /// Returns the secret itself, for the page.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// What the database keeps.
+    /// Returns the hash for the database.
     #[must_use]
     pub fn hash(&self) -> ClientSecretHash {
         ClientSecretHash(HEXLOWER.encode(&Sha256::digest(self.reveal())))
     }
 
-    /// Whether it reads this session now.
+    /// Returns whether this secret may read the session now.
     #[must_use]
     pub fn reads(&self, session: &Session, now: Timestamp) -> bool {
         let is_alive = match &session.state {
@@ -69,7 +69,6 @@ impl ClientSecret {
 }
 
 impl ClientSecretHash {
-    /// One that was kept.
     pub(crate) fn from_stored(text: &str) -> Self {
         Self(text.to_owned())
     }

@@ -1,19 +1,18 @@
-//! Login on one device: the wallet alone is told a code, opens the page with it, and only that page's browser completes
-//! the login. Whoever lured a wallet into answering waits in vain (RFC 10027: the session the attacker began is not the
-//! browser that the wallet opens).
+//! Login on one device: only the wallet receives the completion code, and opens the site with it in the browser of its
+//! user. An attacker who made the wallet answer a session of their own does not get the code (RFC 10027).
 
 use std::fmt;
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
 
 use super::Session;
 
-/// How a person gets from the page to the wallet and back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// The way from the site to the wallet and back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
     /// A code on one screen, scanned with another device.
@@ -29,12 +28,12 @@ pub enum Flow {
 #[derive(Clone)]
 pub struct CompletionCode(String);
 
-/// What the database knows one by.
+/// The SHA-256 hash of a completion code, which is stored instead of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CompletionHash(String);
 
 impl Flow {
-    /// The word in requests and in the database.
+    /// Returns the name in requests and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,7 +43,7 @@ impl Flow {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::CrossDevice, Self::SameDevice, Self::Page].into_iter().find(|flow| flow.as_str() == text)
@@ -52,25 +51,25 @@ impl Flow {
 }
 
 impl CompletionCode {
-    /// A code of 128 random bits.
+    /// Creates a code from 128 random bits.
     #[must_use]
     pub fn new(random: [u8; 16]) -> Self {
         Self(BASE64URL_NOPAD.encode(&random))
     }
 
-    /// For the address that the browser returns to.
+    /// Returns the code itself, for the URL to which the browser returns.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What the database keeps.
+    /// Returns the hash for the database.
     #[must_use]
     pub fn hash(&self) -> CompletionHash {
         CompletionHash::from_code(&self.0)
     }
 
-    /// Where the wallet sends the person: the session's `return_url` with the code in its query.
+    /// Returns the URL that the wallet opens: the session's `return_url` with the code in its query.
     #[must_use]
     pub fn redirect(&self, session: &Session) -> Option<Url> {
         let mut url = session.return_url()?;
@@ -80,22 +79,22 @@ impl CompletionCode {
 }
 
 impl CompletionHash {
-    /// The hash of what a request carries.
+    /// Hashes the code of a request.
     #[must_use]
     pub fn from_code(code: &str) -> Self {
         Self(HEXLOWER.encode(&Sha256::digest(code)))
     }
 
-    /// Whether both are of one code; takes the same time wherever they differ.
+    /// Returns whether both are hashes of the same code, in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 
-    /// One that was kept; `None` where that is no hash.
+    /// Parses a stored hash.
     pub(crate) fn from_stored(text: &str) -> Option<Self> {
-        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
-        is_one.then(|| Self(text.to_owned()))
+        let is_hash = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        is_hash.then(|| Self(text.to_owned()))
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -1,39 +1,39 @@
-//! Number match: the page shows two digits, the wallet's person types them, and whoever was lured into scanning another's
-//! code has nothing to type (RFC 10027's relay of codes).
+//! Number matching: the page shows two digits, and the user types them into the wallet. A user who was lured into scanning
+//! somebody else's code has no number to type (RFC 10027, relay of codes).
 
 use std::fmt;
 
 use signpost_auth::Answer;
 use subtle::ConstantTimeEq;
 
-/// How many answers with a good signature may be wrong about the number; the last of them ends the session.
+/// Maximum answers with a valid signature and a wrong number. The last one cancels the session.
 pub const MAX_CONFIRM_TRIES: i64 = 3;
 
-/// The two digits that a page shows.
+/// The two digits on a page.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfirmCode(String);
 
 impl ConfirmCode {
-    /// A number from 10 to 99, from random bytes: one that begins with 0 would be typed without it.
+    /// Creates a number from 10 to 99: a leading zero would not be typed.
     #[must_use]
     pub fn new(random: [u8; 8]) -> Self {
         Self((10 + u64::from_be_bytes(random) % 90).to_string())
     }
 
-    /// One that was kept.
+    /// Parses a stored number.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         let is_code = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
         is_code.then(|| Self(text.to_owned()))
     }
 
-    /// For the page and the database.
+    /// Returns the digits, for the page and the database.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether an answer carries it.
+    /// Returns whether an answer has this number, in constant time.
     #[must_use]
     pub fn is_carried_by(&self, answer: &Answer) -> bool {
         answer.confirm_code.as_ref().is_some_and(|code| bool::from(code.trim().as_bytes().ct_eq(self.0.as_bytes())))

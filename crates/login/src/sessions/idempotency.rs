@@ -1,25 +1,28 @@
-//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a creation that is asked for twice happens once.
+//! `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated creation request creates one session.
 
 use anyhow::Result;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use data_encoding::HEXLOWER;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
+use signpost_platform::web::single_header;
 use signpost_store::{Step, Store, Stored, must, params, rows, sql};
 
 use crate::error::Error;
 
-/// How long a key's reply is replayed.
+/// Lifetime of a stored reply.
 pub const REPLAY_WINDOW: SignedDuration = SignedDuration::from_hours(24);
-/// Most characters of a key.
+/// The header with the key.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Maximum characters of a key.
 const MAX_KEY_LEN: usize = 255;
 
 const FIND: &str =
     sql!(RememberedReply::SELECT, " WHERE account = $1 AND environment = $2 AND key = $3 AND created_at > $4");
 
-/// A key that was forgotten is free again; one that is remembered lets nothing of the write happen.
+/// Changes no row if the key has a reply that has not expired, so that the whole write is refused.
 const INSERT: &str = sql!(
     RememberedReply::INSERT,
     " ON CONFLICT (account, environment, key) DO UPDATE SET asked = $4, reply = $5, created_at = $6
@@ -27,7 +30,7 @@ const INSERT: &str = sql!(
 );
 
 rows! {
-    /// What was answered to the request with a key.
+    /// The reply to the request with a key.
     pub struct RememberedReply in "idempotency_keys" by [account, environment, key] {
         account: Account,
         key: String,
@@ -37,47 +40,48 @@ rows! {
     }
 }
 
-/// A key, and what was asked with it.
+/// A key and the request that was made with it.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     key: String,
-    /// A hash of the request, to tell another one under the same key.
+    /// The SHA-256 hash of the request, which detects another request with the same key.
     asked: String,
 }
 
 impl IdempotencyKey {
-    /// The key of a request, if it names one; `asked` spells all of the request that counts.
+    /// Returns the key of a request, if it has one. `asked` returns a text that identifies the content of the request.
     ///
     /// # Errors
-    /// Where the key is not 1 to 255 visible characters of ASCII, or stands there twice, or those of `asked`.
+    /// If the key is sent twice or does not have 1 to 255 visible ASCII characters, and the errors of `asked`.
     pub fn from_headers(
         headers: &HeaderMap,
         asked: impl FnOnce() -> Result<String, Error>,
     ) -> Result<Option<Self>, Error> {
-        let mut all = headers.get_all("idempotency-key").iter();
-        let Some(first) = all.next() else { return Ok(None) };
-        let key = first.to_str().unwrap_or_default().trim();
-        let is_fit = (1..=MAX_KEY_LEN).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-        if !is_fit || all.next().is_some() {
+        let key = match single_header(headers, &IDEMPOTENCY_KEY) {
+            Ok(None) => return Ok(None),
+            Ok(Some(value)) => value.to_str().unwrap_or_default().trim(),
+            Err(_) => "",
+        };
+        if !(1..=MAX_KEY_LEN).contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             let reason = format!("must be one key of 1 to {MAX_KEY_LEN} visible ASCII characters");
             return Err(Problem::field("Idempotency-Key", reason).into());
         }
         Ok(Some(Self { key: key.to_owned(), asked: HEXLOWER.encode(&Sha256::digest(asked()?)) }))
     }
 
-    /// Stores the reply, in the write that the request makes.
+    /// Returns the step that stores the reply, for the write of the request.
     pub(crate) fn store(&self, account: &Account, reply: &str, now: Timestamp) -> Step {
         let Self { key, asked } = self.clone();
         let row = RememberedReply { account: account.clone(), key, asked, reply: reply.to_owned(), created_at: now };
-        let forgotten_before = now - REPLAY_WINDOW;
-        must(INSERT, row.params().into_iter().chain(params![forgotten_before]).collect())
+        let expired_at = now - REPLAY_WINDOW;
+        must(INSERT, row.params().into_iter().chain(params![expired_at]).collect())
     }
 }
 
-/// What was answered to the same request before.
+/// Returns the stored reply to an earlier request with this key.
 ///
 /// # Errors
-/// Where the key belongs to another request, or as [`Store::read`].
+/// [`Error::IdempotencyKeyReused`] if that request was another one, and the errors of [`Store::read`].
 pub(crate) async fn find_reply(
     store: &Store,
     account: &Account,

@@ -1,5 +1,5 @@
-//! Linking: another key joins the account of somebody who is logged in. The session says whose account it is; the key
-//! joins it once the owner of the page said that it is theirs.
+//! Linking: adds another key to the account of a user who is logged in. The session names the account, and the key is added
+//! after the owner of the page has confirmed it.
 
 use std::time::Duration;
 
@@ -11,39 +11,38 @@ use signpost_platform::accounts::Environment;
 use super::{AnswerRefusal, Flow, RENEWAL_WINDOW, Session, SessionState};
 use crate::ids::{CredentialId, UserId};
 
-/// How long ago the user of a link may have logged in.
+/// Maximum age of the user's last login when a link is created.
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// How long after its creation a link has new codes. What its user proved before it was opened is not good for days, however
-/// often somebody asks for another code.
+/// Time after its creation in which a link gets new codes: it relies on a login before its creation.
 pub const LINK_LASTS: SignedDuration = SignedDuration::from_mins(30);
 
-/// How long the owner of a page has to decide, after an answer: whether a key is theirs, or whether they want a passkey.
+/// Minimum time after an answer for the owner of a page to confirm a key or to decide about a passkey.
 pub const DECISION_WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// Where an answer to a page came from.
+/// The origin of an answer to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answerer {
-    /// From the browser that owns the page.
+    /// The browser that owns the page.
     Owner,
-    /// From anywhere: whoever sees the code can answer it.
+    /// Any other device: everyone who sees the code can answer it.
     Anybody,
 }
 
-/// Whose account a key joins.
+/// The account to which a session adds a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageLink {
-    /// The user's.
+    /// The user with the account.
     pub user: UserId,
-    /// The credential by which the user was logged in when the link was opened: the link can be completed only as long as
+    /// The credential by which the user was logged in when the link was created: the link can be completed only as long as
     /// the user has it. `None` for links that an operator created.
     pub credential: Option<CredentialId>,
-    /// Since when the owner of the page has said that the key which answered is theirs.
+    /// The time at which the owner of the page confirmed the key that answered.
     pub confirmed_at: Option<Timestamp>,
 }
 
 impl PageLink {
-    /// A link that is not confirmed yet.
+    /// Creates a link that is not confirmed.
     #[must_use]
     pub fn new(user: UserId, credential: Option<CredentialId>) -> Self {
         Self { user, credential, confirmed_at: None }
@@ -51,13 +50,13 @@ impl PageLink {
 }
 
 impl Session {
-    /// Whose account a key joins, where the session is for that.
+    /// Returns the account to which the session adds a key, if it is a link.
     #[must_use]
     pub fn link(&self) -> Option<&PageLink> {
         self.page.as_ref()?.link.as_ref()
     }
 
-    /// The same link, answered, which the owner of the page confirms, or has by answering it.
+    /// Returns the answered link, which waits for the confirmation of the page's owner. An answer by the owner is confirmed.
     #[must_use]
     pub fn await_confirmation(mut self, answerer: Answerer, now: Timestamp) -> Self {
         self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
@@ -67,18 +66,18 @@ impl Session {
         self
     }
 
-    /// Drops the answer of a key of which the owner of the page says that it is not theirs: another code takes the place
-    /// of the one that somebody else answered.
+    /// Drops an answer that the owner of the page declined, and replaces the code that was answered.
     ///
     /// # Errors
-    /// Where there is no such answer, or the session is over.
+    /// [`AnswerRefusal::UnknownChallenge`] if no answer waits for confirmation, and an error if the session is not pending.
     pub fn decline_answer(mut self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         self.check_pending(now)?;
         if !self.waits_for_confirmation() {
             return Err(AnswerRefusal::UnknownChallenge);
         }
         self.state = SessionState::Pending;
-        let (until, ttl) = (self.renews_from(now), if self.is_link_over(now) { Duration::ZERO } else { ttl });
+        let until = self.renews_from(now);
+        let ttl = if self.is_link_over(now) { Duration::ZERO } else { ttl };
         let mut renewed = self.with_nonce(ttl, now, nonce);
         if let Some(page) = &mut renewed.page {
             page.until = until;
@@ -87,18 +86,18 @@ impl Session {
         Ok(renewed)
     }
 
-    /// Until when a page replaces its code by itself whose person is there now.
+    /// Returns the end of automatic renewal for a page whose user acts now.
     pub(super) fn renews_from(&self, now: Timestamp) -> Timestamp {
         let until = now + RENEWAL_WINDOW;
         if self.link().is_some() { until.min(self.created_at + LINK_LASTS) } else { until }
     }
 
-    /// Whether it is a link that was opened too long ago for another code.
+    /// Returns whether this is a link that is too old for a new code.
     pub(super) fn is_link_over(&self, now: Timestamp) -> bool {
         self.link().is_some() && now.duration_since(self.created_at) >= LINK_LASTS
     }
 
-    /// Whether a key answered of which the owner of the page has not said yet that it is theirs.
+    /// Returns whether a key has answered the link that the owner of the page has not confirmed.
     #[must_use]
     pub fn waits_for_confirmation(&self) -> bool {
         let is_answered = matches!(self.state, SessionState::AnsweredOnPage { .. });
@@ -106,8 +105,8 @@ impl Session {
     }
 }
 
-/// Ends well where the columns of a session's page and the others agree: one that was read as a session without a page,
-/// or as one for another user, would be answered by rules that know nothing of its browser.
+/// Checks that the columns of a session's page agree with its other columns: a session that is read without its page or
+/// with another user would be answered by the wrong rules.
 pub(super) fn check_page(session: &Session) -> Result<()> {
     let is_page = session.page.is_some();
     if is_page != (session.options.flow == Flow::Page) {
@@ -129,7 +128,7 @@ pub(super) fn check_page(session: &Session) -> Result<()> {
         SessionState::Pending if session.link().is_some_and(|link| link.confirmed_at.is_some()) => {
             bail!("sessions: answer and link_confirmed_at contradict each other")
         }
-        SessionState::Pending if session.page.as_ref().is_some_and(|page| page.offer.is_made_to_somebody()) => {
+        SessionState::Pending if session.page.as_ref().is_some_and(|page| page.offer.exists()) => {
             bail!("sessions: answer and passkey_offer contradict each other")
         }
         _ => Ok(()),

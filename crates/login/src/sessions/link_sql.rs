@@ -1,27 +1,34 @@
 //! Links in the database.
 
-use anyhow::{Result, anyhow};
+use anyhow::anyhow;
 use jiff::Timestamp;
 use signpost_auth::Challenge;
-use signpost_store::{Step, Store, WriteError, must, params, step};
+use signpost_store::{Step, Store, Stored, must, params, sql, step};
 
-use super::{LINK_LASTS, Session};
+use super::write::write_returning;
+use super::{LINK_LASTS, Session, SessionWriteError};
 use crate::ids::{DomainId, SessionId, UserId};
 
-/// Names the challenge: what is confirmed is the answer that the owner was shown.
-const CONFIRM: &str = "
-    UPDATE sessions SET link_confirmed_at = $1
-    WHERE id = $2 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
-      AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+/// Compares the challenge, so that the confirmed answer is the one that the owner saw.
+const CONFIRM: &str = sql!(
+    "UPDATE sessions SET link_confirmed_at = $1
+     WHERE id = $2 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
+       AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL
+     RETURNING ",
+    Session::COLUMN_LIST
+);
 
-/// Drops an answer that nobody confirmed, together with the code that it answered.
-const DECLINE: &str = "
-    UPDATE sessions SET answer = NULL, challenge = $1, expires_at = $2, replaced_challenge = $3, page_until = $4,
-        notice = NULL
-    WHERE id = $5 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
-      AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
+/// Drops an answer that was not confirmed, and replaces the code that it answered.
+const DECLINE: &str = sql!(
+    "UPDATE sessions SET answer = NULL, challenge = $1, expires_at = $2, replaced_challenge = $3, page_until = $4,
+         notice = NULL
+     WHERE id = $5 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
+       AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL
+     RETURNING ",
+    Session::COLUMN_LIST
+);
 
-/// Ids begin with the time, so sessions older than a link can become are skipped.
+/// IDs start with the time, so sessions that are too old to be a pending link are skipped.
 const CANCEL_OF_USER: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE link_user = $2 AND domain_id = $3 AND id >= $4 AND authenticated_at IS NULL AND cancelled_at IS NULL";
@@ -48,36 +55,36 @@ fn oldest_link(now: Timestamp) -> SessionId {
     SessionId::new(now - LINK_LASTS - LINK_LASTS, [0; 16])
 }
 
-/// Cancels the pending links of a user that is removed. A link that was confirmed is left to its completion, which refuses to
-/// add a key to a user that is gone.
+/// Cancels the unconfirmed links of a user that is deleted. The completion of a confirmed link refuses to add a key to a
+/// deleted user.
 #[must_use]
 pub fn cancel_unconfirmed_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
     step(CANCEL_UNCONFIRMED_OF_USER, params![now, user, domain, oldest_link(now)])
 }
 
-/// Cancels the pending links of all users of a domain, as [`cancel_unconfirmed_links_of`] those of one.
+/// Cancels the unconfirmed links of all users of a domain, who are deleted.
 #[must_use]
 pub fn cancel_unconfirmed_links(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_UNCONFIRMED, params![now, domain, oldest_link(now)])
 }
 
-/// Records that the owner of a page confirmed the key that answered a link.
+/// Records that the owner of a page confirmed the key that answered a link. Returns the session after the write.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the link was confirmed or declined before, or the session has expired.
-pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<(), WriteError> {
+/// [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the session has ended.
+pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result<Session, SessionWriteError> {
     let params = params![now, &session.id, session.challenge.to_string()];
-    store.commit([must(CONFIRM, params)]).await
+    write_returning(store, session, must(CONFIRM, params)).await
 }
 
-/// Stores a link whose answer to the challenge `old` was declined.
+/// Stores a link whose answer to the challenge `old` was declined. Returns the session after the write.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the link was confirmed or declined before, or the session has expired.
-pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Result<(), WriteError> {
+/// [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the session has ended.
+pub async fn decline(store: &Store, session: &Session, old: &Challenge) -> Result<Session, SessionWriteError> {
     let Session { id, challenge, expires_at, page: Some(page), .. } = session else {
         return Err(anyhow!("{} is on no page", session.id).into());
     };
     let params = params![challenge.to_string(), *expires_at, old.to_string(), page.until, id];
-    store.commit([must(DECLINE, params)]).await
+    write_returning(store, session, must(DECLINE, params)).await
 }

@@ -1,4 +1,4 @@
-//! A login: what a session becomes once a proven key is accepted, and the event that tells of it.
+//! Logins: the authenticated session and its event.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -8,19 +8,19 @@ use super::{KeyEvidence, PasskeyEvidence, Session, SessionState, User};
 use crate::domains::LoginMethod;
 use crate::ids::{EventId, UserId};
 
-/// A login: the session as it is now, and the event that tells of it. Both are kept or neither.
+/// An authenticated session and its event, which are stored in one write.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Login {
     pub session: Session,
     pub event: Event,
     pub event_id: EventId,
-    /// What a passkey proved its key with.
+    /// The proof of a passkey.
     pub passkey: Option<Box<PasskeyEvidence>>,
 }
 
 impl Login {
-    /// The same, of this user of the hosted domain: the session shows it, and the event tells it.
+    /// Sets the user of the hosted domain in the session and in the event.
     #[must_use]
     pub fn of_user(mut self, id: &UserId) -> Self {
         if let SessionState::Authenticated { user, .. } = &mut self.session.state {
@@ -34,10 +34,14 @@ impl Login {
 }
 
 impl Session {
-    /// Logs in whose key is proven.
+    /// Authenticates the session by a verified key.
     pub(super) fn log_in(self, evidence: &KeyEvidence, now: Timestamp, random: [u8; 16]) -> Login {
-        let (id, device_info, method) = (None, device_info(evidence), self.method_of(evidence));
-        let user = User { id, public_key: evidence.public_key.clone(), device_info, method };
+        let user = User {
+            id: None,
+            public_key: evidence.public_key.clone(),
+            device_info: device_info(evidence),
+            method: self.method_of(evidence),
+        };
         let event_id = EventId::new(now, random);
         let event = self.event(&event_id, evidence, now);
         let passkey = evidence.passkey.clone();
@@ -49,8 +53,13 @@ impl Session {
         }
     }
 
-    /// The event that tells of an accepted answer (specification, §6).
+    /// Creates the event of an accepted answer (specification, §6). A passkey signs no text: its event has the challenge that
+    /// its page showed.
     fn event(&self, id: &EventId, evidence: &KeyEvidence, now: Timestamp) -> Event {
+        let (challenge, signed_message) = match &evidence.passkey {
+            Some(_) => (evidence.signed_message.clone(), String::new()),
+            None => (self.challenge.to_string(), evidence.signed_message.clone()),
+        };
         Event {
             id: id.to_string(),
             event: self.challenge.mode.into(),
@@ -59,15 +68,8 @@ impl Session {
             data: Some(EventData {
                 public_key: evidence.public_key.clone(),
                 signature: evidence.signature.clone(),
-                challenge: evidence
-                    .passkey
-                    .as_ref()
-                    .map_or_else(|| self.challenge.to_string(), |_| evidence.signed_message.clone()),
-                signed_message: if evidence.passkey.is_some() {
-                    String::new()
-                } else {
-                    evidence.signed_message.clone()
-                },
+                challenge,
+                signed_message,
                 signed_at: evidence.signed_at,
                 device_info: evidence.device_info.clone().unwrap_or_default(),
                 user_id: None,
@@ -77,21 +79,24 @@ impl Session {
         }
     }
 
-    /// How the key was proven, where that is told: other sites' receivers may know the specification alone.
+    /// Returns the login method, for hosted domains only: the receivers of other domains may support no more than the
+    /// specification.
     fn method_of(&self, evidence: &KeyEvidence) -> Option<LoginMethod> {
         self.hosted_url.as_ref().map(|_| evidence.method)
     }
 }
 
 impl PasskeyEvidence {
-    /// As an event repeats it.
+    /// Returns the proof for an event.
     fn to_proof(&self) -> WebauthnProof {
-        let (authenticator_data, client_data_json) = (self.authenticator_data.clone(), self.client_data_json.clone());
-        WebauthnProof { authenticator_data, client_data_json }
+        WebauthnProof {
+            authenticator_data: self.authenticator_data.clone(),
+            client_data_json: self.client_data_json.clone(),
+        }
     }
 }
 
-/// What the wallet said of its device; `{}` if nothing.
+/// Returns the device info of the wallet, or `{}`.
 fn device_info(evidence: &KeyEvidence) -> Map<String, Value> {
     match serde_json::to_value(evidence.device_info.clone().unwrap_or_default()) {
         Ok(Value::Object(object)) => object,

@@ -1,4 +1,4 @@
-//! What an integrator attaches to a session and gets back unchanged.
+//! Metadata of a session, which the integrator gets back unchanged.
 
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,16 +9,15 @@ use url::Url;
 const MAX_RETURN_URL_LEN: usize = 2048;
 const MAX_CUSTOM_DATA_LEN: usize = 4096;
 
-/// What comes back with the person in the query of a `return_url`. Of two of one name the site might read the first, and
-/// that one would be whoever's who wrote the address.
+/// Query parameters that the server adds to a `return_url`. If the URL had one of them already, the site might read that one.
 const RESERVED_PARAMETERS: [&str; 3] = ["code", "session_id", "error"];
 
-/// A JSON object as the integrator wrote it: key order, spelling of numbers and all.
+/// A JSON object in the integrator's spelling, including the order of members and the form of numbers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Metadata(Box<RawValue>);
 
-/// The members that mean something to us.
+/// The members that the server reads.
 #[derive(Deserialize)]
 struct Known<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -28,12 +27,12 @@ struct Known<'a> {
 }
 
 impl Metadata {
-    /// Metadata of a session on `domain`.
+    /// Checks the metadata of a session on `domain`.
     ///
     /// # Errors
-    /// The member that is wrong and why: a `return_url` that leads away from the domain would make us an open redirect.
+    /// The wrong member and the reason. A `return_url` outside the domain would make the server an open redirector.
     pub fn new(object: Box<RawValue>, domain: &DomainName) -> Result<Self, (&'static str, String)> {
-        // Of two members of one name, one reader takes the first and another the last.
+        // Of two members with the same name, some parsers use the first and others the last.
         let known = serde_json::from_str::<Known<'_>>(object.get());
         let known = known.map_err(|_| ("metadata", "must not repeat a member".to_owned()))?;
         if let Some(text) = text(known.return_url, "metadata.return_url", MAX_RETURN_URL_LEN)?
@@ -45,69 +44,72 @@ impl Metadata {
         Ok(Self(object))
     }
 
-    /// Where the person goes on, if the integrator said so.
+    /// Returns the URL to which the user returns, if the integrator set one.
     pub(crate) fn return_url(&self) -> Option<String> {
         let known = serde_json::from_str::<Known<'_>>(self.0.get()).ok()?;
         serde_json::from_str(known.return_url?.get()).ok()
     }
 
-    /// As it was kept.
     pub(crate) fn from_stored(object: &str) -> serde_json::Result<Self> {
         RawValue::from_string(object.to_owned()).map(Self)
     }
 
-    /// As it is kept.
     pub(crate) fn as_str(&self) -> &str {
         self.0.get()
     }
 }
 
-/// A member that is there, `null` included.
+/// Deserializes a member that is present, including `null`.
 fn present<'de: 'a, 'a, D: Deserializer<'de>>(json: D) -> Result<Option<&'a RawValue>, D::Error> {
     Deserialize::deserialize(json).map(Some)
 }
 
-fn text(member: Option<&RawValue>, name: &'static str, most: usize) -> Result<Option<String>, (&'static str, String)> {
+/// Parses a member that must be a string of at most `max` characters.
+fn text(member: Option<&RawValue>, name: &'static str, max: usize) -> Result<Option<String>, (&'static str, String)> {
     let Some(member) = member else { return Ok(None) };
     let text: String = serde_json::from_str(member.get()).map_err(|_| (name, "must be a string".to_owned()))?;
-    if text.chars().count() > most {
-        return Err((name, format!("must have at most {most} characters")));
+    if text.chars().count() > max {
+        return Err((name, format!("must have at most {max} characters")));
     }
     Ok(Some(text))
 }
 
-/// Whether a browser that follows `text` stays on the domain and brings back what we add, and nothing else of that name.
+/// Checks that a browser that follows `text` stays on the domain, and that the query has no reserved parameter.
 fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str> {
-    let url = at_home(text, domain).ok_or(
-        "must be a path such as /account, or an https URL on the domain or below it (for localhost also http)",
-    )?;
+    let Some(url) = resolve_on_domain(text, domain) else {
+        return Err(
+            "must be a path such as /account, or an https URL on the domain or below it (for localhost also http)",
+        );
+    };
     if url.query_pairs().any(|(name, _)| RESERVED_PARAMETERS.contains(&&*name)) {
         return Err("must not have code, session_id or error in its query: they are added when the person returns");
     }
     let path = text.split(['?', '#']).next().unwrap_or_default();
-    // Decoded before it is split: a slash may be escaped too.
+    // Decoded before the split, because a slash may be escaped.
     if percent_decode_str(path).decode_utf8_lossy().split(['/', '\\']).any(|segment| segment == "..") {
         return Err("must not have '..' in its path: write the path that it resolves to");
     }
     Ok(())
 }
 
-/// Where a browser that follows `text` arrives, if that is on the domain. Browsers read `//host` and `/\host` as other
-/// hosts, and drop tabs and line ends before they look.
-fn at_home(text: &str, domain: &DomainName) -> Option<Url> {
+/// Resolves `text` as a browser does, if the result is on the domain. Browsers read `//host` and `/\host` as other hosts, and
+/// remove tabs and line ends first.
+fn resolve_on_domain(text: &str, domain: &DomainName) -> Option<Url> {
     if text.chars().any(char::is_control) || text.contains('\\') {
         return None;
     }
+    if text.starts_with("//") {
+        return None;
+    }
     if text.starts_with('/') {
-        let base = Url::parse(&format!("https://{domain}/")).ok()?;
-        return (!text.starts_with("//")).then(|| base.join(text).ok())?;
+        return Url::parse(&format!("https://{domain}/")).ok()?.join(text).ok();
     }
     let url = Url::parse(text).ok()?;
-    let is_bare = url.username().is_empty() && url.password().is_none();
-    // What stays on the machine needs no encryption, and a site that is being written has none.
-    let is_guarded = url.scheme() == "https" || url.scheme() == "http" && domain.as_str() == "localhost";
-    let is_own = is_guarded && is_bare && url.host_str().is_some_and(|host| domain.covers(host));
-    is_own.then_some(url)
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    // A site in development on localhost has no TLS.
+    let is_secure = url.scheme() == "https" || url.scheme() == "http" && domain.as_str() == "localhost";
+    let is_on_domain = is_secure && !has_user && url.host_str().is_some_and(|host| domain.covers(host));
+    is_on_domain.then_some(url)
 }
 
 #[cfg(test)]

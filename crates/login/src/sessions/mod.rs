@@ -1,9 +1,10 @@
-//! A session: one challenge, shown as a QR code, answered at most once.
+//! Sessions: a challenge that is shown as a QR code and answered at most once.
 //!
-//! This file is the whole rule book, and pure: the time and the random bytes come in as arguments, [`sql`] remembers.
+//! The rules are pure functions, with the time and the random bytes as arguments; [`sql`] stores sessions.
 
 mod accept;
 mod browser_hash;
+mod cache;
 mod client_secret;
 mod completion;
 mod confirm;
@@ -24,6 +25,7 @@ pub mod sql;
 mod status;
 mod terms;
 mod waiting;
+mod write;
 
 use std::time::Duration;
 
@@ -40,6 +42,7 @@ use crate::ids::{DomainId, SessionId, UserId};
 
 pub use accept::Accepted;
 pub use browser_hash::BrowserHash;
+pub use cache::SessionCache;
 pub use client_secret::{ClientSecret, ClientSecretHash};
 pub use completion::{CompletionCode, CompletionHash, Flow};
 pub use confirm::{ConfirmCode, MAX_CONFIRM_TRIES};
@@ -50,30 +53,31 @@ pub use metadata::Metadata;
 pub use notice::{Notice, NoticeReason};
 pub use offer::{OfferedPasskey, PasskeyOffer};
 pub use page::{
-    KeyVerdict, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PAGE_COOKIE_LASTS, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome,
+    KeyDecision, MAX_PAGE_CODE_LIFE, PAGE_COOKIE, PAGE_COOKIE_LASTS, PageOwner, RENEWAL_WINDOW, Renewal, ReturnOutcome,
     SessionPage, SwitchEntropy,
 };
 pub use passkey::{PASSKEY_REFUSALS, PasskeyAnswerRefusal};
 pub use proven_key::{KeyEvidence, PasskeyEvidence, ProvenKey};
-pub use requester::Requester;
+pub use requester::{Requester, RequesterBody};
 pub use status::{SessionFilter, SessionStatus};
 pub use terms::{AskingApplication, PagePurpose, PageTerms, can_log_in, takes_numbers};
 pub use waiting::{TooManyWaiters, Waiter, Waiters};
+pub use write::SessionWriteError;
 
-/// How long a session is kept from its creation on; an authenticated one is readable for a day of that.
+/// Lifetime of a session after its creation.
 pub const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// How long after its expiry a session can still be refreshed (docs/api.md, Refresh, cancel).
+/// Time after its expiry in which a session can be refreshed (docs/api.md, Refresh, cancel).
 pub const REFRESH_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
-/// How long a wallet's answer on one device can be completed at least.
+/// Minimum time in which the answer of a wallet can be completed.
 pub const MIN_COMPLETION_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long an authenticated session can be read (docs/api.md, Read).
+/// Time after its authentication or cancellation in which a session can be read (docs/api.md, Read).
 pub const READ_WINDOW: SignedDuration = SignedDuration::from_hours(24);
 
 rows! {
-    /// A session, and its row.
+    /// A session.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the fields are the specification's, §2")]
     pub struct Session in "sessions" by [id] {
@@ -82,16 +86,16 @@ rows! {
         pub domain_id: DomainId,
         pub challenge: Challenge as Parsed<Challenge>,
         pub webhook_url: Url,
-        /// Where the service itself takes the wallet's answer, on a domain whose handler is hosted.
+        /// The URL at which the service itself accepts answers, for domains with a hosted handler.
         pub hosted_url: Option<Url>,
         pub metadata: Option<Metadata>,
-        /// What the wallet must send back, where the integrator wants number match.
+        /// The number that the user types into the wallet, for sessions with number matching.
         pub confirm_code: Option<ConfirmCode>,
         pub options: SessionOptions,
         pub client_secret: Option<ClientSecretHash>,
         pub created_at: Timestamp,
         pub expires_at: Timestamp,
-        /// Of a session that is shown on a page of the service, and of no other.
+        /// The page of the service that shows the session, in the page flow.
         pub page: Option<Box<SessionPage>> as page_sql::PageColumns,
     } later {
         pub state: SessionState,
@@ -101,31 +105,31 @@ rows! {
 }
 
 columns! {
-    /// What a creation asks for and a session keeps in the words of the request. A field here is a column, and a part of
-    /// what tells one request from another under an idempotency key: it must serialize as nothing where it is absent.
+    /// Options of a creation request that a session stores unchanged. A field here is a column and a part of the fingerprint
+    /// of an idempotent request, so it must be skipped when it is `None`.
     #[derive(Clone, Debug, Default, Serialize)]
     #[expect(missing_docs, reason = "the fields are those of the request")]
     pub struct SessionOptions {
         pub flow: Flow,
         #[serde(skip_serializing_if = "Option::is_none")]
         pub requester: Option<Requester> as Option<Json<Requester>>,
-        /// Which browser of the site's may complete the login on a page.
+        /// The hash of the secret of the browser that may complete the login on a page.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub browser_hash: Option<BrowserHash>,
     }
 }
 
-/// What is remembered. That a session *expired* is not: it follows from the clock.
+/// The stored state of a session. Expiry is not stored, because it follows from the time.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the states are the specification's, §3")]
 pub enum SessionState {
     Pending,
-    /// On one device: answered, and told to nobody until the code comes back.
+    /// Answered in the same-device flow. The integrator is notified when the code comes back.
     Answered {
         evidence: Box<KeyEvidence>,
         code: CompletionHash,
     },
-    /// On a page of the service: answered, and told to nobody until the browser that owns the page is back at the site.
+    /// Answered in the page flow. The integrator is notified when the browser that owns the page is back at the site.
     AnsweredOnPage {
         evidence: Box<KeyEvidence>,
     },
@@ -138,7 +142,7 @@ pub enum SessionState {
     },
 }
 
-/// What is asked for beside the domain.
+/// The parameters of a new session, except its domain.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of Session")]
 pub struct NewSession {
@@ -148,27 +152,27 @@ pub struct NewSession {
     pub metadata: Option<Metadata>,
     pub confirm_code: Option<ConfirmCode>,
     pub options: SessionOptions,
-    /// What was asked for where the service shows the session on a page.
+    /// The terms of the page, in the page flow.
     pub page: Option<PageTerms>,
-    /// Whose account a key joins: there in the mode that does that, and in no other.
+    /// The account to which a key is added, in the mode `link`.
     pub link: Option<PageLink>,
 }
 
-/// Who answered: the key as the wallet spelled it, and what the wallet said of its device.
+/// The user who answered: the key as the wallet spelled it, and the device info of the wallet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the specification's, §2")]
 pub struct User {
-    /// Of a hosted domain, which user that is.
+    /// The user ID, for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<UserId>,
     pub public_key: String,
     pub device_info: Map<String, Value>,
-    /// Of a hosted domain, how the key was proven.
+    /// The login method, for hosted domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<LoginMethod>,
 }
 
-/// What opening a session draws.
+/// The random bytes of a new session.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SessionEntropy {
@@ -177,7 +181,7 @@ pub struct SessionEntropy {
 }
 
 impl SessionEntropy {
-    /// Drawn anew, in one call of the operating system.
+    /// Draws random bytes in one system call.
     #[must_use]
     pub fn draw() -> Self {
         let [mut id, mut nonce] = [[0; 16]; 2];
@@ -188,28 +192,28 @@ impl SessionEntropy {
     }
 }
 
-/// Why an answer or a refresh was turned away, in the order in which the contract checks (§3.2).
+/// The reason why an answer, a refresh or a cancellation was refused, in the order of the checks (specification, §3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerRefusal {
-    /// The wallet's timestamp is more than 30 s off.
+    /// The timestamp of the wallet is more than 30 s off.
     Stale,
-    /// The challenge is not this session's, or a refresh replaced it.
+    /// The challenge belongs to another session, or a refresh replaced it.
     UnknownChallenge,
-    /// Somebody answered before.
+    /// The session is authenticated or answered.
     Authenticated,
-    /// Too late.
+    /// The session has expired.
     Expired,
-    /// The integrator called it off.
+    /// The session was cancelled.
     Cancelled,
-    /// The key, the signature or both are not what they must be.
+    /// The key or the signature is malformed, or the signature does not verify.
     Signature(NotVerified),
-    /// Signed for another host than the code names.
+    /// The signed text names another host than the code.
     Host,
-    /// The number is missing or another than the page shows.
+    /// The confirmation number is missing or wrong.
     ConfirmCode,
-    /// The code is not the one that the wallet, or the page's browser, was told.
+    /// The completion code is wrong.
     CompletionCode,
-    /// The code came back in another browser than the one in which the login began.
+    /// The completion code came back in another browser than the one in which the login began.
     Browser,
 }
 
@@ -240,20 +244,20 @@ impl Session {
         }
     }
 
-    /// The same session, readable by the page that holds this.
+    /// Sets the client secret.
     #[must_use]
     pub fn with_client_secret(self, secret: &ClientSecret) -> Self {
         Self { client_secret: Some(secret.hash()), ..self }
     }
 
-    /// Where wallets post their answer.
+    /// Returns the URL to which wallets post their answer.
     #[must_use]
     pub fn answer_url(&self) -> &Url {
         self.hosted_url.as_ref().unwrap_or(&self.webhook_url)
     }
 
-    /// Where the person goes on, if the integrator said so: a path is one on the site that has the webhook, where that
-    /// is the domain's, else on the domain.
+    /// Returns the URL to which the user returns. A path is resolved on the site of the webhook if that is on the domain, and
+    /// on the domain otherwise.
     #[must_use]
     pub fn return_url(&self) -> Option<Url> {
         if self.is_login_hosts() {
@@ -261,8 +265,8 @@ impl Session {
         }
         let text = self.metadata.as_ref()?.return_url()?;
         let domain = &self.challenge.domain;
-        let is_own = |url: &Url| domain.covers(url.host_str().unwrap_or_default());
-        let site = if is_own(&self.webhook_url) || domain.as_str() == "localhost" {
+        let is_webhook_on_domain = domain.covers(self.webhook_url.host_str().unwrap_or_default());
+        let site = if is_webhook_on_domain || domain.as_str() == "localhost" {
             self.webhook_url.clone()
         } else {
             Url::parse(&format!("https://{domain}/")).ok()?
@@ -270,9 +274,10 @@ impl Session {
         site.join(&text).ok()
     }
 
-    /// Where the person goes on whose session the login host opened: in the account there, or to its answer to a client.
+    /// Returns the return URL of a session of the login host: the account page, or the endpoint that answers a client.
     fn login_host_url(&self) -> Option<Url> {
-        let (url, environment) = (self.hosted_url.as_ref()?.as_str(), self.account.environment);
+        let url = self.hosted_url.as_ref()?.as_str();
+        let environment = self.account.environment;
         let address = url.strip_suffix(&format!("{}/hosted/{}", environment.path(), self.challenge.mode))?;
         let id = &self.domain_id;
         let path = if self.is_for_client() {
@@ -283,7 +288,7 @@ impl Session {
         Url::parse(&format!("{address}{path}")).ok()
     }
 
-    /// Where the session stands.
+    /// Returns the status at a time.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> SessionStatus {
         match self.state {
@@ -294,19 +299,19 @@ impl Session {
         }
     }
 
-    /// Whether a wallet has answered already.
+    /// Returns whether the session has an answer.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         !matches!(self.state, SessionState::Pending | SessionState::Cancelled { .. })
     }
 
-    /// About how many bytes it takes in memory.
+    /// Returns the approximate size in memory, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         1536 + self.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len())
     }
 
-    /// Whether anybody can still see it.
+    /// Returns whether the session can still be read.
     #[must_use]
     pub fn is_readable(&self, now: Timestamp) -> bool {
         match &self.state {
@@ -317,10 +322,10 @@ impl Session {
         }
     }
 
-    /// Ends well while the session is pending.
+    /// Checks that the session is pending.
     ///
     /// # Errors
-    /// What became of it.
+    /// [`AnswerRefusal::Authenticated`], [`AnswerRefusal::Expired`] or [`AnswerRefusal::Cancelled`].
     pub fn check_pending(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         match self.status(now) {
             SessionStatus::Pending => Ok(()),
@@ -330,10 +335,10 @@ impl Session {
         }
     }
 
-    /// Issues a new challenge; the old one stops working.
+    /// Replaces the challenge.
     ///
     /// # Errors
-    /// Where the session is authenticated, or expired too long ago.
+    /// If the session was answered or cancelled, or expired too long ago.
     pub fn refresh(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         match self.state {
             SessionState::Cancelled { .. } => Err(AnswerRefusal::Cancelled),
@@ -343,25 +348,16 @@ impl Session {
         }
     }
 
-    /// Whether there is another code for it still, as far as the time says.
+    /// Returns whether the session is young enough for another code.
     #[must_use]
     pub fn is_refreshable(&self, now: Timestamp) -> bool {
         now.duration_since(self.expires_at) < REFRESH_WINDOW && !self.is_link_over(now)
     }
 
-    /// Calls the session off, while it is pending.
+    /// Checks that the session is pending and has no answer.
     ///
     /// # Errors
-    /// Where it is not pending any more.
-    pub fn cancel(self, now: Timestamp) -> Result<Self, AnswerRefusal> {
-        self.check_pending(now)?;
-        Ok(Self { state: SessionState::Cancelled { at: now }, ..self })
-    }
-
-    /// Ends well while nobody has answered and there is time to.
-    ///
-    /// # Errors
-    /// What became of it.
+    /// [`AnswerRefusal::Authenticated`], [`AnswerRefusal::Expired`] or [`AnswerRefusal::Cancelled`].
     pub(crate) fn check_open(&self, now: Timestamp) -> Result<(), AnswerRefusal> {
         self.check_pending(now)?;
         if self.is_answered() { Err(AnswerRefusal::Authenticated) } else { Ok(()) }

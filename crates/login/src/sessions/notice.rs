@@ -1,10 +1,10 @@
-//! Why an answer was refused, for the page that waits for one.
+//! Notices: why an answer to a page was refused.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use signpost_auth::DomainName;
 
-/// Why an answer was refused, for the page that waits for one.
+/// The last refused answer, as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Notice {
@@ -13,47 +13,47 @@ pub struct Notice {
     pub at: Timestamp,
 }
 
-/// Why an answer was refused whose signature was good, or a passkey that was shown.
+/// The reason why a correctly signed answer or a passkey was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NoticeReason {
-    /// The number was wrong or missing; with no try left the session is cancelled.
+    /// The number was wrong or missing. With no try left the session is cancelled.
     ConfirmCode {
-        /// How many more answers may be wrong about it.
+        /// The number of wrong answers that are left.
         tries_left: i64,
     },
-    /// It was signed for another host: the person scanned an altered code.
+    /// The answer was signed for another host: the user scanned an altered code.
     Host,
-    /// The wallet's clock is off.
+    /// The clock of the wallet is wrong.
     Clock {
-        /// How far it is ahead, in seconds; negative where it is behind.
+        /// Seconds by which the clock is ahead; negative if it is behind.
         seconds_off: i64,
     },
-    /// It was for a code that was replaced meanwhile.
+    /// The answer was for a code that had been replaced.
     Replaced,
-    /// No account has the key: the session is for creating one now, with the code that the page shows since.
+    /// No account has the key: the session, with a new code, creates one now.
     UnknownKey,
-    /// No account has the key, and none may be created.
+    /// No account has the key, and registration is closed.
     Closed,
     /// An account has the key that was to create one.
     KeyKnown,
-    /// An account has the key that was to be linked: the person's own, or another.
+    /// An account has the key that was to be linked: the user's own, or another.
     KeyTaken,
-    /// The user to whom a key was to be linked has as many as there may be.
+    /// The user has the maximum number of credentials.
     TooManyKeys,
     /// No account has the passkey.
     UnknownPasskey,
-    /// The passkey is of another domain's account.
+    /// The passkey belongs to an account of another domain.
     OtherSite {
-        /// That domain.
+        /// The domain of that account.
         domain: DomainName,
     },
-    /// What the browser sent is no proof of a passkey.
+    /// The response of the browser is not a valid proof of a passkey.
     PasskeyRefused,
 }
 
 impl NoticeReason {
-    /// The reason at a time.
+    /// Returns the notice for an answer that was refused at this time.
     #[must_use]
     pub fn at(self, at: Timestamp) -> Notice {
         Notice { reason: self, at }

@@ -1,4 +1,4 @@
-//! The offer of a passkey for the next time, after a login by wallet.
+//! The offer of a passkey after a login by wallet.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,46 +7,46 @@ use signpost_auth::{PasskeyHandle, PasskeyId};
 use super::{DECISION_WINDOW, Session};
 use crate::users::Petname;
 
-/// What became of the offer of a passkey.
+/// The state of the offer of a passkey.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "offer", rename_all = "snake_case")]
 pub enum PasskeyOffer {
-    /// None is made.
+    /// No offer.
     #[default]
     NotMade,
-    /// The page offers it.
+    /// The page offers a passkey.
     Open,
-    /// The person wants none.
+    /// The user declined.
     Declined,
-    /// The person has one, which is written with the user.
+    /// The user created a passkey, which is stored when the login is completed.
     Made(Box<OfferedPasskey>),
 }
 
-/// A passkey that was made beside a wallet's answer.
+/// A passkey that was created after the answer of a wallet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferedPasskey {
-    /// Its `SubjectPublicKeyInfo` in lower-case hex.
+    /// The `SubjectPublicKeyInfo` in lower-case hex.
     pub public_key: String,
-    /// What its authenticator calls it.
+    /// The credential ID.
     pub id: PasskeyId,
-    /// How often it signed, as it said last.
+    /// The last signature counter.
     pub sign_count: u32,
-    /// How the authenticator knows its user.
+    /// The user handle.
     pub handle: PasskeyHandle,
-    /// The name that stands beside it, of somebody who was no user yet.
+    /// The name that the authenticator shows, for passkeys of new users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub petname: Option<Petname>,
 }
 
 impl PasskeyOffer {
-    /// Whether there is one, whatever became of it.
-    pub(super) fn is_made_to_somebody(&self) -> bool {
+    /// Returns whether there is an offer, in any state.
+    pub(super) fn exists(&self) -> bool {
         *self != Self::NotMade
     }
 }
 
 impl Session {
-    /// The same session, answered, whose page offers a passkey for the next time.
+    /// Opens the offer of a passkey for the answered session.
     #[must_use]
     pub fn offer_passkey(mut self, now: Timestamp) -> Self {
         self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
@@ -56,7 +56,7 @@ impl Session {
         self
     }
 
-    /// What became of the offer of a passkey.
+    /// Returns the state of the offer of a passkey.
     #[must_use]
     pub fn offer(&self) -> &PasskeyOffer {
         self.page.as_ref().map_or(&PasskeyOffer::NotMade, |page| &page.offer)

@@ -1,11 +1,9 @@
-//! Sessions that are shown on a page of the service: one browser owns the page, its code is replaced as time goes by, and
-//! nothing is known at the site before that browser is back there.
+//! Sessions that are shown on a page of the service. One browser owns the page, its code is renewed automatically, and the
+//! site is notified when that browser is back there.
 
 use std::time::Duration;
 
-use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
-use sha2::Sha256;
 use signpost_auth::{Challenge, K1, Mode, Nonce};
 use signpost_platform::accounts::Environment;
 use url::Url;
@@ -18,40 +16,40 @@ use crate::domains::{Domain, Registration};
 use crate::ids::SessionId;
 use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
 
-/// Which browser it is that owns a page. It names no person, and is the same for all pages that the browser comes to.
+/// Name of the cookie of the browser that owns a page. It identifies no user, and is the same for all pages.
 pub const PAGE_COOKIE: CookieName = CookieName::new("signpost_page");
 
-/// How long a browser keeps it, from the last page that it came to.
+/// Lifetime of the page cookie after the last page.
 pub const PAGE_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
 
-/// The longest that one code stays on a page: a person watches it, and whoever copied it has no longer to find a victim.
+/// Maximum lifetime of a code on a page. It limits the time that an attacker who copied the code has to find a victim.
 pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);
 
-/// For how long a page replaces its code by itself, from the creation on and from each press of its button on.
+/// Time after its creation, and after each renewal by hand, in which a page renews its code automatically.
 pub const RENEWAL_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
-/// A code is replaced when a twentieth of its life is left: six seconds of the longest.
+/// Divisor of a code's lifetime: the code is renewed when this part is left, which is at most six seconds.
 const RENEWED_BEFORE_END: i32 = 20;
 
-/// Where the part of a session's id begins that its LNURL names: the last 12 of 41 characters, 56 random bits.
+/// Offset in the session ID of the suffix in its LNURL: the last 12 of 41 characters, 56 random bits.
 const LNURL_SUFFIX_AT: usize = 29;
 
-/// What a session has that is shown on a page of the service.
+/// The properties of a session that is shown on a page of the service.
 #[derive(Clone, Debug)]
 pub struct SessionPage {
-    /// Until when the page replaces its code by itself.
+    /// The end of automatic renewal.
     pub until: Timestamp,
-    /// What the creation asked for.
+    /// The terms of the creation request.
     pub terms: PageTerms,
-    /// The first browser that came.
+    /// The first browser that opened the page.
     pub owner: Option<PageOwner>,
-    /// The challenge before the current one: who signs that is told what happened.
+    /// The previous challenge. A wallet that answers it gets a specific error.
     pub replaced: Option<Challenge>,
-    /// Why an answer was refused last.
+    /// The last refused answer.
     pub notice: Option<Notice>,
-    /// Whose account a key joins, where the session is for that.
+    /// The account to which a key is added, for links.
     pub link: Option<PageLink>,
-    /// What became of the offer of a passkey.
+    /// The state of the offer of a passkey.
     pub offer: PasskeyOffer,
     /// The hash of the secret that makes a browser the owner, for pages whose link an operator hands over.
     pub claim_secret: Option<CookieHash>,
@@ -60,33 +58,33 @@ pub struct SessionPage {
 /// The browser that owns a page.
 #[derive(Clone, Debug)]
 pub struct PageOwner {
-    /// Its cookie.
+    /// The hash of its page cookie.
     pub cookie: CookieHash,
-    /// The completion code that it brings back to the site.
+    /// The hash of its completion code.
     pub code: CompletionHash,
 }
 
-/// Who asks for a new code.
+/// The cause of a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Renewal {
-    /// The page, because its code is about to end.
+    /// The code is about to expire.
     Automatic,
-    /// The person, who is still there after the page stopped.
+    /// The user asked for a new code.
     ByHand,
 }
 
-/// What a proven key leads to on a page.
+/// The decision about a verified key on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyVerdict {
-    /// It answers the session.
+pub enum KeyDecision {
+    /// The key answers the session.
     Accept,
-    /// Nobody has it: the page asks whether to create an account.
+    /// No user has the key: the page asks whether to create an account.
     AskToRegister,
-    /// It is refused for this reason.
+    /// The key is refused for this reason.
     Refuse(NoticeReason),
 }
 
-/// What a page draws when the mode of its session changes.
+/// The random bytes of a change of mode.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SwitchEntropy {
@@ -94,19 +92,19 @@ pub struct SwitchEntropy {
     pub number: [u8; 8],
 }
 
-/// What the person brings back to the site.
+/// The outcome with which a browser returns to the site.
 #[derive(Clone, Copy, Debug)]
 pub enum ReturnOutcome<'a> {
-    /// They logged in.
+    /// The user logged in.
     Code(&'a CompletionCode),
-    /// They cancelled.
+    /// The user cancelled.
     AccessDenied,
-    /// They did nothing in time.
+    /// The session expired.
     Expired,
 }
 
 impl SessionPage {
-    /// The page of a session that is opened now.
+    /// Creates the page of a new session.
     #[must_use]
     pub fn new(terms: PageTerms, link: Option<PageLink>, now: Timestamp) -> Self {
         Self {
@@ -123,7 +121,7 @@ impl SessionPage {
 }
 
 impl PageOwner {
-    /// The browser with this cookie, as the owner of a session's page.
+    /// Returns the browser with this cookie as the owner of the session's page.
     #[must_use]
     pub fn new(cookie: &CookieSecret, id: &SessionId) -> Self {
         Self { cookie: cookie.hash(), code: Session::page_code_for(cookie, id).hash() }
@@ -131,7 +129,7 @@ impl PageOwner {
 }
 
 impl Session {
-    /// The same session, whose page the browser with this cookie owns.
+    /// Makes the browser with this cookie the owner of the page.
     #[must_use]
     pub fn owned_by(mut self, cookie: &CookieSecret) -> Self {
         let owner = PageOwner::new(cookie, &self.id);
@@ -141,7 +139,7 @@ impl Session {
         self
     }
 
-    /// Returns the session with a page that belongs to the first browser that sends this secret.
+    /// Makes the first browser that sends this secret the owner of the page.
     #[must_use]
     pub fn with_claim_secret(mut self, secret: &CookieSecret) -> Self {
         if let Some(page) = &mut self.page {
@@ -164,72 +162,71 @@ impl Session {
         expected.is_some_and(|expected| expected.matches(&secret.hash()))
     }
 
-    /// The browser that owns the page, once one does.
+    /// Returns the browser that owns the page, if there is one.
     #[must_use]
     pub fn page_owner(&self) -> Option<&PageOwner> {
         self.page.as_ref()?.owner.as_ref()
     }
 
-    /// Whether a browser with this cookie owns the page; takes the same time wherever the cookies differ.
+    /// Returns whether the browser with this cookie owns the page, in constant time.
     #[must_use]
     pub fn is_owned_by(&self, cookie: &CookieHash) -> bool {
         self.page_owner().is_some_and(|owner| owner.cookie.matches(cookie))
     }
 
-    /// Why an answer was refused last, to this code or the one before.
+    /// Returns the last refused answer to the current or the previous code.
     #[must_use]
     pub fn notice(&self) -> Option<&Notice> {
         self.page.as_ref()?.notice.as_ref()
     }
 
-    /// Until when the page replaces its code by itself.
+    /// Returns the previous challenge, if the code was replaced.
+    pub(crate) fn replaced(&self) -> Option<&Challenge> {
+        self.page.as_ref()?.replaced.as_ref()
+    }
+
+    /// Returns the end of automatic renewal.
     #[must_use]
     pub fn renews_until(&self) -> Option<Timestamp> {
         Some(self.page.as_ref()?.until)
     }
 
-    /// The code with which this browser, and no other, completes the login at the site. It follows from the cookie, so
-    /// that two tabs and a reload have the same one, and nothing in the database can be turned into it.
-    ///
-    /// # Panics
-    /// Never: HMAC takes keys of any length.
+    /// Derives the completion code of the browser with this cookie.
     #[must_use]
     pub fn page_code_for(cookie: &CookieSecret, id: &SessionId) -> CompletionCode {
-        let mac = Hmac::<Sha256>::new_from_slice(cookie.reveal().as_bytes()).expect("HMAC takes keys of any length");
-        let mac = mac.chain_update("signpost completion ").chain_update(id.as_str());
         let mut code = [0; 16];
-        code.copy_from_slice(&mac.finalize().into_bytes()[..16]);
+        code.copy_from_slice(&cookie.derive("signpost completion ", id.as_str())[..16]);
         CompletionCode::new(code)
     }
 
-    /// Whether an account may be created by this session: where registration is open, or the integrator said so. The
-    /// account that a person looks at is there already; who logs in to go on elsewhere may have none yet.
+    /// Returns whether the session may create an account: if registration is open, or if the integrator created the session
+    /// for it. A login at the account pages may create one only if it continues to another page.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
         if self.challenge.mode == Mode::Link || (self.is_for_account() && self.metadata.is_none()) {
             return false;
         }
-        // Of a client's request everybody could say that it is for that.
-        let was_opened_for_it =
+        // The mode of a client's session comes from its authorization request, which anyone can send.
+        let was_created_to_register =
             !self.is_for_client() && self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
-        was_opened_for_it || domain.registration == Registration::Open
+        was_created_to_register || domain.registration == Registration::Open
     }
 
-    /// What a proven key leads to, that of somebody with an account or of nobody. A login never becomes an account by
-    /// itself, nor the other way round: the person sees first what they are about to do.
+    /// Decides about a verified key, which belongs to a user of the domain if `is_known`. A login never creates an account
+    /// without a question to the user, and a registration never becomes a login.
     #[must_use]
-    pub fn judge_key(&self, domain: &Domain, is_known: bool) -> KeyVerdict {
+    pub fn evaluate_key(&self, domain: &Domain, is_known: bool) -> KeyDecision {
         match (self.challenge.mode, is_known) {
-            (Mode::Link, true) => KeyVerdict::Refuse(NoticeReason::KeyTaken),
-            (Mode::Link, false) => KeyVerdict::Accept,
-            (Mode::Register, true) => KeyVerdict::Refuse(NoticeReason::KeyKnown),
-            (_, false) if !self.may_register(domain) => KeyVerdict::Refuse(NoticeReason::Closed),
-            (Mode::Login, false) => KeyVerdict::AskToRegister,
-            (Mode::Login, true) | (Mode::Register, false) => KeyVerdict::Accept,
+            (Mode::Link, true) => KeyDecision::Refuse(NoticeReason::KeyTaken),
+            (Mode::Link, false) => KeyDecision::Accept,
+            (Mode::Register, true) => KeyDecision::Refuse(NoticeReason::KeyKnown),
+            (_, false) if !self.may_register(domain) => KeyDecision::Refuse(NoticeReason::Closed),
+            (Mode::Login, false) => KeyDecision::AskToRegister,
+            (Mode::Login, true) | (Mode::Register, false) => KeyDecision::Accept,
         }
     }
 
-    /// Where the browser is sent: the session's `return_url` with what it brings back.
+    /// Returns the URL to which the browser is sent: the session's `return_url` with the outcome in its query.
     #[must_use]
     pub fn return_with(&self, outcome: ReturnOutcome<'_>) -> Option<Url> {
         let mut url = self.return_url()?;
@@ -242,7 +239,7 @@ impl Session {
         Some(url)
     }
 
-    /// Where the site sends the browser.
+    /// Returns the URL of the page, to which the site sends the browser.
     #[must_use]
     pub fn page_url(&self, public_address: &str) -> Option<String> {
         self.page.as_ref()?;
@@ -253,34 +250,36 @@ impl Session {
         Some(format!("{public_address}{prefix}/login/{}", self.id))
     }
 
-    /// Where a Lightning wallet sends its answer (LUD-04), where one may answer.
+    /// Returns the URL for the answer of a Lightning wallet (LUD-04). `None` if the session does not accept such wallets.
     #[must_use]
     pub fn lnurl(&self, public_address: &str) -> Option<String> {
-        self.page.as_ref().filter(|page| !page.terms.confirm)?;
-        let Challenge { mode, .. } = &self.challenge;
-        let (suffix, k1) = (&self.id.as_str()[LNURL_SUFFIX_AT..], K1::of(&self.challenge));
-        Some(format!("{public_address}/lnurl/{suffix}?tag=login&k1={k1}&action={mode}"))
+        if self.page.as_ref()?.terms.confirm {
+            return None;
+        }
+        let suffix = &self.id.as_str()[LNURL_SUFFIX_AT..];
+        let k1 = K1::of(&self.challenge);
+        Some(format!("{public_address}/lnurl/{suffix}?tag=login&k1={k1}&action={}", self.challenge.mode))
     }
 
-    /// Whether the page should replace its code now: it is about to end, nobody has answered, and there is time left in
-    /// which that happens by itself.
+    /// Returns whether the code must be renewed now: it is about to expire, has no answer, and automatic renewal has not
+    /// ended.
     #[must_use]
     pub fn is_renewal_due(&self, now: Timestamp) -> bool {
         let is_open = self.state == SessionState::Pending && self.renews_until().is_some_and(|until| now < until);
         is_open && now >= self.renewal_at()
     }
 
-    /// When the page replaces its code.
+    /// Returns the time at which the code is renewed.
     #[must_use]
     pub fn renewal_at(&self) -> Timestamp {
         let issued_at = Timestamp::from_second(self.challenge.issued_at).unwrap_or(self.created_at);
         self.expires_at - self.expires_at.duration_since(issued_at) / RENEWED_BEFORE_END
     }
 
-    /// Replaces the code, for the page that shows it. The mode, the number and the tries stay.
+    /// Replaces the code of a page. The mode, the number and the tries stay the same.
     ///
     /// # Errors
-    /// As [`Session::refresh`].
+    /// If the session was answered or cancelled, or expired too long ago.
     pub fn renew(
         self,
         renewal: Renewal,
@@ -290,18 +289,20 @@ impl Session {
     ) -> Result<Self, AnswerRefusal> {
         let until = self.renews_from(now);
         let mut renewed = self.refresh(ttl, now, nonce)?;
-        if let (Some(page), Renewal::ByHand) = (&mut renewed.page, renewal) {
+        if renewal == Renewal::ByHand
+            && let Some(page) = &mut renewed.page
+        {
             page.until = until;
             page.notice = None;
         }
         Ok(renewed)
     }
 
-    /// Turns a login into the creation of an account, or back, with a new code and a new number for wallets that post to
-    /// `hosted_url`. The tries stay: nobody gets more of them by going back and forth. Without a `notice` the person wants it.
+    /// Changes a login into a registration, or back, with a new code and a new number for wallets that post to `hosted_url`.
+    /// The tries stay the same, so that a change does not renew them. Without a `notice` the user asked for the change.
     ///
     /// # Errors
-    /// As [`Session::refresh`].
+    /// If the session was answered or cancelled, or expired too long ago.
     pub fn switch(
         self,
         mode: Mode,
@@ -316,27 +317,22 @@ impl Session {
         switched.hosted_url = Some(hosted_url);
         switched.confirm_code = switched.confirm_code.map(|_| ConfirmCode::new(random.number));
         if let Some(page) = &mut switched.page {
-            let is_wanted = notice.is_none();
-            page.notice = notice;
-            if is_wanted {
-                // The person said so, and not a wallet: they are there, as after a new code by hand.
+            if notice.is_none() {
+                // The user is at the page, as after a renewal by hand.
                 page.until = now + RENEWAL_WINDOW;
             }
+            page.notice = notice;
         }
         Ok(switched)
     }
 
-    /// The same session with another challenge; a page remembers the one before.
+    /// Replaces the challenge. A page stores the previous one.
     pub(super) fn with_nonce(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Self {
         let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge.clone() };
-        let expires_at = now + self.code_life(ttl);
+        let ttl = if self.page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl };
+        let expires_at = now + ttl;
         let replaced = self.challenge;
         let page = self.page.map(|page| Box::new(SessionPage { replaced: Some(replaced), ..*page }));
         Self { challenge, expires_at, page, ..self }
-    }
-
-    /// How long a code is good, where others' are good for `ttl`.
-    fn code_life(&self, ttl: Duration) -> Duration {
-        if self.page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl }
     }
 }

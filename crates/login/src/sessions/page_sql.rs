@@ -7,79 +7,83 @@ use signpost_platform::accounts::Environment;
 use signpost_platform::pages::cookie::CookieHash;
 use signpost_store::column::Via;
 use signpost_store::{
-    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WatchedVersion, WriteColumns, WriteError,
-    must, params, sql,
+    Column, Json, Kind, Parsed, ReadColumns, Store, Stored, Value, Values, WriteColumns, WriteError, must, params, sql,
 };
 
-use super::{Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState};
+use super::write::{write, write_returning};
+use super::{
+    Notice, NoticeReason, PageLink, PageOwner, PasskeyOffer, Session, SessionPage, SessionState, SessionWriteError,
+};
+use crate::domains::CachedDomain;
 use crate::ids::{CredentialId, SessionId};
 
-/// Of two browsers that come at once only the first changes a row.
-const CLAIM: &str = "
-    UPDATE sessions SET page_cookie = $1, page_code = $2
-    WHERE id = $3 AND page_until IS NOT NULL AND page_cookie IS NULL";
+/// Changes no row if another browser owns the page.
+const CLAIM: &str = sql!(
+    "UPDATE sessions SET page_cookie = $1, page_code = $2
+     WHERE id = $3 AND page_until IS NOT NULL AND page_cookie IS NULL
+     RETURNING ",
+    Session::COLUMN_LIST
+);
 
-/// Names the old challenge, as a refresh does. What else a page changes with its code stands beside it.
+/// Compares the old challenge, so that only the first of two concurrent writes changes the row.
 const RENEW: &str = "
     UPDATE sessions SET challenge = $1, expires_at = $2, replaced_challenge = $3, page_until = $4, notice = $5,
         confirm_code = $6, hosted_url = $7
     WHERE id = $8 AND challenge = $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Names the challenge, so that of two answers, or an answer and a new code, only the first changes a row.
+/// Compares the challenge, so that only the first of two concurrent writes changes the row.
 const ANSWER: &str = "
     UPDATE sessions SET answer = $1, expires_at = $2, notice = NULL, link_confirmed_at = $5, passkey_offer = $6
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Of two tabs that settle an offer only the first changes a row.
+/// Changes no row if another tab has settled the offer.
 const SETTLE_OFFER: &str = "
     UPDATE sessions SET passkey_offer = $1
     WHERE id = $2 AND passkey_offer = $3
       AND answer IS NOT NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Of the code that a page shows, or of the one before: what was refused earlier is of no interest any more.
+/// Accepts notices about the current and the previous code only.
 const NOTE: &str = "
     UPDATE sessions SET notice = $1
     WHERE id = $2 AND (challenge = $3 OR replaced_challenge = $3)
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// The same of what concerns the code before, or anybody's clock: the question whether to create an account stays.
-const NOTE_BESIDE: &str = sql!(NOTE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
+/// Does not replace the notice with the question whether to create an account.
+const NOTE_UNLESS_UNKNOWN_KEY: &str =
+    sql!(NOTE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
 
 const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
 
-/// What an LNURL names: the last characters of an id, in either environment, and at the same time whether anybody at the
-/// session's domain has the key. How many sessions have such an id is counted too, for two that have are nobody's.
+/// Finds the session of an LNURL by the last characters of its ID, in either environment. Also counts the credentials of the
+/// domain with the key, and the sessions with this suffix, because an ambiguous suffix is refused.
 const BY_SUFFIX: &str = sql!(
     "SELECT ",
     Session::COLUMN_LIST,
     ", (SELECT COUNT(*) FROM credentials AS known WHERE known.domain_id = sessions.domain_id AND known.public_key = $2)
-     , (SELECT COUNT(*) FROM sessions AS alike WHERE substr(alike.id, 30) = $1 AND alike.page_until IS NOT NULL)
+     , (SELECT COUNT(*) FROM sessions AS same WHERE substr(same.id, 30) = $1 AND same.page_until IS NOT NULL)
      FROM sessions WHERE substr(id, 30) = $1 AND page_until IS NOT NULL LIMIT 1"
 );
 
-/// A session that an LNURL names, and whether anybody at its domain has the wallet's key.
+/// The session of an LNURL.
 #[derive(Debug)]
 pub struct NamedPage {
     /// The session.
     pub session: Session,
-    /// Whether a user has the key.
+    /// Whether a user of its domain has the key of the wallet.
     pub is_known: bool,
 }
 
-/// Makes the browser with this cookie the owner of a page.
+/// Makes a browser the owner of the session's page. Returns the session after the write.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the page has an owner.
-pub async fn claim(store: &Store, id: &SessionId, owner: &PageOwner) -> Result<(), WriteError> {
+/// [`SessionWriteError::Changed`] if the page has an owner.
+pub async fn claim(store: &Store, session: &Session, owner: &PageOwner) -> Result<Session, SessionWriteError> {
     let PageOwner { cookie, code } = owner.clone();
-    store.commit([must(CLAIM, params![cookie, code, id])]).await
+    write_returning(store, session, must(CLAIM, params![cookie, code, &session.id])).await
 }
 
-/// Replaces the challenge `old` by that of the session, and with it the other properties of a page.
-///
-/// # Errors
-/// [`WriteError::Conflict`] if the session was answered, or has another challenge.
-pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<(), WriteError> {
+/// Replaces the challenge `old` by that of the session, and the other properties that change with it.
+pub(super) async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<(), SessionWriteError> {
     let Session { id, challenge, expires_at, confirm_code, hosted_url, page: Some(page), .. } = session else {
         return Err(anyhow!("{} is on no page", session.id).into());
     };
@@ -93,15 +97,19 @@ pub async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<
         hosted_url.clone(),
         id,
     ];
-    store.commit([must(RENEW, params)]).await
+    write(store, session, [must(RENEW, params)]).await?;
+    Ok(())
 }
 
-/// Stores the answer of a session on a page.
+/// Stores the answer of a session on a page. `domain` is the domain by which the answer was accepted.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the session was answered, has another challenge, or the watched tables may have changed
-/// since `as_of`.
-pub async fn store_answer(store: &Store, session: &Session, as_of: Option<WatchedVersion>) -> Result<(), WriteError> {
+/// [`SessionWriteError::Changed`] if the session was answered, has another challenge, or the domain may have changed.
+pub async fn store_answer(
+    store: &Store,
+    session: &Session,
+    domain: Option<&CachedDomain>,
+) -> Result<(), SessionWriteError> {
     let SessionState::AnsweredOnPage { evidence } = &session.state else {
         return Err(anyhow!("{} has no answer", session.id).into());
     };
@@ -113,7 +121,8 @@ pub async fn store_answer(store: &Store, session: &Session, as_of: Option<Watche
         session.link().and_then(|link| link.confirmed_at),
         to_stored(session.offer()),
     ];
-    store.commit([must(ANSWER, params).as_of(as_of)]).await
+    write(store, session, [CachedDomain::guard(domain, must(ANSWER, params))]).await?;
+    Ok(())
 }
 
 /// Stores the outcome of an open offer of a passkey.
@@ -128,47 +137,47 @@ pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) 
 /// Records why an answer to this challenge was refused.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the session does not wait for an answer to it, or the page shows a more important notice.
+/// [`WriteError::Conflict`] if the session was answered or has another challenge, or the page has a more important notice.
 pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<(), WriteError> {
     let sql = match notice.reason {
-        NoticeReason::Replaced | NoticeReason::Clock { .. } => NOTE_BESIDE,
+        NoticeReason::Replaced | NoticeReason::Clock { .. } => NOTE_UNLESS_UNKNOWN_KEY,
         _ => NOTE,
     };
     store.commit([must(sql, params![Json(notice), id, challenge.to_string()])]).await
 }
 
-/// The session whose challenge this was before the current one.
+/// Returns the session whose previous challenge this was.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read, or a column of the row is not valid.
 pub async fn find_replaced(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
     let row = store.read_by_index(REPLACED, params![challenge.to_string(), environment]).await?;
     row.map(Session::from_row).transpose()
 }
 
-/// The session whose id ends so, where only one does.
+/// Returns the session whose ID has this suffix, if there is only one.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read, or a column of the row is not valid.
 pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Result<Option<NamedPage>> {
     let Some(row) = store.read_by_index(BY_SUFFIX, params![suffix, key.canonical()]).await? else { return Ok(None) };
     let mut values = Values::new(Session::TABLE, row);
     let session = Session::from_values(&mut values)?;
-    let (known, alike) = (values.next_column::<i64>()?, values.next_column::<i64>()?);
-    Ok((alike == 1).then_some(NamedPage { session, is_known: known > 0 }))
+    let credentials: i64 = values.next_column()?;
+    let sessions: i64 = values.next_column()?;
+    Ok((sessions == 1).then_some(NamedPage { session, is_known: credentials > 0 }))
 }
 
-/// An offer as a row has it, which has none of one that was not made.
+/// Returns the offer for its column, which is empty if there is no offer.
 fn to_stored(offer: &PasskeyOffer) -> Option<Json<PasskeyOffer>> {
-    (*offer != PasskeyOffer::NotMade).then(|| Json(offer.clone()))
+    offer.exists().then(|| Json(offer.clone()))
 }
 
-/// How a row has what a session has on a page.
+/// The columns of a session's page.
 #[derive(Debug)]
 pub struct PageColumns(Option<Box<SessionPage>>);
 
-/// Only what a write of ours makes is a page: whoever read any other combination as the nearest one might let a second
-/// browser own it.
+/// Rejects combinations of columns that no write stores, because a wrong reading could give the page a second owner.
 impl ReadColumns for PageColumns {
     const COLUMNS: &'static [Column] = &[
         Column { name: "page_until", kind: Kind::Integer },
@@ -185,11 +194,13 @@ impl ReadColumns for PageColumns {
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
-        let (until, terms) = (values.next_column()?, values.next_column()?);
-        let owner = (values.next_column()?, values.next_column()?);
+        let until = values.next_column()?;
+        let terms = values.next_column()?;
+        let cookie = values.next_column()?;
+        let code = values.next_column()?;
         let replaced = values.next_column::<Option<Parsed<Challenge>>>()?.map(|Parsed(challenge)| challenge);
         let notice = values.next_column::<Option<Json<Notice>>>()?.map(|Json(notice)| notice);
-        let owner = match owner {
+        let owner = match (cookie, code) {
             (None, None) => None,
             (Some(cookie), Some(code)) => Some(PageOwner { cookie, code }),
             _ => bail!("sessions: page_cookie and page_code contradict each other"),
@@ -204,13 +215,13 @@ impl ReadColumns for PageColumns {
         };
         let offer = values.next_column::<Option<Json<PasskeyOffer>>>()?.map(|Json(offer)| offer).unwrap_or_default();
         let claim_secret = values.next_column::<Option<CookieHash>>()?;
-        let is_owned = owner.is_some() || claim_secret.is_some();
-        let is_bare = !is_owned && replaced.is_none() && notice.is_none() && link.is_none();
+        let has_owner = owner.is_some() || claim_secret.is_some();
+        let has_any = has_owner || replaced.is_some() || notice.is_some() || link.is_some() || offer.exists();
         Ok(Self(match (until, terms) {
             (Some(until), Some(Json(terms))) => {
                 Some(Box::new(SessionPage { until, terms, owner, replaced, notice, link, offer, claim_secret }))
             }
-            (None, None) if is_bare && offer == PasskeyOffer::NotMade => None,
+            (None, None) if !has_any => None,
             _ => bail!(
                 "sessions: page_until, page_terms, page_cookie, replaced_challenge, notice, link_user, passkey_offer \
                  and claim_secret contradict each other"
@@ -221,21 +232,23 @@ impl ReadColumns for PageColumns {
 
 impl WriteColumns for PageColumns {
     fn write(self, values: &mut Vec<Value>) {
-        let page = self.0.map(|page| *page);
-        let owner = page.as_ref().and_then(|page| page.owner.clone());
-        let link = page.as_ref().and_then(|page| page.link.as_ref());
+        let Some(page) = self.0 else {
+            values.extend(std::iter::repeat_n(Value::Null, Self::COLUMNS.len()));
+            return;
+        };
+        let SessionPage { until, terms, owner, replaced, notice, link, offer, claim_secret } = *page;
         values.extend(params![
-            page.as_ref().map(|page| page.until),
-            page.as_ref().map(|page| Json(page.terms.clone())),
+            until,
+            Json(terms),
             owner.as_ref().map(|owner| owner.cookie.clone()),
             owner.map(|owner| owner.code),
-            page.as_ref().and_then(|page| page.replaced.as_ref()).map(ToString::to_string),
-            page.as_ref().and_then(|page| page.notice.clone()).map(Json),
-            link.map(|link| link.user.clone()),
-            link.and_then(|link| link.credential.clone()),
+            replaced.as_ref().map(ToString::to_string),
+            notice.map(Json),
+            link.as_ref().map(|link| link.user.clone()),
+            link.as_ref().and_then(|link| link.credential.clone()),
             link.and_then(|link| link.confirmed_at),
-            page.as_ref().and_then(|page| to_stored(&page.offer)),
-            page.as_ref().and_then(|page| page.claim_secret.clone()),
+            to_stored(&offer),
+            claim_secret,
         ]);
     }
 }

@@ -1,5 +1,4 @@
-//! Answers of authenticators. They sign the SHA-256 of the challenge's text, as Lightning wallets do, inside of what the
-//! browser says of its page.
+//! Answers of authenticators. The challenge that they sign is the SHA-256 of the challenge text, as for Lightning wallets.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use jiff::Timestamp;
@@ -10,22 +9,22 @@ use super::{AnswerRefusal, PasskeyOffer, Session};
 use crate::domains::LoginMethod;
 use crate::users::AuthenticatorUser;
 
-/// Why a passkey was refused.
+/// The reason why a passkey was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PasskeyAnswerRefusal {
-    /// The session takes none.
+    /// The session accepts no passkey.
     #[error("the session takes no passkey: {0:?}")]
     Session(AnswerRefusal),
-    /// It is no proof.
+    /// The proof is not valid.
     #[error(transparent)]
     Proof(#[from] PasskeyRefusal),
     /// The authenticator names no user, or another than the passkey's (Web Authentication, section 7.2, step 6).
     #[error("the authenticator must name the user of the passkey, and names none or another")]
     UserHandle,
-    /// No user has it.
+    /// No user has the passkey.
     #[error("no user has this passkey")]
     Unknown,
-    /// A user of another domain has it.
+    /// A user of another domain has the passkey.
     #[error("a user of another domain has this passkey")]
     OtherSite,
     /// A new passkey has the credential ID of another one.
@@ -33,7 +32,7 @@ pub enum PasskeyAnswerRefusal {
     Taken,
 }
 
-/// The reasons of all refusals, in one word each. Each is logged apart.
+/// Names of all reasons. Each has its own limit for log lines.
 pub const PASSKEY_REFUSALS: [&str; 19] = [
     "session",
     "malformed",
@@ -57,7 +56,7 @@ pub const PASSKEY_REFUSALS: [&str; 19] = [
 ];
 
 impl PasskeyAnswerRefusal {
-    /// Returns the reason in one word, one of [`PASSKEY_REFUSALS`].
+    /// Returns the name of the reason, one of [`PASSKEY_REFUSALS`].
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,11 +77,11 @@ impl PasskeyAnswerRefusal {
 }
 
 impl Session {
-    /// Checks a login by passkey, whose key this is, against the code on the page or the one before: the device may have
-    /// asked its person for longer than a code lasts.
+    /// Checks a login by the passkey with this key, against the current or the previous code of the page: the user may need
+    /// longer than the lifetime of a code.
     ///
     /// # Errors
-    /// If the session takes no answer any more, or the first check that fails.
+    /// [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first check that fails.
     pub fn verify_passkey(
         &self,
         assertion: &PasskeyAssertion,
@@ -91,7 +90,7 @@ impl Session {
         now: Timestamp,
     ) -> Result<ProvenKey, PasskeyAnswerRefusal> {
         self.check_open(now).map_err(PasskeyAnswerRefusal::Session)?;
-        let (signed, proof) = self.against_codes(|challenge| assertion.verify(rp, challenge, key))?;
+        let (signed, proof) = self.check_codes(|challenge| assertion.verify(rp, challenge, key))?;
         let passkey = PasskeyEvidence {
             id: assertion.id().clone(),
             handle: assertion.user_handle().copied(),
@@ -104,11 +103,11 @@ impl Session {
         Ok(self.prove(signed, key, signature, passkey, now))
     }
 
-    /// Checks a passkey that was made for this user: for an account that is created, for one that is there, or as the
-    /// offer after a wallet's answer. Nothing is signed with it yet.
+    /// Checks a passkey that was created for this user: to create an account, to add a key to an account, or after an offer.
+    /// It has not signed anything.
     ///
     /// # Errors
-    /// As [`Session::verify_passkey`].
+    /// [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first check that fails.
     pub fn verify_new_passkey(
         &self,
         registration: &PasskeyRegistration,
@@ -116,12 +115,12 @@ impl Session {
         rp: &RelyingParty,
         now: Timestamp,
     ) -> Result<ProvenKey, PasskeyAnswerRefusal> {
-        let takes_one = match self.offer() {
+        let checked = match self.offer() {
             PasskeyOffer::Open => self.check_pending(now),
             _ => self.check_open(now),
         };
-        takes_one.map_err(PasskeyAnswerRefusal::Session)?;
-        let (made_for, new) = self.against_codes(|challenge| registration.verify(rp, challenge))?;
+        checked.map_err(PasskeyAnswerRefusal::Session)?;
+        let (signed, new) = self.check_codes(|challenge| registration.verify(rp, challenge))?;
         let passkey = PasskeyEvidence {
             id: new.id,
             handle: Some(user.handle),
@@ -130,21 +129,23 @@ impl Session {
             authenticator_data: BASE64URL_NOPAD.encode(&new.authenticator_data),
             client_data_json: BASE64URL_NOPAD.encode(&new.client_data_json),
         };
-        Ok(self.prove(made_for, &new.key, String::new(), passkey, now))
+        Ok(self.prove(signed, &new.key, String::new(), passkey, now))
     }
 
-    /// Checks against the code on the page, and where it answers another, against the one that it replaced, if that was
-    /// for the same.
-    fn against_codes<T>(
+    /// Checks an answer against the current code, and if it answers another one, against the previous code, if that had the
+    /// same mode. Returns the challenge that was answered.
+    fn check_codes<T>(
         &self,
         check: impl Fn(&[u8; 32]) -> Result<T, PasskeyRefusal>,
     ) -> Result<(&Challenge, T), PasskeyRefusal> {
-        let replaced = self.page.as_ref().and_then(|page| page.replaced.as_ref());
-        let replaced = replaced.filter(|replaced| replaced.mode == self.challenge.mode);
-        match (check(K1::of(&self.challenge).as_bytes()), replaced) {
-            (Err(PasskeyRefusal::Challenge), Some(replaced)) => Ok((replaced, check(K1::of(replaced).as_bytes())?)),
-            (checked, _) => Ok((&self.challenge, checked?)),
+        let checked = check(K1::of(&self.challenge).as_bytes());
+        if let Err(PasskeyRefusal::Challenge) = checked
+            && let Some(replaced) = self.replaced()
+            && replaced.mode == self.challenge.mode
+        {
+            return Ok((replaced, check(K1::of(replaced).as_bytes())?));
         }
+        Ok((&self.challenge, checked?))
     }
 
     fn prove(

@@ -1,7 +1,5 @@
-//! Verifying apart from logging in. [`Session::verify`] decides whether a wallet's answer shows that its key's owner
-//! answers this session; [`Session::accept`] decides what follows from that, and asks nothing about how it was shown.
-//! A Lightning wallet (which signs the SHA-256 of the same challenge) or a passkey is then another way to a
-//! [`ProvenKey`], and no other login.
+//! Verification of answers. [`Session::verify`] and its variants for other login methods check that the owner of a key
+//! answered this session, and return a [`ProvenKey`]; [`Session::accept`] decides about it, independent of the method.
 
 use std::fmt;
 
@@ -13,13 +11,14 @@ use signpost_auth::{
 };
 use signpost_platform::accounts::Environment;
 
+use super::signing::SignedHost;
 use super::{AnswerRefusal, Session, SessionState};
 use crate::domains::LoginMethod;
 use crate::ids::SessionId;
 use crate::users::Petname;
 
-/// A key whose owner answered the challenge of a session. Only a check creates one, and [`Session::accept`] compares all of it
-/// with the session.
+/// A key whose owner answered the challenge of a session. Only the checks of this module create one, and [`Session::accept`]
+/// compares it with the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProvenKey {
     environment: Environment,
@@ -28,8 +27,8 @@ pub struct ProvenKey {
     evidence: KeyEvidence,
 }
 
-/// What shows that a key answered a challenge, as events repeat it. The database has it under the names of the wallet's
-/// answer (specification, §4).
+/// The proof that a key answered a challenge, as events contain it. It is stored with the field names of an answer
+/// (specification, §4).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are those of an event's data, §6")]
 pub struct KeyEvidence {
@@ -41,33 +40,34 @@ pub struct KeyEvidence {
     pub signed_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_info: Option<DeviceInfo>,
-    /// How the key was proven: by a wallet that scanned the code, where nothing else is said.
-    #[serde(default, skip_serializing_if = "is_usual")]
+    /// The login method. The default is not stored.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub method: LoginMethod,
-    /// What a passkey proved it with.
+    /// The proof of a passkey.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passkey: Option<Box<PasskeyEvidence>>,
 }
 
-/// What a passkey proved its key with, beside its signature.
+/// The proof of a passkey, without its signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of Web Authentication")]
 pub struct PasskeyEvidence {
     pub id: PasskeyId,
-    /// How its authenticator knows the user, where it says so, or was told when it made the passkey.
+    /// The user handle from the authenticator, or of the new passkey.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<PasskeyHandle>,
-    /// The name that stands beside it, of somebody who was no user when it was made.
+    /// The name that the authenticator shows, for passkeys of new users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub petname: Option<Petname>,
     pub sign_count: u32,
-    /// In base64url without padding, as the next.
+    /// In base64url without padding.
     pub authenticator_data: String,
+    /// In base64url without padding.
     pub client_data_json: String,
 }
 
 impl ProvenKey {
-    /// The caller has checked the evidence.
+    /// Creates the key from evidence that the caller has checked.
     pub(super) fn new(session: &Session, evidence: KeyEvidence) -> Self {
         Self {
             environment: session.account.environment,
@@ -77,13 +77,13 @@ impl ProvenKey {
         }
     }
 
-    /// What shows it.
+    /// Returns the evidence.
     #[must_use]
     pub fn evidence(&self) -> &KeyEvidence {
         &self.evidence
     }
 
-    /// The same of a wallet that answered in this way: the answer itself does not tell.
+    /// Sets the login method, which a wallet's answer does not contain.
     #[must_use]
     pub fn by(mut self, method: LoginMethod) -> Self {
         self.evidence.method = method;
@@ -100,19 +100,19 @@ impl ProvenKey {
 }
 
 impl Session {
-    /// Verifies an answer from a wallet, its time and its signature included. The confirmation number is not checked:
-    /// [`Session::is_confirmed_by`] does that when an attempt has been recorded.
+    /// Verifies the time, the challenge and the signature of an answer. [`Session::is_confirmed_by`] checks the confirmation
+    /// number, after an attempt has been recorded.
     ///
     /// # Errors
-    /// The first rule that the answer breaks.
+    /// The first check that fails.
     pub fn verify(&self, answer: &Answer, now: Timestamp) -> Result<ProvenKey, AnswerRefusal> {
         if !is_fresh(answer.timestamp, now.as_second()) {
             return Err(AnswerRefusal::Stale);
         }
-        let is_for_us = self.is_named_by(&answer.challenge)?;
+        let host = self.match_text(&answer.challenge)?;
         self.check_open(now)?;
         answer.verify().map_err(AnswerRefusal::Signature)?;
-        if !is_for_us {
+        if host == SignedHost::Other {
             return Err(AnswerRefusal::Host);
         }
         Ok(ProvenKey::new(self, KeyEvidence::of_answer(answer)))
@@ -122,11 +122,11 @@ impl Session {
     /// again.
     ///
     /// # Errors
-    /// The first rule that the answer breaks.
+    /// The first check that fails.
     pub fn match_answer(&self, verified: &VerifiedAnswer, now: Timestamp) -> Result<ProvenKey, AnswerRefusal> {
-        let is_for_us = self.is_named_by(&verified.answer().challenge)?;
+        let host = self.match_text(&verified.answer().challenge)?;
         self.check_open(now)?;
-        if !is_for_us {
+        if host == SignedHost::Other {
             return Err(AnswerRefusal::Host);
         }
         Ok(ProvenKey::new(self, KeyEvidence::of_answer(verified.answer())))
@@ -148,10 +148,11 @@ impl KeyEvidence {
 }
 
 impl Session {
-    /// Checks what a Lightning wallet sent: its signature is one over the challenge's text, as any other wallet's.
+    /// Verifies the answer of a Lightning wallet, which signs the SHA-256 of the challenge text.
     ///
     /// # Errors
-    /// Where the session takes no answer any more, the wallet means another code, or the signature is not its key's.
+    /// If the session accepts no answer, [`AnswerRefusal::UnknownChallenge`] for the answer to another code, and
+    /// [`AnswerRefusal::Signature`] if the signature does not verify.
     pub fn verify_lightning(&self, callback: &AuthCallback, now: Timestamp) -> Result<ProvenKey, AnswerRefusal> {
         self.check_open(now)?;
         if callback.k1().is_some_and(|k1| k1 != K1::of(&self.challenge)) {
@@ -172,7 +173,7 @@ impl Session {
         Ok(ProvenKey::new(self, evidence))
     }
 
-    /// Whether this is the answer once more that the session has, of a Lightning wallet, and waits with for its browser.
+    /// Returns whether the pending session has this answer of a Lightning wallet already.
     #[must_use]
     pub fn is_answered_by(&self, callback: &AuthCallback, now: Timestamp) -> bool {
         let SessionState::AnsweredOnPage { evidence } = &self.state else { return false };
@@ -187,12 +188,12 @@ impl Session {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
-fn is_usual(method: &LoginMethod) -> bool {
+fn is_default(method: &LoginMethod) -> bool {
     *method == LoginMethod::default()
 }
 
 impl fmt::Debug for KeyEvidence {
-    /// The text that was signed may hold the number that confirms a login, and the device is nobody's business.
+    /// Leaves out the signed text, which may contain the confirmation number, and the device info.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyEvidence").field("public_key", &self.public_key).finish_non_exhaustive()
     }

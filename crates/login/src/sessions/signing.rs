@@ -1,32 +1,41 @@
-//! What a wallet must sign for a session, and what its code says of that: which rendering is accepted follows from who takes
-//! the answer and whether the page shows a number.
+//! The text that a wallet signs for a session, and the QR code that asks for it. The accepted renderings depend on the handler
+//! and on whether the page shows a number.
 
 use signpost_auth::{Answer, InvalidQrData, QrData, Signing, Through};
 use subtle::ConstantTimeEq;
 
 use super::{AnswerRefusal, Session};
 
+/// The host in a signed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SignedHost {
+    /// The host of the session's code, or no host in renderings without one.
+    Expected,
+    /// Another host.
+    Other,
+}
+
 impl Session {
-    /// What the QR code says.
+    /// Returns the content of the QR code.
     ///
     /// # Errors
-    /// Where the webhook's URL is too long for a code that a phone can read.
+    /// If the webhook URL is too long for a code that a phone can read.
     pub fn qr_data(&self) -> Result<QrData, InvalidQrData> {
-        let signing = self.through().map_or(Signing::Sentence, |_| Signing::Through { number: true });
+        let signing = if self.through().is_some() { Signing::Through { number: true } } else { Signing::Sentence };
         let expires_at = self.expires_at.as_second();
         QrData::signed_as(signing, self.answer_url().clone(), self.challenge.clone(), expires_at)
     }
 
-    /// The one text that an answer signs, where the service itself takes it and the page shows a number: whoever relays
-    /// such a code has to send the wallet to a host that the text does not name. All other sessions take the two
-    /// renderings of the specification, which wallets that know nothing else sign.
+    /// Returns the only accepted text of sessions with a hosted handler and a number. It names the host of the handler, so
+    /// that a relayed code with another host is detected. All other sessions accept the two renderings of the specification.
     #[must_use]
     pub fn through(&self) -> Option<Through> {
-        let (webhook, number) = (self.hosted_url.as_ref()?, self.confirm_code.as_ref()?);
+        let webhook = self.hosted_url.as_ref()?;
+        let number = self.confirm_code.as_ref()?;
         Some(Through::new(self.challenge.clone(), webhook, Some(number.reveal())))
     }
 
-    /// Whether an answer carries the number that the page shows, where it shows one.
+    /// Returns whether an answer has the number of the page, or the page shows none.
     #[must_use]
     pub fn is_confirmed_by(&self, answer: &Answer) -> bool {
         match (self.through(), &self.confirm_code) {
@@ -36,21 +45,28 @@ impl Session {
         }
     }
 
-    /// Whether an answer is the one that a wallet signs for us without any number, where the page shows one.
+    /// Returns whether an answer signed the host-bound text without a number, although the page shows one.
     #[must_use]
     pub fn is_without_number(&self, answer: &Answer) -> bool {
-        let Some(webhook) = self.hosted_url.as_ref().filter(|_| self.confirm_code.is_some()) else { return false };
-        answer.challenge == Through::new(self.challenge.clone(), webhook, None).to_string()
+        let Some(webhook) = &self.hosted_url else { return false };
+        self.confirm_code.is_some()
+            && answer.challenge == Through::new(self.challenge.clone(), webhook, None).to_string()
     }
 
-    /// Whether the text that was signed names our host too, where it has to. What it names is compared with what we would
-    /// write, byte for byte: what merely means the same was not ours to sign.
-    pub(crate) fn is_named_by(&self, text: &str) -> Result<bool, AnswerRefusal> {
+    /// Compares a signed text with the renderings that the session accepts, byte for byte.
+    ///
+    /// # Errors
+    /// [`AnswerRefusal::UnknownChallenge`] if the text is for another challenge.
+    pub(super) fn match_text(&self, text: &str) -> Result<SignedHost, AnswerRefusal> {
         let Some(expected) = self.through() else {
-            let is_ours = text == self.challenge.to_string() || text == self.challenge.sentence();
-            return if is_ours { Ok(true) } else { Err(AnswerRefusal::UnknownChallenge) };
+            let is_challenge = text == self.challenge.to_string() || text == self.challenge.sentence();
+            return if is_challenge { Ok(SignedHost::Expected) } else { Err(AnswerRefusal::UnknownChallenge) };
         };
-        let said = Through::parse(text).ok().filter(|said| said.challenge() == &self.challenge);
-        Ok(said.ok_or(AnswerRefusal::UnknownChallenge)?.authority() == expected.authority())
+        match Through::parse(text) {
+            Ok(signed) if *signed.challenge() != self.challenge => Err(AnswerRefusal::UnknownChallenge),
+            Ok(signed) if signed.authority() == expected.authority() => Ok(SignedHost::Expected),
+            Ok(_) => Ok(SignedHost::Other),
+            Err(_) => Err(AnswerRefusal::UnknownChallenge),
+        }
     }
 }

@@ -5,21 +5,23 @@ use jiff::Timestamp;
 use signpost_auth::Challenge;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_store::{
-    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WatchedVersion, WriteError, WriteOutcome, must,
-    params, sql, step, texts,
+    Column, Json, Kind, ReadColumns, Row, Step, Store, Stored, Values, WriteError, must, params, sql, step, texts,
 };
 
+use super::write::{write, write_returning};
+use crate::domains::CachedDomain;
 use crate::events;
 use crate::ids::{DomainId, SessionId};
 use crate::sessions::{
     BrowserHash, ClientSecretHash, CompletionHash, ConfirmCode, Flow, Login, MAX_CONFIRM_TRIES, Metadata, NoticeReason,
-    READ_WINDOW, REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus, page_sql,
+    READ_WINDOW, REFRESH_WINDOW, RETENTION, Session, SessionFilter, SessionState, SessionStatus, SessionWriteError,
+    page_sql,
 };
 
 /// `$4` is the domain: the fourth column of a session.
 const INSERT: &str = sql!(Session::INSERT_IF, " WHERE EXISTS (SELECT 1 FROM domains WHERE id = $4)");
 
-/// The same for many that wait, which are known by the first column.
+/// Inserts a batch of sessions, and returns their first column.
 const INSERT_MANY: &str = sql!(
     Session::INSERT_MANY_IF,
     " WHERE EXISTS (SELECT 1 FROM domains WHERE domains.id = new.domain_id) RETURNING id"
@@ -27,12 +29,9 @@ const INSERT_MANY: &str = sql!(
 
 const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1 AND account = $2 AND environment = $3");
 
-const ANYONES: &str = sql!(Session::SELECT, " WHERE id = $1 AND environment = $2");
-
-/// Those that the service answers for, by what their wallets sign.
 const HOSTED: &str = sql!(Session::SELECT, " WHERE challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
 
-/// Newest first. What a status means is said once more in [`Session::status`].
+/// Newest first. The statuses are those of [`Session::status`].
 const LIST: &str = sql!(
     Session::SELECT,
     " WHERE account = $1 AND environment = $2 AND id < $3 AND created_at > $7
@@ -48,23 +47,23 @@ const COUNT_PENDING: &str = "
     SELECT COUNT(*) FROM sessions
     WHERE domain_id = $1 AND expires_at > $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// No index leads to those that are pending, so that it is the rows looked at that are bounded.
+/// There is no index of pending sessions, so the number of rows that are read is limited.
 const COUNT_PENDING_OF_NEWEST: &str = "
     SELECT COUNT(*) FROM
       (SELECT expires_at, authenticated_at, cancelled_at FROM sessions ORDER BY id DESC LIMIT $2) AS newest
     WHERE expires_at > $1 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Names the old challenge, so that of two refreshes, or a refresh and an answer, only the first changes a row.
+/// Compares the old challenge, so that only the first of two concurrent writes changes the row.
 const REFRESH: &str = "
     UPDATE sessions SET challenge = $1, expires_at = $2
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Names the challenge, so that of two answers, or an answer and a refresh, only the first changes a row.
+/// Compares the challenge, so that only the first of two concurrent writes changes the row.
 const AUTHENTICATE: &str = "
     UPDATE sessions SET authenticated_at = $1, user_json = $2
     WHERE id = $3 AND challenge = $4 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// The same on one device, where the login waits for its code.
+/// Compares the challenge, so that only the first of two concurrent writes changes the row.
 const ANSWER: &str = "
     UPDATE sessions SET answer = $1, completion = $2, expires_at = $3
     WHERE id = $4 AND challenge = $5 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
@@ -82,7 +81,7 @@ const GIVE_BACK_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries - 1
     WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Stands behind [`TAKE_TRY`] in one write, for each number of tries once.
+/// Follows [`TAKE_TRY`] in one write, once for each number of tries.
 const NOTE_TRIED: &str =
     "UPDATE sessions SET notice = $1 WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL";
 
@@ -90,80 +89,64 @@ const CANCEL_TRIED: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE id = $2 AND confirm_tries >= $3 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Those that could be answered, and those that could be refreshed.
+/// Cancels sessions that can be answered or refreshed.
 const CANCEL_ALL: &str = "
     UPDATE sessions SET cancelled_at = $1
     WHERE domain_id = $2 AND expires_at > $3 AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-const CANCEL: &str = "
-    UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL";
+const CANCEL: &str = sql!(
+    "UPDATE sessions SET cancelled_at = $1 WHERE id = $2 AND authenticated_at IS NULL AND cancelled_at IS NULL
+     RETURNING ",
+    Session::COLUMN_LIST
+);
 
-/// Calls off all sessions of a domain that are not over, in the write that takes the domain or its proof away.
+/// Returns the step that cancels all sessions of a domain, for the write that deletes the domain or its verification.
 pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Inserts a new session, in one write with the steps of `with`.
+/// Inserts a new session, in one write with the steps of `with`. `domain` is the domain by which the session was allowed.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if its domain was deleted or may have changed since `as_of`, or one of the steps is refused.
+/// [`WriteError::Conflict`] if the domain was deleted or may have changed, or one of the steps is refused.
 pub async fn insert(
     store: &Store,
     session: Session,
-    as_of: Option<WatchedVersion>,
+    domain: Option<&CachedDomain>,
     with: impl IntoIterator<Item = Step>,
 ) -> Result<(), WriteError> {
-    let insert = must(INSERT, session.params()).alike(INSERT_MANY, 0).as_of(as_of);
+    let insert = CachedDomain::guard(domain, must(INSERT, session.params()).batched(INSERT_MANY, 0));
     let steps: Vec<Step> = with.into_iter().chain([insert]).collect();
     store.commit(steps).await
 }
 
-/// An account's session.
+/// Returns the session with this ID if it belongs to the account.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read, or a column of the row is not valid.
 pub async fn find(store: &Store, account: &Account, id: &SessionId) -> Result<Option<Session>> {
     let row = store.read_by_index(SELECT, params![id, &account.name, account.environment]).await?;
     row.map(|row| from_row(id, row)).transpose()
 }
 
-/// A session, whosever it is: for those who prove in another way that they may see it.
-///
-/// # Errors
-/// As [`Store::read`].
-pub async fn find_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Session>> {
-    read_in_any_account(store, environment, id).await?.map(|row| from_row(id, row)).transpose()
-}
-
-/// The row of the same.
-///
-/// # Errors
-/// As [`Store::read`].
-pub async fn read_in_any_account(store: &Store, environment: Environment, id: &SessionId) -> Result<Option<Row>> {
-    store.read_by_index(ANYONES, params![id, environment]).await
-}
-
-/// What the row of a session says.
-///
-/// # Errors
-/// Where a column cannot be read.
-pub fn from_row(id: &SessionId, row: Row) -> Result<Session> {
+/// Parses the row of the session with this ID.
+pub(super) fn from_row(id: &SessionId, row: Row) -> Result<Session> {
     Session::from_row(row).with_context(|| format!("session {id}"))
 }
 
-/// The session whose answer the service itself takes, by its challenge.
+/// Returns the session with this challenge if the service itself accepts its answer.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read, or a column of the row is not valid.
 pub async fn find_hosted(store: &Store, environment: Environment, challenge: &Challenge) -> Result<Option<Session>> {
     let row = store.read_by_index(HOSTED, params![challenge.to_string(), environment]).await?;
     row.map(Session::from_row).transpose()
 }
 
-/// An account's sessions, newest first, as far as they can still be read.
+/// Returns the readable sessions of an account, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read, or a column of a row is not valid.
 pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now: Timestamp) -> Result<Vec<Session>> {
     let SessionFilter { before, domain, status, most } = filter;
     let params = params![
@@ -180,145 +163,129 @@ pub async fn list(store: &Store, account: &Account, filter: &SessionFilter, now:
     store.read(LIST, params).await?.into_iter().map(Session::from_row).collect()
 }
 
-/// How many sessions of a domain can still be answered.
+/// Returns the number of pending sessions of a domain.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn count_pending(store: &Store, domain: &DomainId, now: Timestamp) -> Result<i64> {
-    let row = store.read_one(COUNT_PENDING, params![domain, now]).await?;
-    row.context("COUNT is one row")?.int(0)
+    store.count(COUNT_PENDING, params![domain, now]).await
 }
 
-/// How many of the newest sessions of all domains, as many as `newest`, can still be answered.
+/// Returns the number of pending sessions among the `newest` sessions of all domains.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database cannot be read.
 pub async fn count_pending_of_newest(store: &Store, now: Timestamp, newest: u32) -> Result<i64> {
-    let row = store.read_one(COUNT_PENDING_OF_NEWEST, params![now, newest]).await?;
-    row.context("COUNT is one row")?.int(0)
+    store.count(COUNT_PENDING_OF_NEWEST, params![now, newest]).await
 }
 
 /// Replaces the challenge `old` by that of the session.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the session was answered, or has another challenge.
-pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<(), WriteError> {
+/// [`SessionWriteError::Changed`] if the session was answered, or has another challenge.
+pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Result<(), SessionWriteError> {
     if session.page.is_some() {
         return page_sql::renew(store, session, old).await;
     }
     let params = params![session.challenge.to_string(), session.expires_at, &session.id, old.to_string()];
-    store.commit([must(REFRESH, params)]).await
+    write(store, session, [must(REFRESH, params)]).await?;
+    Ok(())
 }
 
 /// Counts an attempt with the right confirmation number, before the answer is accepted, so that concurrent answers cannot
 /// exceed the number of attempts.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if no attempt is left, or the session does not wait for an answer.
-pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), WriteError> {
-    store.commit([take_try(session)]).await
+/// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
+pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), SessionWriteError> {
+    write(store, session, [take_try(session)]).await?;
+    Ok(())
 }
 
 /// Counts an attempt with a wrong confirmation number and notes it on the page. The last one cancels the session in the
 /// same write, because no answer could be accepted any more.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if no attempt is left, or the session does not wait for an answer.
-pub async fn lose_confirm_try(store: &Store, session: &Session, now: Timestamp) -> Result<(), WriteError> {
-    let note = |tries_left| {
+/// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
+pub async fn lose_confirm_try(store: &Store, session: &Session, now: Timestamp) -> Result<(), SessionWriteError> {
+    let mut steps = vec![take_try(session)];
+    for tries_left in 0..MAX_CONFIRM_TRIES {
         let notice = NoticeReason::ConfirmCode { tries_left }.at(now);
-        step(NOTE_TRIED, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left])
-    };
-    let cancel = step(CANCEL_TRIED, params![now, &session.id, MAX_CONFIRM_TRIES]);
-    let steps = [take_try(session)].into_iter().chain((0..MAX_CONFIRM_TRIES).map(note)).chain([cancel]);
-    store.commit(steps.collect::<Vec<_>>()).await
+        steps.push(step(NOTE_TRIED, params![Json(notice), &session.id, MAX_CONFIRM_TRIES - tries_left]));
+    }
+    steps.push(step(CANCEL_TRIED, params![now, &session.id, MAX_CONFIRM_TRIES]));
+    write(store, session, steps).await?;
+    Ok(())
 }
 
 fn take_try(session: &Session) -> Step {
     must(TAKE_TRY, params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES])
 }
 
-/// Gives a try back that was used for the right number, where the session waits on for another answer.
+/// Gives back the attempt of an answer with the right number that was refused for another reason.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database cannot be written.
 pub async fn give_back_confirm_try(store: &Store, id: &SessionId) -> Result<()> {
     store.write([step(GIVE_BACK_TRY, params![id])]).await?;
     Ok(())
 }
 
-/// Cancels a session.
+/// Cancels a session. Returns the session after the write.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if it was answered or cancelled before.
-pub async fn cancel(store: &Store, id: &SessionId, now: Timestamp) -> Result<(), WriteError> {
-    store.commit([must(CANCEL, params![now, id])]).await
+/// [`SessionWriteError::Changed`] if it was authenticated or cancelled before.
+pub async fn cancel(store: &Store, session: &Session, now: Timestamp) -> Result<Session, SessionWriteError> {
+    write_returning(store, session, must(CANCEL, params![now, &session.id])).await
 }
 
-/// Keeps a login and queues its event, where it has one that goes to `url`, and with it what `with` says, all or nothing.
-/// Refused at 0 where another answer came first or the watched tables may have changed since `as_of`, behind that where a
-/// step of `with` is.
+/// Stores a login, in one write with its event, which is sent to `url`, and the steps of `with`. `domain` is the domain that
+/// `url` was read from.
 ///
 /// # Errors
-/// As [`Store::write`].
-pub async fn authenticate(
+/// [`SessionWriteError::Changed`] if another answer came first or the domain may have changed, and
+/// [`SessionWriteError::StepRefused`] if one of the steps is refused.
+pub async fn store_login(
     store: &Store,
     login: &Login,
     url: Option<&url::Url>,
-    as_of: Option<WatchedVersion>,
+    domain: Option<&CachedDomain>,
     with: Vec<Step>,
-) -> Result<WriteOutcome> {
-    log_in(store, AUTHENTICATE, login, url, as_of, with).await
-}
-
-/// The same for a login on one device whose code came back.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn complete(
-    store: &Store,
-    login: &Login,
-    url: Option<&url::Url>,
-    as_of: Option<WatchedVersion>,
-    with: Vec<Step>,
-) -> Result<WriteOutcome> {
-    log_in(store, COMPLETE, login, url, as_of, with).await
-}
-
-async fn log_in(
-    store: &Store,
-    sql: &'static str,
-    login: &Login,
-    url: Option<&url::Url>,
-    as_of: Option<WatchedVersion>,
-    with: Vec<Step>,
-) -> Result<WriteOutcome> {
+) -> Result<(), SessionWriteError> {
     let Login { session, event, event_id, .. } = login;
-    let SessionState::Authenticated { at, user } = &session.state else { bail!("{} is pending", session.id) };
-    let user = serde_json::to_string(user)?;
-    let mut steps = vec![must(sql, params![*at, user, &session.id, session.challenge.to_string()]).as_of(as_of)];
+    let SessionState::Authenticated { at, user } = &session.state else {
+        return Err(anyhow!("{} is pending", session.id).into());
+    };
+    let sql = match session.options.flow {
+        Flow::CrossDevice => AUTHENTICATE,
+        Flow::SameDevice | Flow::Page => COMPLETE,
+    };
+    let user = serde_json::to_string(user).context("a user is JSON")?;
+    let step = must(sql, params![*at, user, &session.id, session.challenge.to_string()]);
+    let mut steps = vec![CachedDomain::guard(domain, step)];
     if let Some(url) = url {
         steps.push(events::queue(event_id, event, &session.account, &session.domain_id, url, *at)?);
     }
     steps.extend(with);
-    store.write(steps).await
+    write(store, session, steps).await?;
+    Ok(())
 }
 
 /// Stores the answer of a same-device session.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if another answer came first.
-pub async fn store_answer(store: &Store, session: &Session) -> Result<(), WriteError> {
+/// [`SessionWriteError::Changed`] if another answer came first.
+pub async fn store_answer(store: &Store, session: &Session) -> Result<(), SessionWriteError> {
     let SessionState::Answered { evidence, code } = &session.state else {
         return Err(anyhow!("{} has no answer", session.id).into());
     };
     let challenge = session.challenge.to_string();
     let params = params![Json(evidence), code.as_str(), session.expires_at, &session.id, challenge];
-    store.commit([must(ANSWER, params)]).await
+    write(store, session, [must(ANSWER, params)]).await?;
+    Ok(())
 }
 
-/// Only what a write of ours makes is a state, for whoever read any other combination as the nearest one would open an
-/// answered session again.
+/// Rejects combinations of columns that no write stores, because a wrong reading could reopen an answered session.
 impl ReadColumns for SessionState {
     const COLUMNS: &'static [Column] = &[
         Column { name: "authenticated_at", kind: Kind::Integer },
@@ -329,15 +296,17 @@ impl ReadColumns for SessionState {
     ];
 
     fn read(values: &mut Values) -> Result<Self> {
-        let authenticated = (values.next_column()?, values.next_column()?);
+        let authenticated_at = values.next_column()?;
+        let user = values.next_column()?;
         let cancelled_at = values.next_column()?;
-        let answered = (values.next_column()?, values.next_column()?);
-        Ok(match (authenticated, cancelled_at, answered) {
-            ((None, None), None, (None, None)) => Self::Pending,
-            ((None, None), None, (Some(Json(evidence)), Some(code))) => Self::Answered { evidence, code },
-            ((None, None), None, (Some(Json(evidence)), None)) => Self::AnsweredOnPage { evidence },
-            ((Some(at), Some(Json(user))), None, (None, None)) => Self::Authenticated { at, user },
-            ((None, None), Some(at), (None, None) | (Some(_), _)) => Self::Cancelled { at },
+        let answer = values.next_column()?;
+        let code = values.next_column()?;
+        Ok(match (authenticated_at, user, cancelled_at, answer, code) {
+            (None, None, None, None, None) => Self::Pending,
+            (None, None, None, Some(Json(evidence)), Some(code)) => Self::Answered { evidence, code },
+            (None, None, None, Some(Json(evidence)), None) => Self::AnsweredOnPage { evidence },
+            (Some(at), Some(Json(user)), None, None, None) => Self::Authenticated { at, user },
+            (None, None, Some(at), None, None) | (None, None, Some(at), Some(_), _) => Self::Cancelled { at },
             _ => bail!(
                 "sessions: authenticated_at, user_json, cancelled_at, answer and completion contradict each other"
             ),

@@ -1,10 +1,10 @@
-//! Where sessions stand, as the API says it, and which of them a list shows.
+//! The status of sessions in the API, and the filter of their list.
 
 use serde::Serialize;
 
 use crate::ids::{DomainId, SessionId};
 
-/// Where a session stands. That it expired follows from the clock.
+/// The status of a session at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the states are the specification's, §3")]
@@ -15,7 +15,7 @@ pub enum SessionStatus {
     Cancelled,
 }
 
-/// Which sessions are listed.
+/// The filter of a list of sessions.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SessionFilter {
@@ -26,10 +26,10 @@ pub struct SessionFilter {
 }
 
 impl SessionStatus {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Authenticated, Self::Expired, Self::Cancelled];
 
-    /// The word in requests and replies.
+    /// Returns the name in requests and replies.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What the creation of a session on a page asked for, and which ways to log in follow from it.
+//! The terms with which a session on a page was created, and the login methods that it offers.
 
 use serde::{Deserialize, Serialize};
 use signpost_auth::Mode;
@@ -6,40 +6,40 @@ use signpost_auth::Mode;
 use super::Session;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 
-/// What the creation of a session asked for, as far as it decides about the page after the mode has changed.
+/// Parameters of the creation of a session that stay the same when its mode changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageTerms {
-    /// What it was opened for: `register` lets a person create an account where registration is closed.
+    /// The mode at the creation. `register` allows the user to create an account if registration is closed.
     pub mode: Mode,
-    /// Whether the integrator asked for number matching, which no Lightning wallet can do.
+    /// Whether the integrator requires number matching, which Lightning wallets do not support.
     pub confirm: bool,
-    /// Where the person goes on.
+    /// The purpose of the login.
     #[serde(default, skip_serializing_if = "PagePurpose::is_site")]
     pub purpose: PagePurpose,
-    /// The application that the person goes on to, where one asked by the standard protocol.
+    /// The OpenID Connect client that requested the login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<AskingApplication>,
 }
 
-/// An application that asked for a login, as its person reads it.
+/// An OpenID Connect client that requested a login, as the page shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AskingApplication {
-    /// What its operator calls it.
+    /// The name of the client.
     pub name: Option<String>,
-    /// Where the browser goes back to.
+    /// The host of the redirect URI.
     pub host: String,
 }
 
-/// Who opened a session on a page, and gets its outcome.
+/// The receiver of the outcome of a session on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PagePurpose {
     /// The site.
     #[default]
     Site,
-    /// The login host itself, for the person's account there.
+    /// The account pages of the login host.
     Account,
-    /// The login host itself, which answers an application by the standard protocol.
+    /// The login host, for an OpenID Connect client.
     Client,
 }
 
@@ -51,53 +51,55 @@ impl PagePurpose {
 }
 
 impl Session {
-    /// Whether the login host opened it, and no site.
+    /// Returns whether the login host created the session, and not a site.
     #[must_use]
     pub fn is_login_hosts(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose != PagePurpose::Site)
     }
 
-    /// Whether the login host opened it for an application that asked by the standard protocol.
+    /// Returns whether the login host created the session for an OpenID Connect client.
     #[must_use]
     pub fn is_for_client(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Client)
     }
 
-    /// Whether the login host opened it for the person's account there.
+    /// Returns whether the login host created the session for its account pages.
     #[must_use]
     pub fn is_for_account(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Account)
     }
 
-    /// How the person may log in here: what the page offers, and what is accepted, of the methods that the server `can`.
-    /// Number matching that the integrator asked for leaves out wallets that cannot do it, and without a number on the
-    /// page none that must send it is accepted.
+    /// Returns the login methods that the page offers and accepts, of those that the server supports. Without a number on the
+    /// page, no method that needs it is accepted.
     #[must_use]
-    pub fn offers(&self, domain: &Domain, can: &LoginMethods) -> Vec<LoginMethod> {
+    pub fn offers(&self, domain: &Domain, supported: &LoginMethods) -> Vec<LoginMethod> {
         let Some(page) = &self.page else { return Vec::new() };
-        let is_offered = |method: &LoginMethod| match method {
-            LoginMethod::Scan | LoginMethod::Browser => self.confirm_code.is_some(),
-            LoginMethod::Lightning => !page.terms.confirm,
-            LoginMethod::Passkey => true,
-        };
-        let methods = domain.methods();
-        let is_possible = |method: &LoginMethod| methods.contains(*method) && can.contains(*method);
-        LoginMethod::ALL.into_iter().filter(is_possible).filter(is_offered).collect()
+        let mut methods = available_methods(domain, &page.terms, supported);
+        if self.confirm_code.is_none() {
+            methods.retain(|method| !matches!(method, LoginMethod::Scan | LoginMethod::Browser));
+        }
+        methods
     }
 }
 
-/// Whether there is a way to log in on a page at a domain, of those that this server `can`.
+/// Returns whether a page at a domain has a login method, of those that the server supports.
 #[must_use]
-pub fn can_log_in(domain: &Domain, terms: &PageTerms, can: &LoginMethods) -> bool {
-    let methods = domain.methods();
-    let is_there = |method: &LoginMethod| match method {
-        LoginMethod::Scan | LoginMethod::Browser | LoginMethod::Passkey => true,
-        LoginMethod::Lightning => !terms.confirm,
-    };
-    LoginMethod::ALL.into_iter().filter(is_there).any(|method| methods.contains(method) && can.contains(method))
+pub fn can_log_in(domain: &Domain, terms: &PageTerms, supported: &LoginMethods) -> bool {
+    !available_methods(domain, terms, supported).is_empty()
 }
 
-/// Whether people log in at a domain in a way for which the page shows a number.
+/// Returns the methods that the domain and the server support, without Lightning if number matching is required.
+fn available_methods(domain: &Domain, terms: &PageTerms, supported: &LoginMethods) -> Vec<LoginMethod> {
+    let mut methods = LoginMethod::ALL.to_vec();
+    let enabled = domain.methods();
+    methods.retain(|method| enabled.contains(*method) && supported.contains(*method));
+    if terms.confirm {
+        methods.retain(|method| *method != LoginMethod::Lightning);
+    }
+    methods
+}
+
+/// Returns whether the domain has a login method for which the page shows a number.
 #[must_use]
 pub fn takes_numbers(domain: &Domain) -> bool {
     let methods = domain.methods();

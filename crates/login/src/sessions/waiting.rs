@@ -1,33 +1,34 @@
-//! Requests waiting for a session to change.
+//! Requests that wait for a session to change.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signpost_platform::accounts::Account;
 use signpost_platform::limits::{Caller, Concurrent, Slot};
+use signpost_platform::web::problem::Problem;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::ids::SessionId;
 
-/// Most requests that wait in one process.
+/// Maximum waiting requests in one process.
 const MAX_WAITING: usize = 10_000;
-/// Most of them for one session: whoever holds one page's secret must not take all places.
+/// Maximum waiting requests for one session, so that one client secret cannot take all places.
 const MAX_PER_SESSION: usize = 100;
-/// Most of them for sessions of one account: a quarter, so that no account takes the places of the others.
+/// Maximum waiting requests for the sessions of one account.
 const MAX_PER_ACCOUNT: usize = MAX_WAITING / 4;
-/// Most of those that come with a page's secret: anybody can open pages, and must not keep the account's own servers from
-/// waiting.
+/// Maximum waiting requests with client secrets for one account. Everyone can open pages, which must not keep the account's
+/// own servers from waiting.
 const MAX_PAGES_PER_ACCOUNT: usize = 2000;
-/// Most of these from one client address.
+/// Maximum waiting requests with client secrets from one client IP.
 const MAX_PER_ADDRESS: usize = 64;
 
-/// Who waits for which session in this process; cheap to clone.
+/// The waiting requests of this process; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Waiters {
     all: Arc<Mutex<WaitersBySession>>,
     callers: Concurrent,
-    /// The pages of each account.
+    /// The requests with client secrets, by account.
     pages: Concurrent,
 }
 
@@ -43,35 +44,46 @@ struct SessionWaiters {
     by: usize,
 }
 
-/// A place in the queue, given up when it is dropped.
+/// A place among the waiting requests, which is released on drop.
 #[derive(Debug)]
 pub struct Waiter {
     waiting: Waiters,
     id: SessionId,
     changed: Arc<Notify>,
-    _slots: [Option<Slot>; 3],
+    _slots: Vec<Slot>,
 }
 
-/// Why nobody more may wait.
+/// The limit that keeps a request from waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooManyWaiters {
-    /// Too many wait in this process, or for this session.
+    /// The limit of this process or of this session.
     Everybody,
-    /// Too many wait for sessions of this account, or pages for these, or from this client address: so many may.
+    /// The limit, which is this number, of the account, of its pages or of the client IP.
     Caller(usize),
 }
 
+impl From<TooManyWaiters> for Problem {
+    fn from(error: TooManyWaiters) -> Self {
+        match error {
+            TooManyWaiters::Everybody => Self::Unavailable("too many requests are waiting for sessions".to_owned()),
+            TooManyWaiters::Caller(most) => Self::TooManyAtOnce { limit: "waiting", most },
+        }
+    }
+}
+
 impl Waiters {
-    /// A place among those who wait for a session of an account; `page` is the client address of one who came with the
+    /// Acquires a place for a request that waits for a session of an account. `page` is the client IP of a request with the
     /// session's client secret.
     ///
     /// # Errors
-    /// Where too many wait already.
+    /// [`TooManyWaiters`] if a limit is reached.
     pub fn acquire(&self, id: &SessionId, account: &Account, page: Option<&Caller>) -> Result<Waiter, TooManyWaiters> {
-        let slot = |all: &Concurrent, caller, most| all.acquire(caller, most).ok_or(TooManyWaiters::Caller(most));
-        let of_address = page.map(|address| slot(&self.callers, address.clone(), MAX_PER_ADDRESS)).transpose()?;
-        let of_pages = page.map(|_| slot(&self.pages, Caller::from(account), MAX_PAGES_PER_ACCOUNT)).transpose()?;
-        let of_account = slot(&self.callers, Caller::from(account), MAX_PER_ACCOUNT)?;
+        let mut slots = Vec::new();
+        if let Some(address) = page {
+            slots.push(acquire_slot(&self.callers, address.clone(), MAX_PER_ADDRESS)?);
+            slots.push(acquire_slot(&self.pages, Caller::from(account), MAX_PAGES_PER_ACCOUNT)?);
+        }
+        slots.push(acquire_slot(&self.callers, Caller::from(account), MAX_PER_ACCOUNT)?);
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.requests >= MAX_WAITING {
             return Err(TooManyWaiters::Everybody);
@@ -83,10 +95,10 @@ impl Waiters {
         entry.by += 1;
         let changed = Arc::clone(&entry.changed);
         all.requests += 1;
-        Ok(Waiter { waiting: self.clone(), id: id.clone(), changed, _slots: [Some(of_account), of_pages, of_address] })
+        Ok(Waiter { waiting: self.clone(), id: id.clone(), changed, _slots: slots })
     }
 
-    /// Wakes all that wait for a session.
+    /// Wakes all requests that wait for a session.
     pub fn wake(&self, id: &SessionId) {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.sessions.get(id) {
@@ -94,27 +106,25 @@ impl Waiters {
         }
     }
 
-    /// How many requests wait.
+    /// Returns the number of waiting requests.
     #[must_use]
     pub fn requests(&self) -> usize {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).requests
     }
 
-    /// How many sessions are waited for.
+    /// Returns the number of sessions with waiting requests.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn sessions(&self) -> usize {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).sessions.len()
-    }
-
-    /// Whether nobody waits.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
+fn acquire_slot(slots: &Concurrent, caller: Caller, max: usize) -> Result<Slot, TooManyWaiters> {
+    slots.acquire(caller, max).ok_or(TooManyWaiters::Caller(max))
+}
+
 impl Waiter {
-    /// Ends when the session changes in this process. Ask before looking, so that no change falls between.
+    /// Completes when the session changes in this process. Call it before reading the session, so that no change is missed.
     pub fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }

@@ -1,4 +1,4 @@
-//! Credentials: the keys that log a user in, whatever has them.
+//! Credentials: the keys of wallets and passkeys that log a user in.
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
@@ -35,42 +35,42 @@ pub struct Credential {
     pub id: CredentialId,
     pub user_id: UserId,
     pub kind: CredentialKind,
-    /// In its one canonical spelling.
+    /// The key in its canonical spelling.
     pub public_key: String,
     pub name: String,
     pub added_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
-    /// Of a passkey, and of nothing else.
+    /// The columns of a passkey; `None` for other kinds.
     pub passkey: Option<PasskeyColumns>,
 }
 
-/// What a passkey has beside its key.
+/// The additional columns of a passkey.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyColumns {
-    /// What its authenticator calls it.
+    /// The credential ID, which its authenticator chose.
     pub id: PasskeyId,
-    /// How often it signed, as it said last; many always say 0.
+    /// The last reported signature counter. Many authenticators always report 0.
     pub sign_count: u32,
 }
 
-/// What has the key.
+/// The kind of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialKind {
-    /// A wallet that speaks `svc:`.
+    /// A wallet for `svc:` codes.
     Wallet,
-    /// A Lightning wallet, whose key is of the login host.
+    /// A Lightning wallet, whose key is specific to the login host.
     Lightning,
     /// A passkey.
     Passkey,
 }
 
-/// A public key of any kind that logs somebody in.
+/// A public key of any kind of credential.
 #[derive(Clone, Debug)]
 pub enum CredentialKey {
-    /// A wallet's, of either kind.
+    /// The key of a wallet of either kind.
     Wallet(PublicKey),
-    /// A passkey's.
+    /// The key of a passkey.
     Passkey(PasskeyKey),
 }
 
@@ -80,12 +80,12 @@ pub enum CredentialKey {
 pub struct NewCredential {
     pub key: CredentialKey,
     pub kind: CredentialKind,
-    /// Of a passkey, and of nothing else.
+    /// The columns of a passkey; `None` for other kinds.
     pub passkey: Option<PasskeyColumns>,
 }
 
 impl CredentialKind {
-    /// The word in replies and in the database.
+    /// Returns the word in responses and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -95,15 +95,15 @@ impl CredentialKind {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Wallet, Self::Lightning, Self::Passkey].into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// What a credential is called until somebody names it.
+    /// Returns the name of a credential without another name.
     #[must_use]
-    pub fn usual_name(self) -> &'static str {
+    pub fn default_name(self) -> &'static str {
         match self {
             Self::Wallet => "Wallet",
             Self::Lightning => "Lightning wallet",
@@ -123,17 +123,18 @@ impl From<LoginMethod> for CredentialKind {
 }
 
 impl CredentialKey {
-    /// Reads a key in hex: secp256k1 as the specification spells it (33 or 65 bytes), else a `SubjectPublicKeyInfo`.
+    /// Parses a key in hex: a secp256k1 key of 33 or 65 bytes as in the specification, or a `SubjectPublicKeyInfo`.
     ///
     /// # Errors
-    /// What is wrong with it as a wallet's key, where it is neither.
+    /// The error of the wallet's key, if it is neither.
     pub fn parse(hex: &str) -> Result<Self, MalformedPublicKey> {
-        PublicKey::parse(hex)
-            .map(Self::Wallet)
-            .or_else(|malformed| PasskeyKey::parse_hex(hex).map(Self::Passkey).map_err(|_| malformed))
+        match PublicKey::parse(hex) {
+            Ok(key) => Ok(Self::Wallet(key)),
+            Err(malformed) => PasskeyKey::parse_hex(hex).map(Self::Passkey).map_err(|_| malformed),
+        }
     }
 
-    /// The one spelling in which the database has it, in lower-case hex.
+    /// Returns the canonical spelling, which the database stores, in lower-case hex.
     #[must_use]
     pub fn canonical(&self) -> String {
         match self {
@@ -150,7 +151,7 @@ impl From<PublicKey> for CredentialKey {
 }
 
 impl NewCredential {
-    /// The credential of a user.
+    /// Returns the credential of a user.
     #[must_use]
     pub fn into_credential(self, domain: &DomainId, user: &UserId, now: Timestamp, random: [u8; 16]) -> Credential {
         let Self { key, kind, passkey } = self;
@@ -160,7 +161,7 @@ impl NewCredential {
             user_id: user.clone(),
             kind,
             public_key: key.canonical(),
-            name: kind.usual_name().to_owned(),
+            name: kind.default_name().to_owned(),
             added_at: now,
             last_used_at: None,
             passkey,

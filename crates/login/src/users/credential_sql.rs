@@ -1,5 +1,4 @@
-//! Credentials in the database: passkeys by the names that authenticators gave them, and what a user or the operator
-//! changes.
+//! Credentials in the database: look-ups of passkeys by credential ID, and changes by the user or the operator.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -7,14 +6,12 @@ use serde_json::json;
 use signpost_auth::{DomainName, PasskeyHandle, PasskeyId};
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{Action, Actor};
-use signpost_store::{Parsed, Step, Store, Stored, Value, Values, WriteError, must, params, sql, step};
+use signpost_store::{Parsed, Step, Store, Stored, Values, WriteError, must, params, sql, step};
 
-use super::sql::{add_steps, find, read_credential, read_credential_columns};
+use super::sql::{add_steps, find, read_credential_columns};
 use super::{Credential, CredentialKey, CredentialName, CredentialRow};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
-
-const BY_PASSKEY: &str = sql!(CredentialRow::SELECT, " WHERE passkey_id = $1 AND domain_id = $2");
 
 const PASSKEY_ANYWHERE: &str = sql!(
     "SELECT ",
@@ -24,10 +21,7 @@ const PASSKEY_ANYWHERE: &str = sql!(
      FROM credentials WHERE passkey_id = $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = credentials.domain_id)"
 );
 
-const COUNT_PASSKEYS: &str =
-    "SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $2 AND passkey_id IS NOT NULL";
-
-/// Whether the user with a key has no passkey but room for one, and never said that none is wanted.
+/// Counts the user with a key who has no passkey, has room for one, and has not declined one.
 const WANTS_PASSKEY: &str = "
     SELECT COUNT(*) FROM credentials AS known
     JOIN users ON users.domain_id = known.domain_id AND users.id = known.user_id
@@ -63,19 +57,10 @@ pub enum AddCredentialError {
     Internal(#[from] anyhow::Error),
 }
 
-/// A domain's credential that is this passkey.
+/// Returns the credential with this passkey at any domain of this server, with the domain's name and environment.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn find_by_passkey(store: &Store, domain: &DomainId, id: &PasskeyId) -> Result<Option<Credential>> {
-    let Some(row) = store.read_by_index(BY_PASSKEY, params![id.to_string(), domain]).await? else { return Ok(None) };
-    read_credential(row).map(Some)
-}
-
-/// The credential that is this passkey, at whichever domain of this server.
-///
-/// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn find_passkey_anywhere(
     store: &Store,
     id: &PasskeyId,
@@ -87,31 +72,21 @@ pub async fn find_passkey_anywhere(
     Ok(Some((credential, domain, values.next_column()?)))
 }
 
-/// Whether the user with a key may be offered a passkey: has none but room for one, and never said that none is wanted.
+/// Returns whether a passkey may be offered to the user with a key: the user has none, has room for one, and has not
+/// declined one.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<bool> {
-    Ok(read_count(store, WANTS_PASSKEY, params![domain, key.canonical(), super::MAX_CREDENTIALS]).await? > 0)
+    let params = params![domain, key.canonical(), super::MAX_CREDENTIALS];
+    let Some(row) = store.read_by_index(WANTS_PASSKEY, params).await? else { return Ok(false) };
+    Ok(row.int(0)? > 0)
 }
 
-/// Whether a user has a passkey.
+/// Returns the user handle of a user, and stores this one if there is none yet. `None` if there is no such user.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn has_passkey(store: &Store, domain: &DomainId, user: &UserId) -> Result<bool> {
-    Ok(read_count(store, COUNT_PASSKEYS, params![domain, user]).await? > 0)
-}
-
-async fn read_count(store: &Store, sql: &'static str, params: Vec<Value>) -> Result<i64> {
-    let Some(row) = store.read_by_index(sql, params).await? else { return Ok(0) };
-    Values::new(CredentialRow::TABLE, row).next_column()
-}
-
-/// How authenticators know a user from now on: as before, else by this handle. `None` where there is no such user.
-///
-/// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub async fn ensure_passkey_handle(
     store: &Store,
     domain: &DomainId,
@@ -119,21 +94,12 @@ pub async fn ensure_passkey_handle(
     handle: PasskeyHandle,
 ) -> Result<Option<PasskeyHandle>> {
     store.write([step(SET_HANDLE, params![domain, user, handle.to_string()])]).await?;
-    let row = store.read_by_index(HANDLE, params![domain, user]).await?;
-    let handle =
-        row.map(|row| Values::new(CredentialRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()).transpose()?;
-    Ok(handle.map(|Parsed(handle)| handle))
+    let Some(row) = store.read_by_index(HANDLE, params![domain, user]).await? else { return Ok(None) };
+    let Parsed(handle) = Values::new(CredentialRow::TABLE, row).next_column::<Parsed<PasskeyHandle>>()?;
+    Ok(Some(handle))
 }
 
-/// Remembers that a user wants no passkey.
-///
-/// # Errors
-/// As [`Store::write`].
-pub async fn decline_passkey(store: &Store, domain: &DomainId, user: &UserId, now: Timestamp) -> Result<()> {
-    store.write([decline_step(domain, user, now)]).await?;
-    Ok(())
-}
-
+/// Returns the step that records that a user declined a passkey.
 pub(crate) fn decline_step(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
     step(DECLINE, params![domain, user, now])
 }
@@ -174,20 +140,17 @@ pub async fn add_credential(
     let steps = add_steps(credential.clone()).into_iter().chain([entry]).collect::<Vec<_>>();
     match store.commit(steps).await {
         Ok(()) => Ok(()),
-        Err(WriteError::Conflict) => Err(explain_not_added(store, &credential).await?),
+        Err(WriteError::Conflict) => match find(store, domain_id, user_id).await? {
+            Some((_, own)) => Err(not_added_reason(&own, &credential)),
+            None => Err(AddCredentialError::NoUser),
+        },
         Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// Returns why a credential was not added a moment ago.
-///
-/// # Errors
-/// The database is unavailable.
-pub(crate) async fn explain_not_added(store: &Store, credential: &Credential) -> Result<AddCredentialError> {
-    let Some((_, own)) = find(store, &credential.domain_id, &credential.user_id).await? else {
-        return Ok(AddCredentialError::NoUser);
-    };
+/// Returns the reason why a credential was not added to a user, who has these credentials.
+pub(crate) fn not_added_reason(own: &[Credential], credential: &Credential) -> AddCredentialError {
     let is_full = own.len() >= super::MAX_CREDENTIALS as usize;
     let is_own = own.iter().any(|own| own.public_key == credential.public_key);
-    Ok(if is_full && !is_own { AddCredentialError::TooMany } else { AddCredentialError::Exists })
+    if is_full && !is_own { AddCredentialError::TooMany } else { AddCredentialError::Exists }
 }

@@ -1,7 +1,7 @@
-//! Users of hosted domains: for a domain that wants it the service itself answers the wallets and keeps the users, so that
-//! its integrator writes no cryptography (docs/handlers.md, Hosted handlers).
+//! Users of hosted domains, for which the service itself answers the wallets and stores the users, so that the
+//! integrator writes no cryptography (docs/handlers.md, Hosted handlers).
 //!
-//! This file is the rules, and pure; [`sql`] remembers.
+//! This file has the rules, which are pure; [`sql`] stores the rows.
 
 mod credential;
 pub mod credential_sql;
@@ -21,7 +21,7 @@ pub use credential::{Credential, CredentialKey, CredentialKind, CredentialRow, N
 pub use naming::{CredentialName, UserGroups, UserName, UserPatch};
 pub use petname::Petname;
 
-/// How many credentials a user may have.
+/// Maximum credentials of a user.
 pub const MAX_CREDENTIALS: u32 = 10;
 
 rows! {
@@ -33,25 +33,25 @@ rows! {
         pub id: UserId,
         pub petname: Petname,
         pub created_at: Timestamp,
-        /// How authenticators know the user, from the first passkey on.
+        /// The user handle of the user's passkeys, from the first passkey on.
         pub passkey_handle: Option<PasskeyHandle> as Option<Parsed<PasskeyHandle>>,
-        /// When the user last wanted no passkey.
+        /// When the user last declined a passkey.
         pub passkey_declined_at: Option<Timestamp>,
     } later {
-        /// The latest login behind the one that registered, by whichever server's clock is ahead.
+        /// The latest login after the registration, by the clock that was ahead if the servers differ.
         pub last_login_at: Option<Timestamp>,
-        /// What operator or integrator call the user.
+        /// The name that the operator or the integrator set.
         pub name: Option<UserName>,
-        /// What operator or integrator count the user among.
+        /// The groups that the operator or the integrator set.
         pub groups: Option<UserGroups> as Option<Json<UserGroups>>,
-        /// When the user last signed out everywhere, and no earlier than any login until then: no sign-in of before counts any
-        /// more.
+        /// When the user last signed out everywhere, no earlier than any login before. All earlier sign-ins are
+        /// invalid.
         pub signed_out_at: Option<Timestamp>,
     }
 }
 
 rows! {
-    /// That a petname was given.
+    /// A petname that a domain has given to a user.
     #[derive(Clone, Debug)]
     pub struct GivenPetname in "petnames" by [domain_id, petname] {
         domain_id: DomainId,
@@ -59,7 +59,7 @@ rows! {
     }
 }
 
-/// A user who registers, with the key that does.
+/// A user who registers, with the first credential.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct NewUser {
@@ -67,16 +67,16 @@ pub struct NewUser {
     pub credential: Credential,
 }
 
-/// How authenticators know somebody for whom a passkey was made before they were a user.
+/// The user entity of a passkey that was created before the registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthenticatorUser {
     /// `user.id`.
     pub handle: PasskeyHandle,
-    /// The name that stands beside the passkey, which the user gets unless somebody has it.
+    /// The name that the authenticator shows, which becomes the petname unless another user has it.
     pub petname: Option<Petname>,
 }
 
-/// What a registration draws.
+/// The random bytes of a registration.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct UserEntropy {
@@ -85,26 +85,26 @@ pub struct UserEntropy {
     pub petname: [u8; 8],
 }
 
-/// Whom a key lets in.
+/// The user whom a key logs in.
 #[derive(Clone, Debug)]
 pub enum Entrant {
-    /// The user who has it.
+    /// The user who has the key.
     Known(Box<Credential>),
-    /// Somebody who becomes a user by it.
+    /// A user who registers with the key.
     New(Box<NewUser>),
-    /// The user who is there already, and has it from now on.
+    /// An existing user, to whom the key is added.
     Linked {
-        /// What is added.
+        /// The new credential.
         credential: Box<Credential>,
-        /// How authenticators know the user, where a passkey is.
+        /// The user handle of a new passkey.
         handle: Option<PasskeyHandle>,
-        /// The credential by which the link was opened. Without it the user gets no other by the link.
+        /// The credential that opened the link. Nothing is added if the user does not have it any more.
         opened_by: Option<CredentialId>,
     },
 }
 
 impl UserEntropy {
-    /// Drawn anew.
+    /// Draws random bytes.
     #[must_use]
     pub fn draw() -> Self {
         Self { user: random(), credential: random(), petname: random() }
@@ -112,8 +112,8 @@ impl UserEntropy {
 }
 
 impl NewUser {
-    /// Registers whoever has a key with a domain. `known_as` is how authenticators know them already, where the key is a
-    /// passkey or one was made beside it.
+    /// Creates the user of a domain who registers with a key. `known_as` is the user entity of a passkey, if the key is
+    /// one or one was created together with it.
     #[must_use]
     pub fn register(
         domain: &DomainId,
@@ -124,13 +124,16 @@ impl NewUser {
     ) -> Self {
         let id = UserId::new(now, random.user);
         let credential = key.into_credential(domain, &id, now, random.credential);
-        let (handle, petname) = known_as.map_or((None, None), |known| (Some(known.handle), known.petname));
+        let (passkey_handle, petname) = match known_as {
+            Some(AuthenticatorUser { handle, petname }) => (Some(handle), petname),
+            None => (None, None),
+        };
         let user = HostedUser {
             domain_id: domain.clone(),
             id,
             petname: petname.unwrap_or_else(|| Petname::draw(random.petname)),
             created_at: now,
-            passkey_handle: handle,
+            passkey_handle,
             passkey_declined_at: None,
             last_login_at: None,
             name: None,
@@ -142,7 +145,7 @@ impl NewUser {
 }
 
 impl Entrant {
-    /// Who that is from now on.
+    /// Returns the ID of the user.
     #[must_use]
     pub fn user_id(&self) -> &UserId {
         match self {

@@ -1,4 +1,4 @@
-//! What operator and integrator say of a user: a name, and groups.
+//! The name and the groups of a user, set by the operator or the integrator.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Most characters of a name, and of a group's.
+/// Maximum length in characters of the name of a user, a credential or a group.
 const MAX_NAME_LEN: usize = 60;
-/// Most groups of a user.
+/// Maximum groups of a user.
 const MAX_GROUPS: usize = 50;
 
-/// A user's name: one line without what cannot be seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// The name of a user: one line without invisible characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct UserName(String);
 
-/// A credential's name, under the same rules.
+/// The name of a credential: one line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct CredentialName(String);
 
-/// The groups of a user, none twice. A comma is in none of their names: where they are told in one line, it divides them.
+/// The groups of a user, without duplicates. Their names contain no commas, which separate them in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct UserGroups(Vec<String>);
 
-/// What a change of a user sets; what is `None` stays, and `Some(None)` takes away.
+/// A change of a user. `None` leaves a value, `Some(None)` removes it.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct UserPatch {
@@ -35,15 +35,15 @@ pub struct UserPatch {
 }
 
 impl UserName {
-    /// The name in a request, without what a reader cannot see.
+    /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
-    /// What it must be instead.
+    /// The rule, if the name is empty or too long.
     pub fn parse(text: &str) -> Result<Self, String> {
         clean(text).map(Self).ok_or_else(|| format!("must have 1 to {MAX_NAME_LEN} visible characters, or be null"))
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -56,15 +56,15 @@ impl UserName {
 }
 
 impl CredentialName {
-    /// The name in a request, without what a reader cannot see.
+    /// Parses the name in a request, and removes invisible characters.
     ///
     /// # Errors
-    /// What it must be instead.
+    /// The rule, if the name is empty or too long.
     pub fn parse(text: &str) -> Result<Self, String> {
         clean(text).map(Self).ok_or_else(|| format!("must have 1 to {MAX_NAME_LEN} visible characters"))
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -72,7 +72,7 @@ impl CredentialName {
 }
 
 impl UserGroups {
-    /// Their names.
+    /// Returns the names of the groups.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.0
@@ -85,16 +85,24 @@ impl fmt::Display for UserGroups {
     }
 }
 
+impl TryFrom<String> for UserName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text)
+    }
+}
+
 impl TryFrom<Vec<String>> for UserGroups {
     type Error = String;
 
-    /// The groups in a request, in its order.
+    /// Parses the groups in a request, and keeps their order.
     fn try_from(words: Vec<String>) -> Result<Self, String> {
         let mut groups = Vec::new();
         for word in words {
-            let group = clean(&word).filter(|group| !group.contains(','));
-            let group =
-                group.ok_or_else(|| format!("must hold names of 1 to {MAX_NAME_LEN} characters without commas"))?;
+            let Some(group) = clean(&word).filter(|group| !group.contains(',')) else {
+                return Err(format!("must hold names of 1 to {MAX_NAME_LEN} characters without commas"));
+            };
             if groups.contains(&group) {
                 return Err("must name each group once".to_owned());
             }
@@ -108,18 +116,21 @@ impl TryFrom<Vec<String>> for UserGroups {
 }
 
 impl UserPatch {
-    /// What was set, for the audit log, which keeps it longer than the user may be there: the groups, and that there was a
-    /// name.
+    /// Returns the details for the audit log, whose entries may outlive the user: the groups, and whether a name was
+    /// set.
     pub(super) fn to_details(&self) -> Map<String, Value> {
-        let set = [
-            ("name", self.name.as_ref().map(|name| json!(if name.is_some() { "set" } else { "removed" }))),
-            ("groups", self.groups.as_ref().map(|groups| json!(groups))),
-        ];
-        set.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))).collect()
+        let mut details = Map::new();
+        if let Some(name) = &self.name {
+            details.insert("name".to_owned(), json!(if name.is_some() { "set" } else { "removed" }));
+        }
+        if let Some(groups) = &self.groups {
+            details.insert("groups".to_owned(), json!(groups));
+        }
+        details
     }
 }
 
-/// A text of one line, where something of it is left to see and it is not too long.
+/// Returns the text as one line without invisible characters, unless it is empty or too long.
 fn clean(text: &str) -> Option<String> {
     let text = signpost_text::line(text).trim().to_owned();
     (1..=MAX_NAME_LEN).contains(&text.chars().count()).then_some(text)

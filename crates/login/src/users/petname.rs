@@ -1,17 +1,17 @@
-//! Petnames: what people and operators call a user whom they know by no other name, such as `amber-otter-4821`.
+//! Petnames: generated names for users without another name, such as `amber-otter-4821`.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::words::{ADJECTIVES, ANIMALS};
 
-/// A user's petname: an adjective, an animal and a number. One of a domain's is given once and never again.
+/// A user's petname: an adjective, an animal and a number. A domain never gives the same petname twice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Petname(String);
 
 impl Petname {
-    /// One of ninety million, from 64 random bits.
+    /// Creates one of ninety million petnames from 64 random bits.
     #[must_use]
     pub fn draw(random: [u8; 8]) -> Self {
         let drawn = u64::from_be_bytes(random);
@@ -20,19 +20,18 @@ impl Petname {
         Self(format!("{adjective}-{animal}-{}", 1000 + drawn % 9000))
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// One that was kept.
+    /// Parses a stored petname.
     pub(super) fn from_stored(text: &str) -> Result<Self> {
-        let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase());
-        let is_number = |part: &&str| part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
         let parts: Vec<_> = text.split('-').collect();
-        let is_petname = matches!(&*parts, [one, two, three] if is_word(one) && is_word(two) && is_number(three));
-        ensure!(is_petname, "is no petname");
+        let [adjective, animal, number] = &*parts else { bail!("is no petname") };
+        let is_number = number.len() >= 4 && number.bytes().all(|byte| byte.is_ascii_digit());
+        ensure!(is_word(adjective) && is_word(animal) && is_number, "is no petname");
         Ok(Self(text.to_owned()))
     }
 }
@@ -51,7 +50,11 @@ impl From<Petname> for String {
     }
 }
 
-/// What is left of a number, and the word that the rest of it names.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Returns the quotient of a number by the count of words, and the word at the remainder.
 fn take(number: u64, words: &[&'static str]) -> (u64, &'static str) {
     let count = words.len() as u64;
     let at = usize::try_from(number % count).unwrap_or_default();

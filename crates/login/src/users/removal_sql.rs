@@ -10,8 +10,8 @@ use super::{Credential, CredentialKey};
 use crate::domains::audit::insert_domain_entry;
 use crate::ids::{DomainId, UserId};
 
-/// Takes a user before a credential is removed: of two that are at once, the second counts what the first left.
-const TAKE_AS_IS: &str = "UPDATE users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
+/// Locks a user before a credential is removed: of two concurrent removals, the second counts the rest of the first.
+const LOCK_USER: &str = "UPDATE users SET last_login_at = last_login_at WHERE domain_id = $1 AND id = $2";
 
 const DELETE_CREDENTIAL: &str = "
     DELETE FROM credentials WHERE domain_id = $1 AND user_id = $2 AND id = $3
@@ -43,9 +43,9 @@ pub(crate) async fn delete_credential(
         "user_id": user_id, "credential_id": id, "kind": kind, "public_key": public_key,
     });
     let entry = insert_domain_entry(by, Action::CredentialDeleted, domain_id, &details, now);
-    let take = must(TAKE_AS_IS, params![domain_id, user_id]);
+    let lock = must(LOCK_USER, params![domain_id, user_id]);
     let delete = must(DELETE_CREDENTIAL, params![domain_id, user_id, id]);
-    store.commit([take, delete, with, entry]).await
+    store.commit([lock, delete, with, entry]).await
 }
 
 /// Deletes a user of a domain with all credentials, in one write with the step `with`. `key` is the key by which the
@@ -71,10 +71,10 @@ pub(crate) async fn delete(
     store.commit([delete, delete_credentials, with, entry]).await
 }
 
-/// Deletes all users of a domain, together with what ends with them.
+/// Deletes all users of a domain, in one write with the step `with`.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// If the database is unavailable.
 pub(crate) async fn delete_all(store: &Store, domain: &DomainId, with: Step, by: &Actor, now: Timestamp) -> Result<()> {
     let entry = insert_domain_entry(by, Action::UsersDeleted, domain, &json!({}), now);
     let [users, credentials] = delete_all_of(domain);
@@ -82,12 +82,12 @@ pub(crate) async fn delete_all(store: &Store, domain: &DomainId, with: Step, by:
     Ok(())
 }
 
-/// Deletes all users of a domain.
+/// Returns the steps that delete all users of a domain.
 pub(crate) fn delete_all_of(domain: &DomainId) -> [Step; 2] {
     [step(DELETE_ALL, params![domain]), step(DELETE_ALL_CREDENTIALS, params![domain])]
 }
 
-/// Forgets which petnames were given, of a domain that will never give another.
+/// Returns the step that deletes the given petnames of a domain that is deleted.
 pub(crate) fn forget_petnames_of(domain: &DomainId) -> Step {
     step(FORGET_PETNAMES, params![domain])
 }

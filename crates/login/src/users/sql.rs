@@ -1,7 +1,7 @@
-//! Users of hosted domains and their credentials in the database. A write that changes both takes the user first, so
-//! that no two of them wait for each other.
+//! Users of hosted domains and their credentials in the database. A write that changes both locks the user first, so
+//! that two such writes cannot deadlock.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
 use signpost_auth::PasskeyHandle;
@@ -16,7 +16,7 @@ use crate::ids::{DomainId, UserId};
 
 const BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
-/// Those of the users on one page.
+/// The credentials of the users on one page.
 const CREDENTIALS: &str = sql!(
     CredentialRow::SELECT,
     " WHERE domain_id = $1 AND user_id >= $2 AND user_id <= $3 ORDER BY user_id, created_at, public_key"
@@ -24,14 +24,14 @@ const CREDENTIALS: &str = sql!(
 
 const LIST: &str = sql!(HostedUser::SELECT, " WHERE domain_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
-/// `$1` is the domain and `$5` the user: the first and the fifth column of a key's row. Whichever constraint is in the
-/// way, the key's or the passkey's, nothing is added.
+/// `$1` is the domain and `$5` the user, the first and the fifth column of a row. Nothing is added if the key or the
+/// passkey exists.
 const INSERT_CREDENTIAL: &str = sql!(
     CredentialRow::INSERT_IF,
     " WHERE (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $5) < $10 ON CONFLICT DO NOTHING"
 );
 
-/// Adds a key to an account by a link, only as long as the user has the credential by which the link was opened.
+/// Adds a key by a link if the user still has the credential that opened the link.
 const INSERT_LINKED: &str = sql!(
     CredentialRow::INSERT_IF,
     " WHERE (SELECT COUNT(*) FROM credentials WHERE domain_id = $1 AND user_id = $5) < $10
@@ -46,15 +46,16 @@ const INSERT_OFFERED: &str = sql!(
      ON CONFLICT DO NOTHING"
 );
 
-/// Takes a user before a credential is added: of two that are, the second counts the first. A passkey was made for a user
-/// whom authenticators know by that handle.
-const TAKE: &str = "
+/// Locks a user before a credential is added: of two concurrent additions, the second counts the first. The user handle
+/// of a passkey must be that of the user.
+const LOCK_USER_WITH_HANDLE: &str = "
     UPDATE users SET passkey_handle = COALESCE(passkey_handle, $3)
     WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '')";
 
 const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
-/// Never back, where a server is behind the one of the login before; nor to before a sign-out, which a login is always behind.
+/// Never sets an earlier time than the last login, whose server's clock may have been ahead. A login is always later
+/// than the sign-out before it.
 const SET_LAST_LOGIN: &str = "
     UPDATE users SET last_login_at = CASE
         WHEN last_login_at > $3 AND (signed_out_at IS NULL OR last_login_at > signed_out_at) THEN last_login_at
@@ -77,14 +78,15 @@ const PATCH: &str = "
     UPDATE users SET name = CASE WHEN $3 = 1 THEN $4 ELSE name END, groups = CASE WHEN $5 = 1 THEN $6 ELSE groups END
     WHERE domain_id = $1 AND id = $2";
 
-/// Changes nothing, but is refused if the user's last login was before their last sign-out in all browsers.
+/// Changes nothing. Refused if the user's last login was before their last sign-out in all browsers.
 const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
     UPDATE users SET last_login_at = last_login_at
     WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
 
 impl Entrant {
-    /// What changes among the users when this one logs in. Refused where a user has the key meanwhile, or has it no more,
-    /// where the petname was given before, or the user is gone or has as many credentials as there may be.
+    /// Returns the steps of the login in the tables of users. Refused if the key was added to a user or removed
+    /// meanwhile, if the petname was given before, if the user was deleted, or if the user has the maximum number of
+    /// credentials.
     pub(crate) fn steps(self, now: Timestamp) -> Vec<Step> {
         match self {
             Self::Known(credential) => {
@@ -101,23 +103,26 @@ impl Entrant {
                 vec![insert_credential(credential), petname, user]
             }
             Self::Linked { credential, handle, opened_by } => {
-                let take = take_user(&credential, handle);
-                let Some(opener) = opened_by else { return vec![take, insert_credential(*credential)] };
+                let lock = lock_user(&credential, handle);
+                let Some(opener) = opened_by else { return vec![lock, insert_credential(*credential)] };
                 let params = insert_params(*credential).into_iter().chain(params![opener]).collect();
-                vec![take, must(INSERT_LINKED, params)]
+                vec![lock, must(INSERT_LINKED, params)]
             }
         }
     }
 }
 
-/// Adds a credential to a user who is there: refused at 0 where there is no such user, at 1 where somebody has the key or
-/// the user has as many as there may be.
+/// Returns the steps that add a credential to a user. Refused if there is no such user, if the key exists, or if the
+/// user has the maximum number of credentials.
 pub(super) fn add_steps(credential: Credential) -> [Step; 2] {
-    [take_user(&credential, None), insert_credential(credential)]
+    [lock_user(&credential, None), insert_credential(credential)]
 }
 
-fn take_user(credential: &Credential, handle: Option<PasskeyHandle>) -> Step {
-    must(TAKE, params![&credential.domain_id, &credential.user_id, handle.map(|handle| handle.to_string())])
+fn lock_user(credential: &Credential, handle: Option<PasskeyHandle>) -> Step {
+    must(
+        LOCK_USER_WITH_HANDLE,
+        params![&credential.domain_id, &credential.user_id, handle.map(|handle| handle.to_string())],
+    )
 }
 
 fn insert_credential(credential: Credential) -> Step {
@@ -130,8 +135,8 @@ pub(crate) fn require_login_after_sign_out(domain: &DomainId, user: &UserId) -> 
     must(REQUIRE_LOGIN_AFTER_SIGN_OUT, params![domain, user])
 }
 
-/// Adds the passkey that was made beside the credential which logs in, for a user whom its authenticator knows by this
-/// handle; behind the steps of the login. Where it cannot be added, the login stands without it.
+/// Returns the step that adds the passkey that was created together with the credential of a login, for the user with
+/// this user handle. It follows the steps of the login, which succeeds even if the passkey cannot be added.
 pub(crate) fn add_offered_step(credential: Credential, handle: PasskeyHandle) -> Step {
     let params = insert_params(credential).into_iter().chain([handle.to_string().into()]).collect();
     step(INSERT_OFFERED, params)
@@ -141,72 +146,70 @@ fn insert_params(credential: Credential) -> Vec<Value> {
     CredentialRow::from(credential).params().into_iter().chain(params![MAX_CREDENTIALS]).collect()
 }
 
-/// Refused at 0 where the petname was given before.
+/// Returns the steps that insert a user. Refused if the petname was given before.
 fn insert_user(user: HostedUser) -> [Step; 2] {
     let given = GivenPetname { domain_id: user.domain_id.clone(), petname: user.petname.clone() };
     [must(INSERT_PETNAME, given.params()), must(HostedUser::INSERT, user.params())]
 }
 
-/// A domain's credential with this key, in whichever spelling.
+/// Returns a domain's credential with this key.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn find_by_key(store: &Store, domain: &DomainId, key: &CredentialKey) -> Result<Option<Credential>> {
-    let row = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await?;
-    row.map(read_credential).transpose()
+    let Some(row) = store.read_by_index(BY_KEY, params![domain, key.canonical()]).await? else { return Ok(None) };
+    read_credential(row).map(Some)
 }
 
-/// A domain's users by their ids, those behind `after`, each with all of its credentials.
+/// Returns at most `max` users of a domain in the order of their IDs, from the first after `after`, each with all
+/// credentials.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn list(
     store: &Store,
     domain: &DomainId,
     after: Option<&UserId>,
-    most: u32,
+    max: u32,
 ) -> Result<Vec<(HostedUser, Vec<Credential>)>> {
     let after = after.map_or("", UserId::as_str);
-    let rows = store.read(LIST, params![domain, after, i64::from(most)]).await?;
+    let rows = store.read(LIST, params![domain, after, i64::from(max)]).await?;
     let users = rows.into_iter().map(HostedUser::from_row).collect::<Result<Vec<_>>>()?;
     let (Some(first), Some(last)) = (users.first(), users.last()) else { return Ok(Vec::new()) };
-    let credentials = list_credentials(store, domain, &first.id, &last.id).await?;
-    let mut credentials = credentials.into_iter().peekable();
-    let mut of = |user: &HostedUser| {
-        // A user may have come or gone between the two reads.
+    let mut credentials = list_credentials(store, domain, &first.id, &last.id).await?.into_iter().peekable();
+    let mut listed = Vec::with_capacity(users.len());
+    for user in users {
+        // A user may have been created or deleted between the two reads.
         while credentials.next_if(|credential| credential.user_id < user.id).is_some() {}
-        std::iter::from_fn(|| credentials.next_if(|credential| credential.user_id == user.id)).collect()
-    };
-    Ok(users
-        .into_iter()
-        .map(|user| {
-            let own = of(&user);
-            (user, own)
-        })
-        .collect())
+        let mut own = Vec::new();
+        while let Some(credential) = credentials.next_if(|credential| credential.user_id == user.id) {
+            own.push(credential);
+        }
+        listed.push((user, own));
+    }
+    Ok(listed)
 }
 
-/// How many users a domain has.
+/// Returns the number of users of a domain.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn count(store: &Store, domain: &DomainId) -> Result<i64> {
-    let row = store.read_one(COUNT, params![domain]).await?;
-    row.context("COUNT is one row")?.int(0)
+    store.count(COUNT, params![domain]).await
 }
 
-/// How many users all domains have together, counted no further than `most`.
+/// Returns the number of users of all domains, or `max` if there are more.
 ///
 /// # Errors
-/// As [`Store::read`].
-pub async fn count_up_to(store: &Store, most: u32) -> Result<i64> {
-    store.read_one(COUNT_UP_TO, params![most]).await?.context("COUNT is one row")?.int(0)
+/// If the database is unavailable.
+pub async fn count_up_to(store: &Store, max: u32) -> Result<i64> {
+    store.count(COUNT_UP_TO, params![max]).await
 }
 
-/// A domain's user, with all credentials.
+/// Returns a domain's user, with all credentials.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Option<(HostedUser, Vec<Credential>)>> {
     let Some(row) = store.read_by_index(FIND, params![domain, user]).await? else { return Ok(None) };
     let user = HostedUser::from_row(row)?;
@@ -214,11 +217,11 @@ pub async fn find(store: &Store, domain: &DomainId, user: &UserId) -> Result<Opt
     Ok(Some((user, credentials)))
 }
 
-/// A domain's user who has this key, in its canonical spelling, with it. Two rows by their index: for those who ask at each
-/// request.
+/// Returns a domain's user, with the credential of this key in its canonical spelling, if the user has it. Reads two
+/// rows by index, so that callers can use it in every request.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// If the database is unavailable.
 pub async fn find_having(
     store: &Store,
     domain: &DomainId,
@@ -234,7 +237,8 @@ pub async fn find_having(
     Ok(Some((HostedUser::from_row(row)?, credential)))
 }
 
-/// The credentials of users from the first id to the last, in the order of the ids, those of one user oldest first.
+/// Returns the credentials of the users from the first ID to the last, in the order of the IDs, and those of a user
+/// oldest first.
 async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last: &UserId) -> Result<Vec<Credential>> {
     store.read(CREDENTIALS, params![domain, first, last]).await?.into_iter().map(read_credential).collect()
 }
@@ -255,20 +259,20 @@ pub async fn patch(
     details.insert("user_id".to_owned(), json!(user));
     let entry = insert_domain_entry(by, Action::UserChanged, domain, &details.into(), now);
     let UserPatch { name, groups } = change;
-    let (sets_name, sets_groups) = (i64::from(name.is_some()), i64::from(groups.is_some()));
-    let (name, groups) = (name.flatten(), groups.flatten().map(Json));
-    let params = params![domain, user, sets_name, name, sets_groups, groups];
+    let sets_name = i64::from(name.is_some());
+    let sets_groups = i64::from(groups.is_some());
+    let params = params![domain, user, sets_name, name.flatten(), sets_groups, groups.flatten().map(Json)];
     store.commit([must(PATCH, params), entry]).await
 }
 
-/// Reads the columns of a credential among others.
+/// Reads a credential from the next columns of a row.
 ///
 /// # Errors
-/// Names the column that cannot be read.
+/// If a column cannot be read; the error names it.
 pub fn read_credential_columns(values: &mut Values) -> Result<Credential> {
     Credential::from_stored(CredentialRow::from_values(values)?)
 }
 
-pub(super) fn read_credential(row: Row) -> Result<Credential> {
+fn read_credential(row: Row) -> Result<Credential> {
     Credential::from_stored(CredentialRow::from_row(row)?)
 }

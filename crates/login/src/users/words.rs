@@ -1,6 +1,6 @@
-//! The words of petnames: friendly ones that everybody can type, and no two of which make an insult.
+//! The words of petnames: friendly and easy to type; no two of them form an insult.
 
-/// What a user is like.
+/// The adjectives.
 pub(super) const ADJECTIVES: &[&str] = &[
     "able", "airy", "amber", "azure", "bold", "brave", "breezy", "bright", "brisk", "calm", "candid", "caring",
     "cheery", "clever", "copper", "coral", "cosmic", "crisp", "curious", "dapper", "daring", "deft", "dreamy", "eager",
@@ -13,7 +13,7 @@ pub(super) const ADJECTIVES: &[&str] = &[
     "valiant", "velvet", "vivid", "warm", "wise", "witty", "zesty",
 ];
 
-/// What a user is called.
+/// The animals.
 pub(super) const ANIMALS: &[&str] = &[
     "alpaca", "antelope", "avocet", "badger", "bison", "bobcat", "caracal", "caribou", "cheetah", "chipmunk", "condor",
     "crane", "curlew", "dolphin", "dormouse", "eagle", "egret", "eland", "ermine", "falcon", "fennec", "finch",

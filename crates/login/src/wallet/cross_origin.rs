@@ -1,4 +1,4 @@
-//! The browser wallet at a host of its own asks from there: that one origin may, without cookies (Fetch standard, CORS).
+//! CORS for the browser wallet at a host of its own: only its origin is allowed, without cookies (Fetch standard).
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -8,15 +8,17 @@ use axum::http::header::{
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use signpost_platform::web::single_header;
 
 use crate::service::LoginService;
 
-/// Lets the wallet's own origin read what is answered here, and nobody else.
-pub(crate) async fn let_wallet_ask(State(service): State<LoginService>, request: Request, next: Next) -> Response {
+/// Allows the wallet's own origin to read the responses.
+pub(crate) async fn allow_wallet_origin(State(service): State<LoginService>, request: Request, next: Next) -> Response {
     let Some(wallet) = service.settings.wallet.own_origin() else { return next.run(request).await };
-    let mut sent = request.headers().get_all(ORIGIN).iter();
-    let named = (sent.next(), sent.next());
-    let allowed = named.0.filter(|origin| named.1.is_none() && *origin == wallet.as_str()).cloned();
+    let allowed = match single_header(request.headers(), &ORIGIN) {
+        Ok(Some(origin)) if origin == wallet.as_str() => Some(origin.clone()),
+        _ => None,
+    };
     let is_preflight = request.method() == Method::OPTIONS && allowed.is_some();
     let mut response = if is_preflight { answer_preflight() } else { next.run(request).await };
     let headers = response.headers_mut();

@@ -1,5 +1,5 @@
-//! Where Lightning wallets answer (LUD-04). They read no body beside another status than 200, so every answer has that one;
-//! and any of them may be a page.
+//! The callback of Lightning wallets (LUD-04). They ignore the body of any status but 200, so every response has that
+//! status. Some wallets are web pages, so every origin may read the responses.
 
 use axum::Router;
 use axum::extract::{RawQuery, Request, State};
@@ -18,10 +18,10 @@ use super::count_request;
 use crate::flows::lnurl::accept_lightning;
 use crate::service::LoginService;
 
-/// The address of both environments: the path names a session of either. Wallets that append a slash or post get the reason in
-/// the form that they read, and no page.
+/// Returns the routes of both environments: the path contains a session of either. Wallets that append a slash or use
+/// POST get an error in the form that they read.
 pub fn router() -> Router<LoginService> {
-    // Whoever asks for the head alone looks where a link leads, and answers nothing.
+    // HEAD requests preview a link and are no answer.
     let routes = get(handle_callback)
         .head(async || method_not_allowed("GET, OPTIONS"))
         .options(preflight)
@@ -48,7 +48,7 @@ async fn handle_callback(State(service): State<LoginService>, RawQuery(query): R
     })
 }
 
-/// Refuses a request that answers no login, for this reason.
+/// Refuses a request that is no answer, with this reason.
 async fn refuse_request(State(service): State<LoginService>, request: Request, reason: &'static str) -> Response {
     respond(&match count_request(&service, client_address(&service, &request)).await {
         Ok(()) => LnurlReply::error(reason),
@@ -63,7 +63,7 @@ fn respond(reply: &LnurlReply) -> Response {
 async fn reply_to(service: &LoginService, suffix: &str, query: &str) -> LnurlReply {
     let callback = match AuthCallback::parse(query) {
         Ok(callback) => callback,
-        Err(wrong) => return LnurlReply::error(&wrong.to_string()),
+        Err(error) => return LnurlReply::error(&error.to_string()),
     };
     match accept_lightning(service, suffix, &callback).await {
         Ok(()) => LnurlReply::Ok,
@@ -73,7 +73,7 @@ async fn reply_to(service: &LoginService, suffix: &str, query: &str) -> LnurlRep
 
 const OPEN: (HeaderName, &str) = (ACCESS_CONTROL_ALLOW_ORIGIN, "*");
 
-/// What a wallet that is a page asks where it sends headers of its own.
+/// Answers the CORS preflight of a wallet in a browser.
 async fn preflight() -> impl IntoResponse {
     let headers = [OPEN, (ACCESS_CONTROL_ALLOW_METHODS, "GET"), (ACCESS_CONTROL_ALLOW_HEADERS, "*")];
     (StatusCode::NO_CONTENT, headers)

@@ -11,8 +11,8 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use crate::fault::{RpcFault, quoted};
 use crate::message::MAX_MESSAGE_BYTES;
 
-/// How much of a body that is too large is still read, in bytes: a client that is busy writing would otherwise find its
-/// connection reset instead of the answer.
+/// Number of bytes of a too large body that are still read: otherwise a client that is still writing gets a connection
+/// reset instead of the response.
 const DISCARDED_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
 
 /// Maximum size, in bytes, of the body of a refused request that is read for its ID.
@@ -20,8 +20,8 @@ const MAX_REFUSED_BYTES: usize = 64 * 1024;
 /// Timeout of reading it.
 const REFUSED_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads the body of a refused request, so that the refusal carries its ID. Returns `None` if it is larger than 64 KiB or
-/// not there within a second.
+/// Reads the body of a refused request, so that the refusal carries its ID. Returns `None` if it is larger than 64 KiB
+/// or not there within a second.
 pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
     let reading = Limited::new(body, MAX_REFUSED_BYTES).collect();
     let mut reading = pin!(reading);
@@ -34,7 +34,7 @@ pub(super) async fn read_refused(body: Body) -> Option<Bytes> {
 
 /// Reads a whole body of at most [`MAX_MESSAGE_BYTES`], in at most `within`.
 pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, within: Duration) -> Result<Bytes, RpcFault> {
-    // Such a client waits to be asked for the body, and is not.
+    // Such a client waits for 100 Continue before it sends the body.
     if headers.contains_key(EXPECT) && body.size_hint().lower() > MAX_MESSAGE_BYTES as u64 {
         return Err(too_large());
     }
@@ -49,7 +49,7 @@ pub(super) async fn read_body(headers: &HeaderMap, mut body: Body, within: Durat
         }
     };
     let mut reading = pin!(reading);
-    // Most bodies are there already: no clock has to be set for them.
+    // Most bodies have already arrived and need no timer.
     if let Some(read) = poll_immediate(reading.as_mut()).await {
         return read;
     }
@@ -69,7 +69,7 @@ fn too_large() -> RpcFault {
     RpcFault::http(StatusCode::PAYLOAD_TOO_LARGE, detail)
 }
 
-/// Refuses what does not call itself JSON; browsers send everything else across origins without asking first.
+/// Rejects other types than JSON, because browsers send them to other origins without a preflight.
 pub(super) fn check_type(headers: &HeaderMap) -> Result<(), RpcFault> {
     let sent = headers.get(CONTENT_TYPE).map(|sent| String::from_utf8_lossy(sent.as_bytes()));
     let essence = sent.as_deref().and_then(|sent| sent.split(';').next()).map(str::trim);

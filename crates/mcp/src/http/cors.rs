@@ -1,4 +1,4 @@
-//! What a browser is told (Fetch, section 3.2).
+//! Headers for browsers (CORS: Fetch, section 3.2).
 
 use axum::response::Response;
 use http::header::{
@@ -15,7 +15,7 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
 );
 const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
 
-/// The answer to a preflight. A refused origin is refused by what is missing from it.
+/// Returns the response to a preflight. For a rejected origin it lacks the CORS headers.
 pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -26,7 +26,7 @@ pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
     response
 }
 
-/// Lets an allowed origin's script read `response`.
+/// Adds the headers with which scripts of an allowed origin can read `response`.
 pub(super) fn share(response: &mut Response, origin: OriginVerdict<'_>) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("Origin"));

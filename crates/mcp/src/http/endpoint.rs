@@ -1,4 +1,4 @@
-//! What every request goes through: hosts, origins, the gate, the body's bounds, and how refusals look.
+//! The checks of every request: host, origin, rate limit, limits of the body; and the responses of rejected requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,30 +25,30 @@ use crate::server::Server;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What a person gets who opens the endpoint in a browser. It is asked about every `GET` and `HEAD` of `/mcp`, and answers
-/// nothing where a program sent it.
+/// Returns the page for a browser that opens the endpoint, or `None` for a program. It is called for every `GET` and
+/// `HEAD` of `/mcp`.
 pub type OpenPage = Arc<dyn Fn(&Parts) -> Option<Response> + Send + Sync>;
 
-/// How the server meets the network.
+/// The HTTP settings of the server.
 pub struct Http {
-    /// The web origins let in. The server's own are the caller's to add.
+    /// The allowed web origins. The server's own origin must be added by the caller.
     pub origins: Origins,
-    /// The `Host` names answered to.
+    /// The accepted `Host` names.
     pub hosts: Hosts,
     /// The rate limit, if there is one.
     pub gate: Option<Arc<dyn Gate>>,
-    /// The sessions over SSE; keep a clone to count them and to end them.
+    /// The sessions over SSE; keep a clone to count and to end them.
     pub sessions: Sessions,
-    /// The way to sessions of other servers, if there are any.
+    /// The relay to sessions of other servers, if there are any.
     pub relay: Option<Arc<dyn Relay>>,
     /// The page for people, if there is one; programs get 405 there.
     pub page: Option<OpenPage>,
-    /// How long a request's body may take to arrive.
+    /// Timeout of reading the body of a request.
     pub body_timeout: Duration,
 }
 
 impl Http {
-    /// No origins, any host, no limit on requests, no other servers, no page, 10 s for a body.
+    /// Creates settings without origins, rate limit, relay and page, for any host, with a body timeout of 10 s.
     #[must_use]
     pub fn new(sessions: Sessions) -> Self {
         Self {
@@ -84,7 +84,7 @@ pub(super) struct Endpoint<S> {
     pub(super) http: Http,
 }
 
-/// What comes before and after every response: who may ask at all, and what a browser gets to know.
+/// Checks host and origin, and adds the CORS headers to the response.
 pub(super) async fn guarded(http: &Http, parts: &Parts, respond: impl AsyncFnOnce() -> Response) -> Response {
     let origin = http.origins.judge(&parts.headers);
     let mut response = match (http.hosts.judge(parts), origin) {
@@ -106,10 +106,10 @@ pub(super) async fn guarded(http: &Http, parts: &Parts, respond: impl AsyncFnOnc
 }
 
 impl<S> Endpoint<S> {
-    /// Counts a message and reads it.
+    /// Applies the rate limit and reads a message.
     ///
     /// # Errors
-    /// The reply to a message that is refused: too many requests, a body that is too large or too slow, another type than
+    /// The reply to a rejected message: too many requests, a body that is too large or too slow, another type than
     /// JSON. It carries the ID of the message if that could be read.
     pub(super) async fn message(&self, parts: &Parts, body: Body) -> Result<Bytes, Response> {
         if let Err(fault) = self.admit(Bucket::Message, parts).await {

@@ -1,4 +1,4 @@
-//! Messages as the events of a stream.
+//! Messages as events of a stream.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use http::{HeaderName, HeaderValue};
 
 use crate::pending::{PendingResponse, ResponseStep};
 
-/// Half of what clients may expect, so that one late comment does no harm.
+/// Half of the interval expected by clients, so that one late comment is tolerated.
 pub(super) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(7);
 
-/// Asks nginx and its kin to pass every event on at once.
+/// Disables the buffering of events in nginx and similar proxies.
 pub(super) const UNBUFFERED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
-/// Notifications and the response to one message, as events.
+/// Returns notifications and the response to a message as events.
 pub(super) fn event_stream(first: Vec<u8>, pending: PendingResponse<'static>) -> Response {
     let rest = stream::unfold(pending, async |mut pending| {
         let message = match pending.next().await? {

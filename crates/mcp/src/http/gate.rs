@@ -5,22 +5,21 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 
-/// Who decides whether a request may pass: the place for a rate limit.
+/// A rate limit.
 ///
-/// It is asked once for every `POST` and every stream, after Origin and Host were found in order; never for preflights
-/// and 405 answers.
+/// It is called once for every `POST` and every stream, after the checks of Origin and Host, but not for preflights and
+/// 405 responses.
 pub trait Gate: Send + Sync + 'static {
-    /// Lets the request pass, or says when to come again.
+    /// Admits the request, or returns the time until the next attempt.
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>>;
 }
 
-/// Leave to pass. A stream keeps it for as long as it is open: whoever counts open streams puts what ends the count into
-/// it.
+/// An admitted request. A stream keeps it until it is closed, so it can contain a guard that counts open streams.
 #[derive(Default)]
 pub struct Permit(Option<Box<dyn Any + Send + Sync>>);
 
 impl Permit {
-    /// Leave to pass, with something that is dropped when what passed has ended.
+    /// Creates a permit with a value that is dropped at the end of the request or stream.
     pub fn holding(held: impl Any + Send + Sync) -> Self {
         Self(Some(Box::new(held)))
     }
@@ -32,7 +31,7 @@ impl fmt::Debug for Permit {
     }
 }
 
-/// What is counted.
+/// The kind of an admitted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bucket {
     /// A message: any `POST`.
@@ -41,6 +40,6 @@ pub enum Bucket {
     Stream,
 }
 
-/// For how long not to try again; told in whole seconds (`Retry-After`) and in milliseconds (`data.retryAfterMs`).
+/// The time until the next attempt; sent in whole seconds (`Retry-After`) and in milliseconds (`data.retryAfterMs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryAfter(pub Duration);

@@ -5,10 +5,12 @@ use http::header::HOST;
 use http::request::Parts;
 use http::uri::Authority;
 
-/// The `Host` names a server answers to.
+use crate::context::{DuplicateHeader, single_header};
+
+/// The accepted values of the `Host` header.
 ///
-/// A server on loopback must ask: a web page can have its own name resolve to 127.0.0.1 (DNS rebinding), and only the
-/// `Host` header then tells its requests from those of programs on this machine.
+/// A server on loopback must check it: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding), and only
+/// the `Host` header distinguishes its requests from those of local programs.
 #[derive(Clone, Debug, Default)]
 pub enum Hosts {
     /// Any name.
@@ -16,34 +18,33 @@ pub enum Hosts {
     Any,
     /// `localhost` and loopback addresses with any port, and the names listed (without port, lower case).
     Loopback {
-        /// Names under which a proxy on this machine passes requests on.
+        /// Names used by a proxy on this machine.
         also: Vec<String>,
     },
 }
 
-/// What the `Host` of a request is to a server.
+/// The result of checking the `Host` header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostVerdict {
-    /// One that it answers to.
+    /// Accepted.
     Served,
-    /// Another one.
+    /// Another host.
     Foreign,
-    /// None, several, or no host (RFC 9112, section 3.2).
+    /// No header, several headers, or no valid host (RFC 9112, section 3.2).
     NotOne,
 }
 
 impl Hosts {
     pub(super) fn judge(&self, parts: &Parts) -> HostVerdict {
-        let mut sent = parts.headers.get_all(HOST).iter();
-        let named = match (sent.next(), sent.next()) {
-            (Some(host), None) => Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@')),
-            // HTTP/2 names it in the target instead.
-            (None, _) if parts.version > Version::HTTP_11 => parts.uri.authority().cloned(),
-            _ => None,
+        let authority = match single_header(&parts.headers, &HOST) {
+            Ok(Some(host)) => Authority::try_from(host.as_bytes()).ok().filter(|host| !host.as_str().contains('@')),
+            // HTTP/2 has the host in the request target instead.
+            Ok(None) if parts.version > Version::HTTP_11 => parts.uri.authority().cloned(),
+            Ok(None) | Err(DuplicateHeader) => None,
         };
-        let Some(named) = named else { return HostVerdict::NotOne };
-        // A target that names a host itself is what counts.
-        let host = parts.uri.host().unwrap_or(named.host());
+        let Some(authority) = authority else { return HostVerdict::NotOne };
+        // The host in the request target takes precedence.
+        let host = parts.uri.host().unwrap_or(authority.host());
         match self {
             Self::Loopback { also } if !is_local(host, also) => HostVerdict::Foreign,
             Self::Any | Self::Loopback { .. } => HostVerdict::Served,
@@ -52,7 +53,9 @@ impl Hosts {
 }
 
 fn is_local(host: &str, also: &[String]) -> bool {
-    let address = || host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    let is_one_of = |names: &[String]| names.iter().any(|name| name.eq_ignore_ascii_case(host));
-    host.eq_ignore_ascii_case("localhost") || is_one_of(also) || address().is_ok_and(|address| address.is_loopback())
+    if host.eq_ignore_ascii_case("localhost") || also.iter().any(|name| name.eq_ignore_ascii_case(host)) {
+        return true;
+    }
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -27,11 +27,11 @@ pub use sessions::{SessionLimits, Sessions};
 use crate::server::Server;
 use endpoint::Endpoint;
 
-/// `/mcp` (Streamable HTTP, all revisions, no sessions) and `/sse` (the 2024-11-05 transport).
+/// Returns the routes `/mcp` (Streamable HTTP, all revisions, no sessions) and `/sse` (the 2024-11-05 transport).
 ///
 /// Set `TCP_NODELAY` on the listener (`axum::serve::ListenerExt::tap_io`): without it Nagle's algorithm and delayed
-/// acknowledgements hold every event on a stream back for about 40 ms. An `x-request-id` header set by an outer layer
-/// is what failures are logged and reported under.
+/// acknowledgements delay every event on a stream by about 40 ms. Failures are logged and reported with the
+/// `x-request-id` header set by an outer layer.
 pub fn router<S: Send + Sync + 'static>(server: Server<S>, state: S, http: Http) -> Router {
     let endpoint = Arc::new(Endpoint { server, state, http });
     if let Some(relay) = &endpoint.http.relay {

@@ -1,7 +1,9 @@
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderValue};
 
-/// The web origins whose scripts may call the server (RFC 6454), besides callers that send no `Origin` at all.
+use crate::context::{DuplicateHeader, single_header};
+
+/// The web origins whose scripts may call the server (RFC 6454). Requests without `Origin` are always allowed.
 ///
 /// ```
 /// # use signpost_mcp::Origins;
@@ -16,11 +18,11 @@ pub struct Origins(Vec<Rule>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rule {
     Exactly(String),
-    /// Any host of one or more labels before this text, which begins with a dot.
+    /// All subdomains; the text starts with a dot.
     Below(String),
 }
 
-/// A text that is neither an origin nor a pattern of origins.
+/// Error of parsing an origin or a pattern of origins.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{given}' is not an allowed origin: {reason}; write a whole origin such as http://localhost:3000, or \
@@ -31,7 +33,7 @@ pub struct BadOrigin {
     reason: &'static str,
 }
 
-/// What the `Origin` header of a request amounts to.
+/// The result of checking the `Origin` header.
 #[derive(Clone, Copy)]
 pub(crate) enum OriginVerdict<'a> {
     Absent,
@@ -40,11 +42,11 @@ pub(crate) enum OriginVerdict<'a> {
 }
 
 impl Origins {
-    /// Reads a list of origins (`scheme://host[:port]`) and patterns (`https://*.example.com`: one or more labels below
-    /// example.com, https only, never example.com itself).
+    /// Parses a list of origins (`scheme://host[:port]`) and patterns (`https://*.example.com`: one or more labels
+    /// below example.com, https only, never example.com itself).
     ///
     /// # Errors
-    /// [`BadOrigin`] names the first entry that is neither, and why.
+    /// [`BadOrigin`] with the first invalid entry and the reason.
     pub fn parse<'a>(list: impl IntoIterator<Item = &'a str>) -> Result<Self, BadOrigin> {
         list.into_iter()
             .map(|text| Rule::parse(text).map_err(|reason| BadOrigin { given: text.to_owned(), reason }))
@@ -52,27 +54,26 @@ impl Origins {
             .map(Self)
     }
 
-    /// The union of both lists.
+    /// Returns the union of both lists.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Whether a script of `origin`, as a browser writes it, may call.
+    /// Checks whether scripts of `origin`, as sent by a browser, may call the server.
     #[must_use]
     pub fn allow(&self, origin: &str) -> bool {
         self.0.iter().any(|rule| rule.allows(origin))
     }
 
     pub(crate) fn judge<'a>(&self, headers: &'a HeaderMap) -> OriginVerdict<'a> {
-        let mut sent = headers.get_all(ORIGIN).iter();
-        match (sent.next(), sent.next()) {
-            (None, _) => OriginVerdict::Absent,
-            (Some(origin), None) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => {
+        match single_header(headers, &ORIGIN) {
+            Ok(None) => OriginVerdict::Absent,
+            Ok(Some(origin)) if origin.to_str().is_ok_and(|origin| self.allow(origin)) => {
                 OriginVerdict::Allowed(origin)
             }
-            _ => OriginVerdict::Refused,
+            Ok(Some(_)) | Err(DuplicateHeader) => OriginVerdict::Refused,
         }
     }
 }
@@ -108,15 +109,15 @@ impl Rule {
     fn allows(&self, origin: &str) -> bool {
         match self {
             Self::Exactly(allowed) => allowed == origin,
-            Self::Below(domain) => origin
-                .strip_prefix("https://")
-                .and_then(|host| host.strip_suffix(domain.as_str()))
-                .is_some_and(|labels| labels.split('.').all(is_label)),
+            Self::Below(domain) => {
+                let Some(host) = origin.strip_prefix("https://") else { return false };
+                host.strip_suffix(domain.as_str()).is_some_and(|labels| labels.split('.').all(is_label))
+            }
         }
     }
 }
 
-/// Browsers leave the scheme's own port out.
+/// Removes the default port, as browsers do.
 fn without_default_port(origin: String) -> String {
     let port = if origin.starts_with("https:") { ":443" } else { ":80" };
     origin.strip_suffix(port).map(str::to_owned).unwrap_or(origin)

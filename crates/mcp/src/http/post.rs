@@ -1,4 +1,4 @@
-//! `POST /mcp`: a message, and its response as JSON or as a stream of events.
+//! `POST /mcp`: handles a message; the response is JSON or a stream of events.
 
 use std::sync::Arc;
 
@@ -23,26 +23,28 @@ pub(super) async fn mcp<S: Send + Sync + 'static>(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let respond = async || match parts.method {
+    guarded(&endpoint.http, &parts, async || match parts.method {
         Method::POST => post(&endpoint, &parts, body, true).await,
         _ => open_page(&endpoint.http, &parts),
-    };
-    guarded(&endpoint.http, &parts, respond).await
-}
-
-/// The page for people, or what programs are told in its place.
-fn open_page(http: &Http, parts: &Parts) -> Response {
-    let page = http.page.as_ref().filter(|_| matches!(parts.method, Method::GET | Method::HEAD));
-    page.and_then(|page| page(parts)).unwrap_or_else(|| {
-        let mut refused = not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS"));
-        if page.is_some() {
-            refused.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-        }
-        refused
     })
+    .await
 }
 
-/// Handles a message in the response to it: JSON, or a stream of events if notifications come first.
+/// Returns the page for people, or the error for programs.
+fn open_page(http: &Http, parts: &Parts) -> Response {
+    let mut refused = not_allowed(&parts.method, HeaderValue::from_static("POST, OPTIONS"));
+    if let Some(page) = &http.page
+        && matches!(parts.method, Method::GET | Method::HEAD)
+    {
+        if let Some(response) = page(parts) {
+            return response;
+        }
+        refused.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+    }
+    refused
+}
+
+/// Handles a message. The response is JSON, or a stream of events if there are notifications.
 pub(super) async fn post<S: Send + Sync + 'static>(
     endpoint: &Arc<Endpoint<S>>,
     parts: &Parts,
@@ -53,7 +55,7 @@ pub(super) async fn post<S: Send + Sync + 'static>(
         Ok(body) => body,
         Err(response) => return response,
     };
-    let posted = PostedMessage { body, headers_required, takes_events: takes_events(parts) };
+    let posted = PostedMessage { body, headers_required, accepts_events: accepts_events(parts) };
     if !endpoint.server.waits() {
         let sent = Notifications::default();
         let done = posted.handle(endpoint, &parts.headers, &sent).await;
@@ -62,9 +64,9 @@ pub(super) async fn post<S: Send + Sync + 'static>(
             Some(first) => event_stream(first, PendingResponse::done(sent, done)),
         };
     }
-    let (endpoint, headers) = (Arc::clone(endpoint), parts.headers.clone());
-    let respond = |sent: Arc<Notifications>| async move { posted.handle(&endpoint, &headers, &sent).await };
-    let mut pending = PendingResponse::new(respond);
+    let endpoint = Arc::clone(endpoint);
+    let headers = parts.headers.clone();
+    let mut pending = PendingResponse::new(|sent| async move { posted.handle(&endpoint, &headers, &sent).await });
     match pending.next().await {
         Some(ResponseStep::Response(done)) => response(done),
         Some(ResponseStep::Notification(first)) => event_stream(first, pending),
@@ -72,11 +74,11 @@ pub(super) async fn post<S: Send + Sync + 'static>(
     }
 }
 
-/// A message that was posted.
+/// A posted message.
 struct PostedMessage {
     body: Bytes,
     headers_required: bool,
-    takes_events: bool,
+    accepts_events: bool,
 }
 
 impl PostedMessage {
@@ -85,15 +87,15 @@ impl PostedMessage {
             headers: Headers(Some(headers)),
             headers_required: self.headers_required,
             request_id: request_id(headers),
-            notifications: self.takes_events.then_some(sent),
+            notifications: self.accepts_events.then_some(sent),
             ..Context::session(Revision::ASSUMED)
         };
         endpoint.server.handle(&endpoint.state, &context, &self.body).await
     }
 }
 
-/// Whether the client names events among what it accepts. Nothing else depends on `Accept`.
-fn takes_events(parts: &Parts) -> bool {
+/// Checks whether the client accepts a stream of events.
+fn accepts_events(parts: &Parts) -> bool {
     let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
     accepted.flat_map(|accept| accept.split(',')).any(|one| {
         one.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/event-stream"))

@@ -1,21 +1,22 @@
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
-/// Other servers behind the same address. A client of the 2024-11-05 transport may post to any of them, but its stream
-/// is open at one: a message that is posted elsewhere has to be brought there.
+/// The other servers behind the same address. A client of the 2024-11-05 transport may post to any of them, but its
+/// stream is open at one of them, to which the message must be forwarded.
 ///
-/// Sessions are named as the client names them. A name is a secret: whoever knows it can speak on the session.
+/// Sessions have the same names as for the client. A name is a secret that gives access to the session.
 pub trait Relay: Send + Sync {
-    /// Called once, with what hands a message to a stream that is open here.
+    /// Called once, with the function that handles a message for a stream of this server.
     fn start(&self, post: PostToStream);
 
-    /// A stream was opened here. Ends once messages for it can arrive, or cannot be waited for.
+    /// Called when a stream is opened on this server. Returns when messages for it can be received, or when this
+    /// failed.
     fn opened<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()>;
 
-    /// It was closed.
+    /// Called when the stream is closed.
     fn closed(&self, session: &str);
 
-    /// Brings a message to the server where the stream is open.
+    /// Forwards a message to the server with the stream.
     fn forward<'a>(
         &'a self,
         session: &'a str,
@@ -24,15 +25,15 @@ pub trait Relay: Send + Sync {
     ) -> BoxFuture<'a, PostResult>;
 }
 
-/// Hands a message (session, text, request id) to a stream that is open here.
+/// Handles a message (session, text, request id) for a stream of this server.
 pub type PostToStream = Box<dyn Fn(&str, Bytes, Option<&str>) -> PostResult + Send + Sync>;
 
-/// What became of a message to a session.
+/// The result of a message for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostResult {
-    /// Its response comes on the stream.
+    /// The response is sent on the stream.
     Accepted,
-    /// Too many replies wait there; the message was not looked at.
+    /// Too many replies are waiting; the message was not handled.
     Full,
     /// No such stream is open.
     Unknown,

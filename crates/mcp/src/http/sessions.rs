@@ -11,14 +11,14 @@ use super::relay::Relay;
 use crate::agreed::Agreed;
 use crate::response::RpcResponse;
 
-/// How many sessions over SSE there may be, and what each may hold.
+/// Limits of the sessions over SSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// Streams open at once; one more is refused (503).
+    /// Maximum number of open streams; further ones are rejected (503).
     pub open: usize,
-    /// Replies waiting to be read on one stream; a request for one more is refused (429).
+    /// Maximum number of waiting replies of a stream; further requests are rejected (429).
     pub queued: usize,
-    /// How long a stream is kept open after its last response.
+    /// Maximum idle time of a stream after its last response.
     pub idle: Duration,
 }
 
@@ -29,7 +29,7 @@ impl Default for SessionLimits {
     }
 }
 
-/// The sessions of the 2024-11-05 transport: streams that are open, and what was agreed on each. Clones share them.
+/// The sessions of the 2024-11-05 transport: open streams with their negotiated revision. Clones share them.
 #[derive(Clone)]
 pub struct Sessions(Arc<SessionsInner>);
 
@@ -45,7 +45,7 @@ struct SessionTable {
     closed: bool,
 }
 
-/// 128 random bits, written as 32 hex digits. Whoever knows it can speak on the session, so it has no `Debug`.
+/// 128 random bits, written as 32 hex digits. It is a secret that gives access to the session, so it has no `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SseSessionId([u8; 16]);
 
@@ -54,42 +54,41 @@ pub(super) struct SseSession {
     agreed: Mutex<Agreed>,
 }
 
-/// The reading end of a session, which lives as long as this does.
+/// The reading end of a session. Dropping it ends the session.
 pub(super) struct OpenStream {
     pub(super) id: SseSessionId,
     sessions: Sessions,
     replies: Receiver<Vec<u8>>,
-    /// Told when it ends.
+    /// Notified when the stream is closed.
     relay: Option<Arc<dyn Relay>>,
 }
 
 impl Sessions {
-    /// No sessions yet. `random` gives the 128 bits by which a session is known: they must come from a
-    /// cryptographic source.
+    /// Creates an empty table. `random` returns the 128 bits of a session id, from a cryptographically secure source.
     #[must_use]
     pub fn new(limits: SessionLimits, random: impl Fn() -> [u8; 16] + Send + Sync + 'static) -> Self {
         Self(Arc::new(SessionsInner { limits, random: Box::new(random), table: Mutex::default() }))
     }
 
-    /// How many streams are open.
+    /// Returns the number of open streams.
     #[must_use]
     pub fn count(&self) -> usize {
         self.table().sessions.len()
     }
 
-    /// Ends every stream and opens no more: call it when the server is to stop, for streams do not end by themselves.
+    /// Ends all streams and prevents new ones. Call it at shutdown, because streams do not end by themselves.
     pub fn close(&self) {
         *self.table() = SessionTable { closed: true, sessions: HashMap::new() };
     }
 
-    /// A new session, unless there are too many.
+    /// Opens a session; returns `None` if there are too many.
     pub(super) fn open(&self, relay: Option<Arc<dyn Relay>>) -> Option<OpenStream> {
         let id = SseSessionId((self.0.random)());
         let mut table = self.table();
         if table.closed || table.sessions.len() >= self.0.limits.open {
             return None;
         }
-        // Were the bits those of another session, that one must not change hands.
+        // An existing session with the same id must not be replaced.
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
         place.insert(Arc::new(SseSession { replies: sender, agreed: Mutex::default() }));
@@ -100,7 +99,7 @@ impl Sessions {
         self.table().sessions.get(&id).cloned()
     }
 
-    /// Nothing that holds the lock can leave the table half changed, so a panic elsewhere is no reason to stop.
+    /// Locks the table. Poisoning is ignored, because no holder of the lock can leave it inconsistent.
     fn table(&self) -> MutexGuard<'_, SessionTable> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,12 +122,12 @@ impl SseSessionId {
 }
 
 impl SseSession {
-    /// What client and server agreed on so far.
+    /// Returns the negotiated state.
     pub(super) fn agreed(&self) -> Agreed {
         self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps what a reply agrees on and sends it, if it is one that is sent.
+    /// Stores the negotiated values of a reply and sends its body, if it has one.
     pub(super) fn deliver(&self, mut response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         agreed.keep(&mut response);
@@ -139,7 +138,7 @@ impl SseSession {
 }
 
 impl OpenStream {
-    /// The next reply; `None` once the session has been idle for too long or was closed.
+    /// Returns the next reply; `None` if the session was idle for too long or was closed.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         tokio::time::timeout(self.sessions.0.limits.idle, self.replies.recv()).await.ok().flatten()
     }

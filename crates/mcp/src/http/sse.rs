@@ -1,4 +1,4 @@
-//! The transport of 2024-11-05: a stream that says where to post, and brings the replies to what is posted there.
+//! The transport of 2024-11-05: a stream that sends the URL for messages, and the replies to them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::fault::RpcFault;
 use crate::message::Message;
 use crate::pending::{PendingResponse, ResponseStep};
 
-/// A place on a stream, kept for a reply.
+/// A place on a stream, reserved for a reply.
 type ReplySlot = OwnedPermit<Vec<u8>>;
 
 pub(super) async fn sse<S: Send + Sync + 'static>(
@@ -37,13 +37,13 @@ pub(super) async fn sse<S: Send + Sync + 'static>(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let respond = async || match (&parts.method, session_id(&parts)) {
+    guarded(&endpoint.http, &parts, async || match (&parts.method, session_id(&parts)) {
         (&Method::GET, _) => endpoint.open(&parts).await,
         (&Method::POST, None) => post(&endpoint, &parts, body, false).await,
         (&Method::POST, Some(id)) => post_to_session(&endpoint, id, &parts, body).await,
         (method, _) => not_allowed(method, HeaderValue::from_static("GET, POST, OPTIONS")),
-    };
-    guarded(&endpoint.http, &parts, respond).await
+    })
+    .await
 }
 
 impl<S> Endpoint<S> {
@@ -92,7 +92,7 @@ async fn post_to_session<S: Send + Sync + 'static>(
     }
 }
 
-/// Hands a message to a stream that is open here, on which its response will come.
+/// Handles a message whose stream is open on this server. The response is sent on the stream.
 pub(super) fn post_to_stream<S: Send + Sync + 'static>(
     endpoint: &Arc<Endpoint<S>>,
     id: &str,
@@ -102,20 +102,21 @@ pub(super) fn post_to_stream<S: Send + Sync + 'static>(
     let Some(session) = SseSessionId::parse(id).and_then(|id| endpoint.http.sessions.find(id)) else {
         return PostResult::Unknown;
     };
-    // A place is taken before the work is done, so that no work is done for nothing.
+    // The place is reserved before the work starts, so no work is wasted.
     let place = match session.replies.clone().try_reserve_owned() {
         Ok(place) => place,
         Err(TrySendError::Full(_)) => return PostResult::Full,
         Err(TrySendError::Closed(_)) => return PostResult::Unknown,
     };
-    let (endpoint, agreed) = (Arc::clone(endpoint), session.agreed());
+    let endpoint = Arc::clone(endpoint);
+    let agreed = session.agreed();
     let request_id = request_id.map(ToOwned::to_owned);
     let mut pending = PendingResponse::new(|notifications| async move {
         let request_id = request_id.as_deref();
         let context = Context { request_id, notifications: Some(&notifications), ..agreed.context() };
         endpoint.server.handle(&endpoint.state, &context, &body).await
     });
-    // Most responses are there at once, and what they agree on must hold before the next message.
+    // Most responses are ready immediately, and a negotiated revision must apply to the next message.
     match pending.next().now_or_never() {
         Some(Some(ResponseStep::Response(response))) => session.deliver(response, place),
         first => drop(tokio::spawn(deliver(first.flatten(), pending, session, place))),
@@ -123,7 +124,7 @@ pub(super) fn post_to_stream<S: Send + Sync + 'static>(
     PostResult::Accepted
 }
 
-/// Brings the rest of a response to its stream, as fast as that is read. It ends with the session.
+/// Sends the rest of a response on its stream, as fast as it is read. Ends with the session.
 async fn deliver(
     first: Option<ResponseStep>,
     mut pending: PendingResponse<'static>,
@@ -132,12 +133,12 @@ async fn deliver(
 ) {
     let mut step = first;
     loop {
-        let goes_on = match step {
+        let is_open = match step {
             Some(ResponseStep::Response(response)) => return session.deliver(response, place),
             Some(ResponseStep::Notification(sent)) => session.replies.send(sent).await.is_ok(),
             None => true,
         };
-        if !goes_on {
+        if !is_open {
             return;
         }
         tokio::select! {
@@ -155,7 +156,7 @@ fn session_id(parts: &Parts) -> Option<&str> {
     parts.uri.query()?.split('&').find_map(|pair| pair.strip_prefix("sessionId="))
 }
 
-/// `endpoint` first, then a `message` for each reply.
+/// Returns the events of a stream: `endpoint`, then a `message` for each reply.
 fn events(session: OpenStream, permit: Permit) -> impl Stream<Item = Result<Event, Infallible>> {
     let endpoint = Event::default().event("endpoint").data(format!("/sse?sessionId={}", session.id.secret()));
     let replies = stream::unfold((session, permit), async |(mut session, permit)| {

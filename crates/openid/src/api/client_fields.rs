@@ -1,70 +1,72 @@
-//! What a request says of a client, read field by field.
+//! The body of requests that register or change a client.
 
-use signpost_platform::web::Fields;
+use serde::Deserialize;
+use signpost_platform::web::Nullable;
 use signpost_platform::web::problem::Problem;
 
 use crate::clients::{AllowList, ClientAuthMethod, ClientName, ClientPatch, ClientSettings, EmailClaim, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
-/// The settings of a new client.
-///
-/// # Errors
-/// The first field that is wrong.
-pub(super) fn read_settings(mut fields: Fields) -> Result<ClientSettings, Problem> {
-    let is_public = fields.optional_bool("public")?.unwrap_or_default();
-    let patch = take_patch(&mut fields)?;
-    fields.done()?;
-    let redirect_uris = patch.redirect_uris.clone().ok_or_else(|| Problem::field("redirect_uris", "is required"))?;
-    let usual = ClientSettings { is_public, ..ClientSettings::new(redirect_uris) };
-    patch.apply(&usual).map_err(|invalid| Problem::field(invalid.field, invalid.reason))
+/// The settings of a client, as requests name them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClientBody {
+    public: Option<bool>,
+    name: Option<Nullable<ClientName>>,
+    redirect_uris: Option<RedirectUris>,
+    post_logout_uris: Option<RedirectUris>,
+    alg: Option<SigningAlgorithm>,
+    email: Option<EmailClaim>,
+    pkce: Option<bool>,
+    trusted: Option<bool>,
+    allow: Option<Nullable<AllowList>>,
+    token_endpoint_auth_method: Option<Nullable<String>>,
 }
 
-/// A change of a client.
-///
-/// # Errors
-/// The first field that is wrong.
-pub(super) fn read_patch(mut fields: Fields) -> Result<ClientPatch, Problem> {
-    let patch = take_patch(&mut fields)?;
-    fields.done()?;
-    Ok(patch)
+impl ClientBody {
+    /// Returns the settings of a new client.
+    ///
+    /// # Errors
+    /// If `redirect_uris` is missing, the authentication method is unknown, or the settings contradict each other.
+    pub(super) fn into_settings(mut self) -> Result<ClientSettings, Problem> {
+        let is_public = self.public.take().unwrap_or_default();
+        let Some(redirect_uris) = self.redirect_uris.clone() else {
+            return Err(Problem::field("redirect_uris", "is required"));
+        };
+        let defaults = ClientSettings { is_public, ..ClientSettings::new(redirect_uris) };
+        self.into_patch()?.apply(&defaults).map_err(|invalid| Problem::field(invalid.field, invalid.reason))
+    }
+
+    /// Returns the change of a client.
+    ///
+    /// # Errors
+    /// If `public` is given, which cannot change, or the authentication method is unknown.
+    pub(super) fn into_patch(self) -> Result<ClientPatch, Problem> {
+        if self.public.is_some() {
+            return Err(Problem::field("public", "is not a known field of this request"));
+        }
+        let auth_method = match self.token_endpoint_auth_method {
+            Some(Nullable(Some(word))) => Some(Some(parse_auth_method(&word)?)),
+            Some(Nullable(None)) => Some(None),
+            None => None,
+        };
+        Ok(ClientPatch {
+            name: self.name.map(|Nullable(name)| name),
+            redirect_uris: self.redirect_uris,
+            post_logout_uris: self.post_logout_uris,
+            algorithm: self.alg,
+            email: self.email,
+            requires_pkce: self.pkce,
+            is_trusted: self.trusted,
+            allowed: self.allow.map(|Nullable(list)| list),
+            auth_method,
+        })
+    }
 }
 
-fn take_patch(fields: &mut Fields) -> Result<ClientPatch, Problem> {
-    let name = fields.nullable_text("name")?.map(|text| text.map(|text| ClientName::parse(&text)).transpose());
-    let allowed = fields.nullable_texts("allow")?.map(|texts| texts.map(AllowList::try_from).transpose());
-    let auth_method = fields.nullable_text("token_endpoint_auth_method")?;
-    let auth_method = auth_method.map(|text| text.as_deref().map(read_auth_method).transpose());
-    Ok(ClientPatch {
-        name: name.transpose().map_err(|reason| Problem::field("name", reason))?,
-        redirect_uris: take_uris(fields, "redirect_uris")?,
-        post_logout_uris: take_uris(fields, "post_logout_uris")?,
-        algorithm: take_word(fields, "alg", SigningAlgorithm::parse, "must be 'RS256' or 'ES256'")?,
-        email: take_word(fields, "email", EmailClaim::parse, "must be 'synthetic', 'none' or 'verified'")?,
-        requires_pkce: fields.optional_bool("pkce")?,
-        is_trusted: fields.optional_bool("trusted")?,
-        allowed: allowed.transpose().map_err(|reason| Problem::field("allow", reason))?,
-        auth_method: auth_method.transpose()?,
-    })
-}
-
-fn read_auth_method(text: &str) -> Result<ClientAuthMethod, Problem> {
-    ClientAuthMethod::parse(text).ok_or_else(|| {
+fn parse_auth_method(word: &str) -> Result<ClientAuthMethod, Problem> {
+    ClientAuthMethod::parse(word).ok_or_else(|| {
         let allowed = "must be 'client_secret_basic', 'client_secret_post', 'any' or null";
         Problem::field("token_endpoint_auth_method", allowed)
     })
-}
-
-fn take_uris(fields: &mut Fields, field: &str) -> Result<Option<RedirectUris>, Problem> {
-    let uris = fields.optional_texts(field)?.map(RedirectUris::try_from).transpose();
-    uris.map_err(|reason| Problem::field(field, reason))
-}
-
-fn take_word<T>(
-    fields: &mut Fields,
-    field: &str,
-    parse: fn(&str) -> Option<T>,
-    wrong: &str,
-) -> Result<Option<T>, Problem> {
-    let word = fields.optional_text(field)?;
-    word.map(|word| parse(&word).ok_or_else(|| Problem::field(field, wrong))).transpose()
 }

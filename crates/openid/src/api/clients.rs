@@ -1,20 +1,20 @@
-//! `/domains/{id}/clients`: the applications that people of a hosted domain log in to.
+//! `/domains/{id}/clients`: the clients of a hosted domain.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signpost_login::domains::{self, Domain, HandlerKind};
 use signpost_login::error::Error as LoginError;
 use signpost_login::ids::DomainId;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, Fields, Nothing, OptionalFields, Page, PathId, PathPair};
+use signpost_platform::web::{ApiKey, EmptyBody, JsonBody, OptionalJsonBody, Page, PathParams};
 use signpost_store::random;
 
-use super::client_fields::{read_patch, read_settings};
+use super::client_fields::ClientBody;
 use crate::clients::sql::{self, ChangeClientError, CreateClientError};
 use crate::clients::{
     AllowList, Client, ClientAuthMethod, ClientEntropy, ClientName, EmailClaim, MAX_CLIENTS, OAuthSecret,
@@ -26,15 +26,25 @@ use crate::ids::ClientId;
 use crate::jose::SigningAlgorithm;
 use crate::service::OpenidService;
 
+/// The body of `POST /domains/{id}/clients/{client}/rotate`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RotateSecretBody {
+    /// Whether the previous secret ends at once.
+    #[serde(default)]
+    now: bool,
+}
+
+/// `POST /domains/{id}/clients`
 pub(crate) async fn create(
     State(service): State<OpenidService>,
     account: Account,
     key: ApiKey,
-    PathId(id): PathId,
-    fields: Fields,
+    PathParams(id): PathParams<String>,
+    JsonBody(body): JsonBody<ClientBody>,
 ) -> Result<(StatusCode, Json<ClientWithSecret>), OpenidError> {
     let domain = find_hosted_domain(&service, &account, &id).await?;
-    let settings = read_settings(fields)?;
+    let settings = body.into_settings()?;
     check_email(&domain, Some(settings.email))?;
     let registered = Client::register(&domain.id, settings, service.clock.now(), &ClientEntropy::draw());
     let registered = registered.map_err(|invalid| Problem::field(invalid.field, invalid.reason))?;
@@ -42,7 +52,7 @@ pub(crate) async fn create(
         Ok(()) => Ok((StatusCode::CREATED, Json(ClientWithSecret::new(registered, issuer(&service, &domain))))),
         Err(CreateClientError::TooMany) => Err(OpenidError::TooManyClients(MAX_CLIENTS)),
         Err(CreateClientError::Internal(error)) => Err(error.into()),
-        // It was hosted a moment ago: what it is now says why it is not.
+        // It changed since the read above: another read returns the reason.
         Err(CreateClientError::NoHostedDomain) => {
             find_hosted_domain(&service, &account, &id).await?;
             Err(anyhow::anyhow!("the domain {id} changes all the time").into())
@@ -50,10 +60,11 @@ pub(crate) async fn create(
     }
 }
 
+/// `GET /domains/{id}/clients`
 pub(crate) async fn list(
     State(service): State<OpenidService>,
     account: Account,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
     page: Page,
 ) -> Result<Json<Value>, OpenidError> {
     let domain = find_domain(&service, &account, &id).await?;
@@ -66,26 +77,28 @@ pub(crate) async fn list(
     Ok(Json(page.reply("clients", &clients, next)))
 }
 
+/// `GET /domains/{id}/clients/{client}`
 pub(crate) async fn show(
     State(service): State<OpenidService>,
     account: Account,
-    PathPair(id, client): PathPair,
+    PathParams((id, client)): PathParams<(String, String)>,
 ) -> Result<Json<ClientView>, OpenidError> {
     let domain = find_domain(&service, &account, &id).await?;
     let client = find_client(&service, &domain, &client).await?;
     Ok(Json(ClientView::new(client, issuer(&service, &domain), service.clock.now())))
 }
 
+/// `PATCH /domains/{id}/clients/{client}`
 pub(crate) async fn patch(
     State(service): State<OpenidService>,
     account: Account,
     key: ApiKey,
-    PathPair(id, client): PathPair,
-    fields: Fields,
+    PathParams((id, client)): PathParams<(String, String)>,
+    JsonBody(body): JsonBody<ClientBody>,
 ) -> Result<Json<ClientView>, OpenidError> {
     let domain = find_domain(&service, &account, &id).await?;
     let client = find_client(&service, &domain, &client).await?;
-    let change = read_patch(fields)?;
+    let change = body.into_patch()?;
     check_hosted(&domain)?;
     check_email(&domain, change.email)?;
     let now = service.clock.now();
@@ -99,25 +112,24 @@ pub(crate) async fn patch(
     Ok(Json(ClientView::new(client, issuer(&service, &domain), now)))
 }
 
-/// `POST /domains/{id}/clients/{client}/rotate`: another secret, beside the one before for a day, or in its place with
-/// `now`.
+/// `POST /domains/{id}/clients/{client}/rotate`: creates another secret. The previous one is accepted for another day,
+/// or not any more with `now`.
 pub(crate) async fn rotate(
     State(service): State<OpenidService>,
     account: Account,
     key: ApiKey,
-    PathPair(id, client): PathPair,
-    OptionalFields(mut fields): OptionalFields,
+    PathParams((id, client)): PathParams<(String, String)>,
+    OptionalJsonBody(body): OptionalJsonBody<RotateSecretBody>,
 ) -> Result<Json<ClientWithSecret>, OpenidError> {
     let domain = find_domain(&service, &account, &id).await?;
     let client = find_client(&service, &domain, &client).await?;
-    let at_once = fields.optional_bool("now")?.unwrap_or_default();
-    fields.done()?;
     check_hosted(&domain)?;
     if client.settings.is_public {
         return Err(OpenidError::ClientIsPublic);
     }
-    let (secret, now) = (OAuthSecret::from_bytes(&random()), service.clock.now());
-    let overlap = (!at_once).then_some(PREVIOUS_SECRET_LIFETIME);
+    let secret = OAuthSecret::from_bytes(&random());
+    let now = service.clock.now();
+    let overlap = if body.now { None } else { Some(PREVIOUS_SECRET_LIFETIME) };
     let rotated = sql::rotate_secret(&service.store, &account, &client, &secret, overlap, &key.actor(), now).await;
     rotated.map_err(|error| error.on_conflict(OpenidError::ClientNotFound))?;
     let client = find_client(&service, &domain, client.id.as_str()).await?;
@@ -125,13 +137,13 @@ pub(crate) async fn rotate(
     Ok(Json(ClientWithSecret { client, client_secret: Some(secret.reveal().to_owned()) }))
 }
 
-/// `DELETE /domains/{id}/clients/{client}`: what it was granted ends with it.
+/// `DELETE /domains/{id}/clients/{client}`: revokes its grants too.
 pub(crate) async fn delete(
     State(service): State<OpenidService>,
     account: Account,
     key: ApiKey,
-    PathPair(id, client): PathPair,
-    _: Nothing,
+    PathParams((id, client)): PathParams<(String, String)>,
+    _: EmptyBody,
 ) -> Result<StatusCode, OpenidError> {
     let domain = find_domain(&service, &account, &id).await?;
     let client = ClientId::parse(&client).ok_or(OpenidError::ClientNotFound)?;
@@ -160,7 +172,7 @@ fn check_hosted(domain: &Domain) -> Result<(), OpenidError> {
     }
 }
 
-/// An address is called verified where the domain in it is.
+/// Checks that verified email addresses are in a verified domain.
 fn check_email(domain: &Domain, email: Option<EmailClaim>) -> Result<(), LoginError> {
     if email != Some(EmailClaim::Verified) || domain.verified_at.is_some() {
         return Ok(());
@@ -174,7 +186,7 @@ async fn find_client(service: &OpenidService, domain: &Domain, id: &str) -> Resu
     sql::find(&service.store, &domain.id, &id).await?.ok_or(OpenidError::ClientNotFound)
 }
 
-/// A client as the owner of its domain sees it.
+/// A client in replies to the owner of its domain.
 #[derive(Debug, Serialize)]
 pub struct ClientView {
     client_id: ClientId,
@@ -193,23 +205,23 @@ pub struct ClientView {
     #[serde(skip_serializing_if = "Option::is_none")]
     token_endpoint_auth_method: Option<ClientAuthMethod>,
     created_at: Timestamp,
-    /// Until when the secret of before is accepted.
+    /// End of the time in which the previous secret is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_secret_until: Option<Timestamp>,
 }
 
-/// The answer to a registration and to a rotation; no other shows the secret.
+/// The reply to a registration and to a rotation; the only replies with the secret.
 #[derive(Serialize)]
 pub struct ClientWithSecret {
     #[serde(flatten)]
     client: ClientView,
-    /// None of a public client.
+    /// `None` for public clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
 }
 
 impl ClientView {
-    /// A client whose realm has this issuer.
+    /// Creates the view of a client of this issuer.
     #[must_use]
     pub fn new(client: Client, issuer: String, now: Timestamp) -> Self {
         let Client { id, settings, created_at, previous_until, .. } = client;
@@ -233,7 +245,7 @@ impl ClientView {
 }
 
 impl ClientWithSecret {
-    /// The reply to a registration.
+    /// Creates the reply to a registration.
     #[must_use]
     pub fn new(registered: RegisteredClient, issuer: String) -> Self {
         let RegisteredClient { client, secret } = registered;

@@ -1,46 +1,47 @@
-//! The answer to a request: where the browser goes with it.
+//! The authorization response: a redirect to the client.
 
 use url::{Url, form_urlencoded};
 
-use super::refusal::AuthorizationRefusal;
+use super::error::AuthorizationError;
 
-/// Where an answer goes, and what it repeats.
+/// The target of an authorization response, with the parameters of every response.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of the specification")]
-pub struct ReturnAddress {
-    /// One that the client registered.
+pub struct RedirectTarget {
+    /// A registered redirect URI of the client.
     pub redirect_uri: String,
     pub state: Option<String>,
-    /// Whose answer it is: `iss` (RFC 9207).
+    /// The value of `iss` (RFC 9207).
     pub issuer: String,
 }
 
-impl ReturnAddress {
-    /// With a code.
+impl RedirectTarget {
+    /// Returns the URL with an authorization code.
     #[must_use]
     pub fn with_code(&self, code: &str) -> String {
         self.with(&[("code", code)])
     }
 
-    /// With a refusal.
+    /// Returns the URL with an error.
     #[must_use]
-    pub fn with_refusal(&self, refusal: AuthorizationRefusal) -> String {
-        self.with(&[("error", refusal.code.as_str()), ("error_description", refusal.description)])
+    pub fn with_error(&self, error: AuthorizationError) -> String {
+        self.with(&[("error", error.code.as_str()), ("error_description", error.description)])
     }
 
-    fn with(&self, said: &[(&str, &str)]) -> String {
+    fn with(&self, parameters: &[(&str, &str)]) -> String {
         let state = self.state.as_deref().map(|state| ("state", state));
-        let all = said.iter().copied().chain(state).chain([("iss", self.issuer.as_str())]);
+        let all = parameters.iter().copied().chain(state).chain([("iss", self.issuer.as_str())]);
         append_query(&self.redirect_uri, all)
     }
 }
 
-/// An address with more in its query; what it has already stays as it is spelt. Spaces are `%20`, which everybody reads.
+/// Appends parameters to the query of a URL, whose own query stays as it is. Spaces become `%20`, which all parsers
+/// accept.
 #[must_use]
 pub fn append_query<'a>(address: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(pairs);
-    // A plus sign itself is written as %2B.
+    // A plus sign in a value is encoded as %2B.
     let query = query.finish().replace('+', "%20");
     let joint = if query.is_empty() {
         ""
@@ -52,7 +53,7 @@ pub fn append_query<'a>(address: &str, pairs: impl Iterator<Item = (&'a str, &'a
     format!("{address}{joint}{query}")
 }
 
-/// Where an address leads, as people read it: its host, or, of an application's own scheme, that.
+/// Returns the host of a URL for display, or its scheme if it is a private-use one.
 #[must_use]
 pub fn host_of(address: &str) -> String {
     let Ok(url) = Url::parse(address) else { return String::new() };
@@ -66,11 +67,11 @@ pub fn host_of(address: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::authorizations::refusal::RefusalCode;
+    use crate::authorizations::error::AuthorizationErrorCode;
 
-    fn address(redirect_uri: &str, state: Option<&str>) -> ReturnAddress {
+    fn address(redirect_uri: &str, state: Option<&str>) -> RedirectTarget {
         let (redirect_uri, state) = (redirect_uri.to_owned(), state.map(str::to_owned));
-        ReturnAddress { redirect_uri, state, issuer: "https://login.test/dom_1".to_owned() }
+        RedirectTarget { redirect_uri, state, issuer: "https://login.test/dom_1".to_owned() }
     }
 
     #[test]
@@ -85,7 +86,8 @@ mod tests {
         for (redirect_uri, expected) in cases {
             assert_eq!(address(redirect_uri, Some("a+b &é")).with_code("c"), format!("{expected}{iss}"));
         }
-        let refused = address("https://shop.test/cb", None).with_refusal(RefusalCode::LoginRequired.because("a b"));
+        let refused = address("https://shop.test/cb", None)
+            .with_error(AuthorizationErrorCode::LoginRequired.with_description("a b"));
         assert_eq!(refused, format!("https://shop.test/cb?error=login_required&error_description=a%20b&{iss}"));
     }
 }

@@ -1,47 +1,47 @@
-//! What becomes of a request: a code, a page for the person, or a refusal.
+//! Decides on an authorization request: a code, a page for the user, or an error.
 
 use jiff::Timestamp;
 use signpost_auth::Mode;
 use signpost_login::ids::UserId;
 
-use super::refusal::{AuthorizationRefusal, RefusalCode};
-use super::request::{AuthorizationRequest, PromptWish};
+use super::error::{AuthorizationError, AuthorizationErrorCode};
+use super::request::{PromptMode, ValidatedAuthorizationRequest};
 use crate::claims::OpenidScopes;
 use crate::clients::ClientSettings;
 
-/// Who is signed in at the realm in the browser that the request came with.
+/// The user who is signed in at the issuer in the browser that sent the request.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SignedInVisitor {
     pub user_id: UserId,
     pub authenticated_at: Timestamp,
-    /// Whether they logged in because of this request.
+    /// Whether the user logged in for this request.
     pub came_for_this: bool,
-    /// Whether the client lets them in.
+    /// Whether the client admits the user.
     pub is_admitted: bool,
-    /// What they agreed to before.
+    /// The scopes of an earlier consent.
     pub agreed: Option<OpenidScopes>,
-    /// Whether they agreed to this request a moment ago.
+    /// Whether the user consented to this request just now.
     pub agrees: bool,
 }
 
-/// What to do about a request.
+/// The decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The application is told why not.
-    Refuse(AuthorizationRefusal),
-    /// The person logs in first, or creates an account.
+    /// Report this error to the client.
+    Refuse(AuthorizationError),
+    /// Let the user log in or create an account first.
     LogIn(Mode),
-    /// The person is asked whether they agree.
+    /// Ask the user for consent.
     AskConsent,
-    /// The application gets its code.
+    /// Issue an authorization code.
     Grant,
 }
 
-/// What to do about a request, given who is signed in and whom the ID token names that came with it.
+/// Decides on a request. `visitor` is the user who is signed in, `hinted` the user named by `id_token_hint`.
 #[must_use]
 pub fn decide(
-    request: &AuthorizationRequest,
+    request: &ValidatedAuthorizationRequest,
     client: &ClientSettings,
     visitor: Option<&SignedInVisitor>,
     hinted: Option<&UserId>,
@@ -49,31 +49,33 @@ pub fn decide(
 ) -> Decision {
     let Some(visitor) = visitor.filter(|visitor| !must_log_in(request, visitor, hinted, now)) else {
         return match request.prompt {
-            PromptWish::Nothing => refuse(RefusalCode::LoginRequired, "nobody is signed in as this request wants it"),
-            PromptWish::Also(wanted) if wanted.account => Decision::LogIn(Mode::Register),
-            PromptWish::Also(_) => Decision::LogIn(Mode::Login),
+            PromptMode::None => {
+                refuse(AuthorizationErrorCode::LoginRequired, "nobody is signed in as this request wants it")
+            }
+            PromptMode::Interactive(options) if options.account => Decision::LogIn(Mode::Register),
+            PromptMode::Interactive(_) => Decision::LogIn(Mode::Login),
         };
     };
     if hinted.is_some_and(|hinted| *hinted != visitor.user_id) {
-        return refuse(RefusalCode::LoginRequired, "somebody else logged in than the id_token_hint names");
+        return refuse(AuthorizationErrorCode::LoginRequired, "somebody else logged in than the id_token_hint names");
     }
     if !visitor.is_admitted {
-        return refuse(RefusalCode::AccessDenied, "this client does not admit the user who logged in");
+        return refuse(AuthorizationErrorCode::AccessDenied, "this client does not admit the user who logged in");
     }
     let has_agreed = visitor.agreed.is_some_and(|agreed| agreed.contain_all(request.scopes));
-    let is_asked_anyway = matches!(request.prompt, PromptWish::Also(wanted) if wanted.consent);
+    let is_asked_anyway = matches!(request.prompt, PromptMode::Interactive(options) if options.consent);
     let needs_none = !is_asked_anyway && (client.asks_nobody() || has_agreed);
     match request.prompt {
         _ if visitor.agrees || needs_none => Decision::Grant,
-        PromptWish::Nothing => refuse(RefusalCode::ConsentRequired, "the user has not yet agreed to this"),
-        PromptWish::Also(_) => Decision::AskConsent,
+        PromptMode::None => refuse(AuthorizationErrorCode::ConsentRequired, "the user has not yet agreed to this"),
+        PromptMode::Interactive(_) => Decision::AskConsent,
     }
 }
 
-/// Whether whoever is signed in must log in all the same. Once they did for this request, they need not again, unless they were
-/// asked for their consent for so long since that the login is too old for it.
+/// Returns whether the user must log in although they are signed in. A user who logged in for this request need not do
+/// so again, unless the consent page was open for so long that the login is too old for the request.
 fn must_log_in(
-    request: &AuthorizationRequest,
+    request: &ValidatedAuthorizationRequest,
     visitor: &SignedInVisitor,
     hinted: Option<&UserId>,
     now: Timestamp,
@@ -85,13 +87,13 @@ fn must_log_in(
     let is_old = request.max_age.is_some_and(|max_age| max_age.is_zero() || since > max_age);
     let is_another = hinted.is_some_and(|hinted| *hinted != visitor.user_id);
     match request.prompt {
-        PromptWish::Nothing => is_old,
-        PromptWish::Also(wanted) => wanted.login || wanted.account || is_old || is_another,
+        PromptMode::None => is_old,
+        PromptMode::Interactive(options) => options.login || options.account || is_old || is_another,
     }
 }
 
-fn refuse(code: RefusalCode, description: &'static str) -> Decision {
-    Decision::Refuse(code.because(description))
+fn refuse(code: AuthorizationErrorCode, description: &'static str) -> Decision {
+    Decision::Refuse(code.with_description(description))
 }
 
 #[cfg(test)]
@@ -109,10 +111,10 @@ mod tests {
         UserId::new(LOGIN, [number; 16])
     }
 
-    fn request(more: &str) -> AuthorizationRequest {
+    fn request(more: &str) -> ValidatedAuthorizationRequest {
         let query = format!("response_type=code&scope=openid+email&{more}");
         let client = ClientSettings { requires_pkce: false, ..test_client() };
-        AuthorizationRequest::read(&Parameters::read(&query), &client).unwrap()
+        ValidatedAuthorizationRequest::read(&Parameters::read(&query), &client).unwrap()
     }
 
     fn visitor() -> SignedInVisitor {

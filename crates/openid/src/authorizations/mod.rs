@@ -1,11 +1,12 @@
-//! Authorization requests: what a client asks for, and those that wait for their person to log in or to agree.
+//! Authorization requests: their parameters, the decision on them, and those that are pending until the user has logged
+//! in or consented.
 //!
-//! This file and its neighbours are the rules, and pure; [`sql`] remembers.
+//! The rules in this module are pure; [`sql`] has the queries.
 
 mod answer;
 mod decide;
+mod error;
 mod parameters;
-mod refusal;
 mod request;
 pub mod sql;
 
@@ -16,40 +17,41 @@ use signpost_store::rows;
 
 use crate::ids::{AuthorizationId, ClientId};
 
-pub use answer::{ReturnAddress, append_query, host_of};
+pub use answer::{RedirectTarget, append_query, host_of};
 pub use decide::{Decision, SignedInVisitor, decide};
+pub use error::{AuthorizationError, AuthorizationErrorCode};
 pub use parameters::{MAX_QUERY_LEN, Parameters};
-pub use refusal::{AuthorizationRefusal, RefusalCode};
-pub use request::{AuthorizationRequest, PromptWish, PromptedFor};
+pub use request::{PromptMode, PromptOptions, ValidatedAuthorizationRequest};
 
-/// How long a request waits for its person.
+/// Lifetime of a pending authorization.
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(1);
 
 rows! {
-    /// A request that waits, for one browser.
+    /// An authorization request that is pending for one browser.
     #[derive(Clone, Debug)]
-    pub struct WaitingAuthorization in "openid_authorizations" by [id] {
-        /// Its name.
+    pub struct PendingAuthorization in "openid_authorizations" by [id] {
+        /// The ID.
         pub id: AuthorizationId,
-        /// Who asks.
+        /// The client that sent the request.
         pub client_id: ClientId,
-        /// Where its person logs in.
+        /// The domain of the issuer.
         pub domain_id: DomainId,
-        /// The browser that it came from.
+        /// The page cookie of the browser.
         pub cookie: CookieHash,
-        /// Its parameters, as they came: a query.
+        /// The parameters as received, as a query.
         pub query: String,
-        /// When it came.
+        /// The time of the request.
         pub created_at: Timestamp,
-        /// The session on the login page, where one is needed.
+        /// The session of the login page, if the user must log in.
         pub session_id: Option<SessionId>,
     }
 }
 
-impl WaitingAuthorization {
-    /// Whether it still waits, for a browser with this cookie, at this domain; takes the same time wherever cookies differ.
+impl PendingAuthorization {
+    /// Returns whether it belongs to the browser with this cookie and to this domain, and has not expired. Compares the
+    /// cookie in constant time.
     #[must_use]
-    pub fn waits_for(&self, cookie: &CookieHash, domain: &DomainId, now: Timestamp) -> bool {
+    pub fn belongs_to(&self, cookie: &CookieHash, domain: &DomainId, now: Timestamp) -> bool {
         let is_here = self.domain_id == *domain && now < self.created_at + MAX_WAIT;
         self.cookie.matches(cookie) && is_here
     }

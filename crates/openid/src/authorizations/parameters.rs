@@ -1,11 +1,11 @@
-//! The parameters of a request, as they stand in a query or a form.
+//! The parameters of a request, from its query or form.
 
 use url::form_urlencoded;
 
-/// Most bytes of them together: an ID token, a long `state`, and much beside.
+/// Maximum length of all parameters, in bytes: enough for an ID token and a long `state`.
 pub const MAX_QUERY_LEN: usize = 8 * 1024;
 
-/// What this provider reads. All else is ignored (OpenID Connect Core, 3.1.2.1).
+/// The known parameters. Others are ignored (OpenID Connect Core, 3.1.2.1).
 const KNOWN: [&str; 18] = [
     "client_id",
     "code_challenge",
@@ -27,29 +27,42 @@ const KNOWN: [&str; 18] = [
     "ui_locales",
 ];
 
-/// The parameters of a request that mean something here.
+/// The known parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
     given: Vec<(&'static str, String)>,
 }
 
 impl Parameters {
-    /// Reads a query. A parameter without a value is none (RFC 6749, 3.1).
+    /// Reads a query. A parameter without a value is ignored (RFC 6749, 3.1).
     #[must_use]
     pub fn read(query: &str) -> Self {
-        let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(_, value)| !value.is_empty());
-        let known = |name: &str| KNOWN.into_iter().find(|known| *known == name);
-        Self { given: pairs.filter_map(|(name, value)| Some((known(&name)?, value.into_owned()))).collect() }
+        let mut given = Vec::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if !value.is_empty()
+                && let Some(known) = KNOWN.into_iter().find(|known| *known == name)
+            {
+                given.push((known, value.into_owned()));
+            }
+        }
+        Self { given }
     }
 
-    /// The value of a parameter that is given once.
+    /// Returns the value of a parameter. `None` if it is missing or repeated.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         let mut values = self.given.iter().filter(|(given, _)| *given == name).map(|(_, value)| value.as_str());
-        values.next().filter(|_| values.next().is_none())
+        let value = values.next()?;
+        if values.next().is_some() { None } else { Some(value) }
     }
 
-    /// Whether a parameter is given more than once, which none may be.
+    /// Returns the value of a parameter as an owned text. `None` if it is missing or repeated.
+    #[must_use]
+    pub fn owned_text(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    /// Returns whether any parameter is repeated.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
         self.given.iter().any(|(name, _)| self.given.iter().filter(|(other, _)| other == name).count() > 1)

@@ -1,88 +1,90 @@
-//! What a client asks for (OpenID Connect Core, 3.1.2.1), once it is known who asks and where the answer goes.
+//! Validates the parameters of an authorization request (OpenID Connect Core, 3.1.2.1).
 
 use jiff::SignedDuration;
 
+use super::error::{AuthorizationError, AuthorizationErrorCode};
 use super::parameters::Parameters;
-use super::refusal::{AuthorizationRefusal, RefusalCode};
 use crate::claims::{COMMAS, OpenidScope, OpenidScopes, has_commas};
 use crate::clients::ClientSettings;
 use crate::pkce::CodeChallenge;
 
-/// Most bytes of a nonce, which are random ones in some spelling.
+/// Maximum length of a nonce, in bytes.
 const MAX_NONCE_LEN: usize = 512;
 
-/// A request of a known client, whose answer goes to an address that it registered.
+/// The validated parameters of an authorization request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the specification")]
-pub struct AuthorizationRequest {
+pub struct ValidatedAuthorizationRequest {
     pub scopes: OpenidScopes,
     pub nonce: Option<String>,
     pub code_challenge: Option<CodeChallenge>,
-    pub prompt: PromptWish,
-    /// How long ago the person may have logged in.
+    pub prompt: PromptMode,
+    /// Maximum age of the login.
     pub max_age: Option<SignedDuration>,
     pub id_token_hint: Option<String>,
-    /// What an `id_token_hint` said that was posted, encrypted for the browser that posted it.
+    /// The claims of an `id_token_hint` that was posted, encrypted for the browser that posted it.
     pub posted_hint: Option<String>,
-    /// The languages that the application speaks with the person, the best first.
+    /// The preferred languages of the user, in order.
     pub ui_locales: Option<String>,
 }
 
-/// What the application wants the person to be asked.
+/// The parameter `prompt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptWish {
-    /// `none`: nothing, and no page is shown.
-    Nothing,
-    /// Whatever is needed, and this.
-    Also(PromptedFor),
+pub enum PromptMode {
+    /// `none`: show no page.
+    None,
+    /// Show the pages that are needed, and these.
+    Interactive(PromptOptions),
 }
 
-/// What the person is asked though it may not be needed.
+/// The pages that are shown even if they are not needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PromptedFor {
-    /// `login`, or `select_account`, for a browser has one account of a realm: to log in, whoever is signed in.
+pub struct PromptOptions {
+    /// `login`, or `select_account`, because a browser has one account at an issuer: the login page.
     pub login: bool,
-    /// `consent`: whether they agree, even if they have.
+    /// `consent`: the consent page.
     pub consent: bool,
-    /// `create` (Initiating User Registration via `OpenID` Connect): to create an account.
+    /// `create` (Initiating User Registration via `OpenID` Connect): the registration page.
     pub account: bool,
 }
 
-impl AuthorizationRequest {
-    /// Reads a request of a client with these settings.
+impl ValidatedAuthorizationRequest {
+    /// Validates the parameters of a client with these settings.
     ///
     /// # Errors
-    /// The first rule that it breaks.
-    pub fn read(given: &Parameters, client: &ClientSettings) -> Result<Self, AuthorizationRefusal> {
-        use RefusalCode::InvalidRequest;
+    /// The first rule that is broken.
+    pub fn read(given: &Parameters, client: &ClientSettings) -> Result<Self, AuthorizationError> {
+        use AuthorizationErrorCode::InvalidRequest;
 
         if given.is_repeated() {
-            return Err(InvalidRequest.because("a parameter is given twice; send each once"));
+            return Err(InvalidRequest.with_description("a parameter is given twice; send each once"));
         }
         check_kind(given)?;
         let scope = given.text("scope").unwrap_or_default();
         let scopes = OpenidScopes::of_request(scope);
         if !scopes.contains(OpenidScope::Openid) {
             let description = if has_commas(scope) { COMMAS } else { "the scope must contain 'openid'" };
-            return Err(RefusalCode::InvalidScope.because(description));
+            return Err(AuthorizationErrorCode::InvalidScope.with_description(description));
         }
         let max_age = given.text("max_age").map(read_seconds).transpose()?;
         Ok(Self {
             scopes,
             nonce: given.text("nonce").map(read_nonce).transpose()?,
             code_challenge: read_challenge(given, client)?,
-            prompt: PromptWish::read(given.text("prompt").unwrap_or_default())?,
+            prompt: PromptMode::read(given.text("prompt").unwrap_or_default())?,
             max_age,
-            id_token_hint: given.text("id_token_hint").map(str::to_owned),
-            posted_hint: given.text("posted_hint").map(str::to_owned),
-            ui_locales: given.text("ui_locales").map(str::to_owned),
+            id_token_hint: given.owned_text("id_token_hint"),
+            posted_hint: given.owned_text("posted_hint"),
+            ui_locales: given.owned_text("ui_locales"),
         })
     }
 }
 
-/// What is not built here is refused by name, so that no client believes that it counted.
-fn check_kind(given: &Parameters) -> Result<(), AuthorizationRefusal> {
-    use RefusalCode::{InvalidRequest, RegistrationNotSupported, RequestNotSupported, RequestUriNotSupported};
+/// Rejects unsupported parameters explicitly, so that clients do not assume that they took effect.
+fn check_kind(given: &Parameters) -> Result<(), AuthorizationError> {
+    use AuthorizationErrorCode::{
+        InvalidRequest, RegistrationNotSupported, RequestNotSupported, RequestUriNotSupported,
+    };
 
     for (name, code) in [
         ("request", RequestNotSupported),
@@ -90,63 +92,77 @@ fn check_kind(given: &Parameters) -> Result<(), AuthorizationRefusal> {
         ("registration", RegistrationNotSupported),
     ] {
         if given.text(name).is_some() {
-            return Err(code.because("send the parameters themselves, without request, request_uri and registration"));
+            return Err(
+                code.with_description("send the parameters themselves, without request, request_uri and registration")
+            );
         }
     }
     if given.text("response_mode").is_some_and(|mode| mode != "query") {
-        return Err(InvalidRequest.because("response_mode must be 'query', or left out"));
+        return Err(InvalidRequest.with_description("response_mode must be 'query', or left out"));
     }
     match given.text("response_type") {
         Some("code") => Ok(()),
-        Some(_) => Err(RefusalCode::UnsupportedResponseType.because("response_type must be 'code'")),
-        None => Err(InvalidRequest.because("response_type is missing; it must be 'code'")),
-    }
-}
-
-fn read_challenge(given: &Parameters, client: &ClientSettings) -> Result<Option<CodeChallenge>, AuthorizationRefusal> {
-    let refuse = |description| Err(RefusalCode::InvalidRequest.because(description));
-    match (given.text("code_challenge"), given.text("code_challenge_method")) {
-        (Some(challenge), Some("S256")) => match CodeChallenge::parse(challenge) {
-            Some(challenge) => Ok(Some(challenge)),
-            None => refuse("code_challenge must be a SHA-256 hash in base64url without padding: 43 characters"),
-        },
-        (Some(_), _) => refuse("code_challenge_method must be 'S256'"),
-        (None, Some(_)) => refuse("code_challenge is missing, though code_challenge_method is there"),
-        (None, None) if client.requires_pkce || client.is_public => {
-            refuse("code_challenge is missing: this client must use PKCE with S256")
+        Some(_) => {
+            Err(AuthorizationErrorCode::UnsupportedResponseType.with_description("response_type must be 'code'"))
         }
-        (None, None) => Ok(None),
+        None => Err(InvalidRequest.with_description("response_type is missing; it must be 'code'")),
     }
 }
 
-/// It is stored for a day and is in the ID token, which comes back in addresses.
-fn read_nonce(text: &str) -> Result<String, AuthorizationRefusal> {
-    let is_fine = text.len() <= MAX_NONCE_LEN && !text.contains(char::is_control);
-    let refusal = RefusalCode::InvalidRequest.because("nonce must have at most 512 bytes, and no control characters");
-    is_fine.then(|| text.to_owned()).ok_or(refusal)
+fn read_challenge(given: &Parameters, client: &ClientSettings) -> Result<Option<CodeChallenge>, AuthorizationError> {
+    let description = match (given.text("code_challenge"), given.text("code_challenge_method")) {
+        (Some(challenge), Some("S256")) => match CodeChallenge::parse(challenge) {
+            Some(challenge) => return Ok(Some(challenge)),
+            None => "code_challenge must be a SHA-256 hash in base64url without padding: 43 characters",
+        },
+        (Some(_), _) => "code_challenge_method must be 'S256'",
+        (None, Some(_)) => "code_challenge is missing, though code_challenge_method is there",
+        (None, None) if client.requires_pkce || client.is_public => {
+            "code_challenge is missing: this client must use PKCE with S256"
+        }
+        (None, None) => return Ok(None),
+    };
+    Err(AuthorizationErrorCode::InvalidRequest.with_description(description))
 }
 
-fn read_seconds(text: &str) -> Result<SignedDuration, AuthorizationRefusal> {
-    let is_number = !text.is_empty() && text.len() <= 10 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let seconds = text.parse().ok().filter(|_| is_number).map(SignedDuration::from_secs);
-    seconds.ok_or(RefusalCode::InvalidRequest.because("max_age must be a number of seconds, 0 or more"))
+/// Reads a nonce. It is stored for a day and is in the ID token, which clients send back in URLs.
+fn read_nonce(text: &str) -> Result<String, AuthorizationError> {
+    if text.len() > MAX_NONCE_LEN || text.contains(char::is_control) {
+        let description = "nonce must have at most 512 bytes, and no control characters";
+        return Err(AuthorizationErrorCode::InvalidRequest.with_description(description));
+    }
+    Ok(text.to_owned())
 }
 
-impl PromptWish {
-    fn read(words: &str) -> Result<Self, AuthorizationRefusal> {
-        let refuse = |description| Err(RefusalCode::InvalidRequest.because(description));
-        let mut wanted = PromptedFor::default();
+fn read_seconds(text: &str) -> Result<SignedDuration, AuthorizationError> {
+    let is_number = text.len() <= 10 && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(seconds) if is_number => Ok(SignedDuration::from_secs(seconds)),
+        _ => {
+            let description = "max_age must be a number of seconds, 0 or more";
+            Err(AuthorizationErrorCode::InvalidRequest.with_description(description))
+        }
+    }
+}
+
+impl PromptMode {
+    fn read(words: &str) -> Result<Self, AuthorizationError> {
+        let code = AuthorizationErrorCode::InvalidRequest;
+        let mut options = PromptOptions::default();
         for word in words.split(' ').filter(|word| !word.is_empty()) {
             match word {
-                "none" if words == "none" => return Ok(Self::Nothing),
-                "none" => return refuse("prompt must not contain 'none' beside anything else"),
-                "login" | "select_account" => wanted.login = true,
-                "consent" => wanted.consent = true,
-                "create" => wanted.account = true,
-                _ => return refuse("prompt must contain 'none', 'login', 'consent' or 'create', and nothing else"),
+                "none" if words == "none" => return Ok(Self::None),
+                "none" => return Err(code.with_description("prompt must not contain 'none' beside anything else")),
+                "login" | "select_account" => options.login = true,
+                "consent" => options.consent = true,
+                "create" => options.account = true,
+                _ => {
+                    let description = "prompt must contain 'none', 'login', 'consent' or 'create', and nothing else";
+                    return Err(code.with_description(description));
+                }
             }
         }
-        Ok(Self::Also(wanted))
+        Ok(Self::Interactive(options))
     }
 }
 
@@ -157,8 +173,8 @@ mod tests {
 
     const CHALLENGE: &str = "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
 
-    fn read(query: &str) -> Result<AuthorizationRequest, &'static str> {
-        let read = AuthorizationRequest::read(&Parameters::read(query), &test_client());
+    fn read(query: &str) -> Result<ValidatedAuthorizationRequest, &'static str> {
+        let read = ValidatedAuthorizationRequest::read(&Parameters::read(query), &test_client());
         read.map_err(|refusal| refusal.code.as_str())
     }
 
@@ -177,8 +193,8 @@ mod tests {
         assert_eq!(request.scopes, OpenidScopes::of_request("openid email"));
         assert_eq!((request.nonce.as_deref(), request.max_age), (Some("n"), Some(SignedDuration::ZERO)));
         assert!(request.code_challenge.is_some());
-        let wanted = PromptedFor { login: true, consent: true, account: false };
-        assert_eq!(request.prompt, PromptWish::Also(wanted));
+        let wanted = PromptOptions { login: true, consent: true, account: false };
+        assert_eq!(request.prompt, PromptMode::Interactive(wanted));
     }
 
     #[test]
@@ -222,7 +238,7 @@ mod tests {
     fn commas_between_scopes_are_named_as_the_mistake() {
         let description = |scope: &str| {
             let query = format!("response_type=code&scope={scope}&{CHALLENGE}");
-            let read = AuthorizationRequest::read(&Parameters::read(&query), &test_client());
+            let read = ValidatedAuthorizationRequest::read(&Parameters::read(&query), &test_client());
             read.err().map(|refusal| (refusal.code.as_str(), refusal.description))
         };
         for scope in ["openid,profile", "openid,", "profile,openid email"] {
@@ -239,7 +255,7 @@ mod tests {
         let with = |requires_pkce, is_public, more: &str| {
             let client = ClientSettings { is_public, requires_pkce, ..test_client() };
             let query = format!("response_type=code&scope=openid&{more}");
-            AuthorizationRequest::read(&Parameters::read(&query), &client).is_ok()
+            ValidatedAuthorizationRequest::read(&Parameters::read(&query), &client).is_ok()
         };
         for (more, is_fine) in [
             (format!("code_challenge={hash}&code_challenge_method=S256"), true),

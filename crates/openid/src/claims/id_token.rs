@@ -11,8 +11,8 @@ use super::proof_words::{acr, amr};
 use super::user_claims::UserClaims;
 use crate::ids::ClientId;
 
-/// How long an ID token is good.
-pub const ID_TOKEN_LASTS: SignedDuration = SignedDuration::from_mins(5);
+/// Lifetime of an ID token.
+pub const ID_TOKEN_TTL: SignedDuration = SignedDuration::from_mins(5);
 
 /// The claims of an ID token.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +34,7 @@ pub struct IdToken {
     pub user: UserClaims,
 }
 
-/// The login that an ID token is about.
+/// The login that an ID token describes.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct LoginFacts {
@@ -42,18 +42,18 @@ pub struct LoginFacts {
     pub authenticated_at: Timestamp,
     pub method: LoginMethod,
     pub browser_session_id: BrowserSessionId,
-    /// What the client sent to know its request again: in the first token alone.
+    /// The nonce of the authorization request, in the first ID token only.
     pub nonce: Option<String>,
 }
 
 impl IdToken {
-    /// The token of a login, issued beside this access token.
+    /// Returns the claims of the ID token that is issued with an access token.
     #[must_use]
     pub fn of(login: LoginFacts, issuer: String, user: UserClaims, access_token: &str, now: Timestamp) -> Self {
         Self {
             iss: issuer,
             aud: login.client_id,
-            exp: (now + ID_TOKEN_LASTS).as_second(),
+            exp: (now + ID_TOKEN_TTL).as_second(),
             iat: now.as_second(),
             auth_time: login.authenticated_at.as_second(),
             nonce: login.nonce,
@@ -66,7 +66,7 @@ impl IdToken {
     }
 }
 
-/// `at_hash` (OpenID Connect Core, 3.1.3.6), which is of SHA-256 for both algorithms that sign here.
+/// Returns `at_hash` (OpenID Connect Core, 3.1.3.6), which uses SHA-256 for both signing algorithms.
 #[must_use]
 pub fn hash_access_token(access_token: &str) -> String {
     BASE64URL_NOPAD.encode(&Sha256::digest(access_token)[..16])

@@ -1,10 +1,10 @@
-//! How a person proved to be who they are, in the words of ID tokens.
+//! The login method in an ID token: `acr` and `amr`.
 
 use signpost_login::domains::LoginMethod;
 
-/// `acr`: how much a login withstands. A wallet that scans the page, or stands in a browser, is bound to the page by the
-/// number on it, or by the page's own browser; a Lightning wallet by nothing. A passkey withstands relay (`phr` of the
-/// `OpenID` Extended Authentication Profile).
+/// Returns `acr`, the strength of a login. A wallet that scans the page is bound to it by the confirmation number, a
+/// wallet in the browser by the page's own browser, and a Lightning wallet by nothing. A passkey resists phishing
+/// (`phr` of the `OpenID` Extended Authentication Profile).
 #[must_use]
 pub fn acr(method: LoginMethod) -> &'static str {
     match method {
@@ -14,8 +14,8 @@ pub fn acr(method: LoginMethod) -> &'static str {
     }
 }
 
-/// `amr`: what was used (RFC 8176). A passkey is made and used here only where its authenticator verified the person:
-/// that is two factors.
+/// Returns `amr`, the methods that were used (RFC 8176). A passkey is accepted only if its authenticator verified the
+/// user: these are two factors.
 #[must_use]
 pub fn amr(method: LoginMethod) -> &'static [&'static str] {
     match method {

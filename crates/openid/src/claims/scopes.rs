@@ -1,42 +1,42 @@
-//! Scopes: what a client asks to learn.
+//! Scopes.
 
 use anyhow::{Context, Result};
 use signpost_store::column::ColumnType;
 use signpost_store::{Kind, Value};
 
-/// A scope that means something here.
+/// A known scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OpenidScope {
-    /// Who it is. Without it a request is none of OpenID Connect.
+    /// `openid`, required for every OpenID Connect request.
     Openid,
     /// Names and groups.
     Profile,
     /// An e-mail address.
     Email,
-    /// A refresh token, which works without the person.
+    /// A refresh token, which works while the user is away.
     OfflineAccess,
 }
 
-/// What is wrong with scopes that have commas between them.
+/// The error description for scopes that are separated by commas.
 pub const COMMAS: &str = "scope has commas between its values; send them with spaces, such as 'openid profile'";
 
-/// Returns whether a text has commas between scopes, at least one of which is known (RFC 6749, 3.3: scopes are delimited by
-/// spaces).
+/// Returns whether a text has commas between scopes, at least one of which is known (RFC 6749, 3.3: scopes are
+/// delimited by spaces).
 #[must_use]
 pub fn has_commas(text: &str) -> bool {
     let with_commas = text.split(' ').filter(|word| word.contains(','));
     with_commas.flat_map(|word| word.split(',')).any(|word| OpenidScope::parse(word).is_some())
 }
 
-/// Some of them, each once, in the order of [`OpenidScope::ALL`].
+/// A set of scopes, in the order of [`OpenidScope::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenidScopes(u8);
 
 impl OpenidScope {
-    /// All of them, in the order of discovery.
+    /// All scopes, in the order of discovery.
     pub const ALL: [Self; 4] = [Self::Openid, Self::Profile, Self::Email, Self::OfflineAccess];
 
-    /// The word in requests, replies and the database.
+    /// Returns the word in requests, replies and the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -57,36 +57,36 @@ impl OpenidScope {
 }
 
 impl OpenidScopes {
-    /// Those that a request names. What it names beside them gives nothing, and is left out (`OpenID` Connect Core, 3.1.2.1).
+    /// Parses the scopes of a request. Unknown scopes are ignored (`OpenID` Connect Core, 3.1.2.1).
     #[must_use]
     pub fn of_request(text: &str) -> Self {
         text.split(' ').filter_map(OpenidScope::parse).collect()
     }
 
-    /// Whether this one is among them.
+    /// Returns whether the set has a scope.
     #[must_use]
     pub fn contains(self, scope: OpenidScope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// Whether all of `others` are among them.
+    /// Returns whether the set has all scopes of another one.
     #[must_use]
     pub fn contain_all(self, others: Self) -> bool {
         others.0 & !self.0 == 0
     }
 
-    /// Those of both.
+    /// Returns the union of two sets.
     #[must_use]
     pub fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// One after the other.
+    /// Iterates over the scopes.
     pub fn iter(self) -> impl Iterator<Item = OpenidScope> {
         OpenidScope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }
 
-    /// The words with spaces between, as requests, replies and the database have them.
+    /// Returns the words separated by spaces, as in requests, replies and the database.
     #[must_use]
     pub fn to_words(self) -> String {
         self.iter().map(OpenidScope::as_str).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! What is said of a person, by scope: the same in ID tokens and at userinfo.
+//! The claims about a user, by scope, in ID tokens and at userinfo.
 
 use serde::Serialize;
 use signpost_login::domains::Domain;
@@ -8,52 +8,61 @@ use signpost_login::users::{HostedUser, UserGroups};
 use super::scopes::{OpenidScope, OpenidScopes};
 use crate::clients::EmailClaim;
 
-/// What a client learns of a person.
+/// The claims about a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of OpenID Connect Core, 5.1")]
 pub struct UserClaims {
     pub sub: UserId,
-    /// What operator or integrator call the user, else the petname.
+    /// The name that the operator or the integrator gave the user, or else the petname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The petname: nobody else of the realm has it, or ever gets it.
+    /// The petname, which is unique in the domain and never reused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_username: Option<String>,
-    /// The same, for applications that look for it here.
+    /// The petname, for applications that read this claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// `true`, or left out: applications refuse people of whom it is false.
+    /// `true`, or left out: applications refuse users for whom it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email_verified: Option<bool>,
 }
 
 impl UserClaims {
-    /// What these scopes give of a user of a domain.
+    /// Returns the claims that these scopes give about a user of a domain.
     #[must_use]
     pub fn of(user: &HostedUser, domain: &Domain, scopes: OpenidScopes, email: EmailClaim) -> Self {
-        let (has_profile, has_email) = (scopes.contains(OpenidScope::Profile), scopes.contains(OpenidScope::Email));
-        let petname = has_profile.then(|| user.petname.as_str().to_owned());
-        let name = user.name.as_ref().map_or(user.petname.as_str(), |name| name.as_str());
-        let email = Some(email).filter(|email| has_email && *email != EmailClaim::None);
-        let is_verified = email == Some(EmailClaim::Verified) && domain.verified_at.is_some();
-        Self {
+        let mut claims = Self {
             sub: user.id.clone(),
-            name: has_profile.then(|| name.to_owned()),
-            preferred_username: petname.clone(),
-            nickname: petname,
-            groups: has_profile.then(|| user.groups.as_ref().map(UserGroups::names).unwrap_or_default().to_vec()),
-            email: email.map(|_| address_of(user, domain)),
-            email_verified: is_verified.then_some(true),
+            name: None,
+            preferred_username: None,
+            nickname: None,
+            groups: None,
+            email: None,
+            email_verified: None,
+        };
+        if scopes.contains(OpenidScope::Profile) {
+            let petname = user.petname.as_str();
+            claims.name = Some(user.name.as_ref().map_or(petname, |name| name.as_str()).to_owned());
+            claims.preferred_username = Some(petname.to_owned());
+            claims.nickname = Some(petname.to_owned());
+            claims.groups = Some(user.groups.as_ref().map(UserGroups::names).unwrap_or_default().to_vec());
         }
+        if scopes.contains(OpenidScope::Email) && email != EmailClaim::None {
+            claims.email = Some(address_of(user, domain));
+            if email == EmailClaim::Verified && domain.verified_at.is_some() {
+                claims.email_verified = Some(true);
+            }
+        }
+        claims
     }
 }
 
-/// The address that stands for a user: no other user ever has it, and nobody reads what is sent there unless the operator
-/// does.
+/// Returns the synthetic e-mail address of a user, which is never reused. Mail to it is read only if the operator
+/// receives it.
 #[must_use]
 pub fn address_of(user: &HostedUser, domain: &Domain) -> String {
     format!("{}@{}", user.id, domain.name)

@@ -1,4 +1,4 @@
-//! Whom a client lets in.
+//! The allow list of a client.
 
 use std::fmt;
 
@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 use signpost_login::ids::UserId;
 use signpost_login::users::{Credential, CredentialKey, HostedUser, UserGroups};
 
-/// Most entries.
+/// Maximum number of entries.
 const MAX_ENTRIES: usize = 100;
 
-/// Who may log in at a client: whoever one of the entries names. There is at least one.
+/// The users who may log in at a client: those that match one of the entries. There is at least one entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct AllowList(Vec<Allowed>);
 
-/// Whom an entry names.
+/// An entry of an allow list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// `*`: every user of the realm.
+    /// `*`: all users of the domain.
     Everyone,
     /// `usr_…`: a user.
     User(UserId),
-    /// `group:NAME`: whom operator or integrator count among a group.
+    /// `group:NAME`: the users whom the operator or the integrator put into a group.
     Group(String),
-    /// Whoever has this key, in its canonical spelling.
+    /// The user with this key, in its canonical form.
     Key(String),
 }
 
 impl AllowList {
-    /// Reads the entries of a request.
+    /// Parses the entries of a request.
     ///
     /// # Errors
-    /// What they must be instead.
+    /// The rule that is broken, as a text such as "must have …".
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut entries = Vec::new();
         for text in texts {
@@ -47,21 +47,21 @@ impl AllowList {
         }
     }
 
-    /// Whether it lets a user in who has these credentials.
+    /// Returns whether it admits a user with these credentials.
     #[must_use]
     pub fn admits(&self, user: &HostedUser, credentials: &[Credential]) -> bool {
         self.0.iter().any(|entry| match entry {
             Allowed::Everyone => true,
             Allowed::User(id) => *id == user.id,
             Allowed::Group(name) => user.groups.as_ref().is_some_and(|groups| groups.names().contains(name)),
-            // Credentials of another user, or of the same key at another realm, are none of this one's.
+            // Credentials of another user, or of the same key at another domain, do not count.
             Allowed::Key(key) => credentials.iter().any(|credential| {
                 credential.public_key == *key && credential.user_id == user.id && credential.domain_id == user.domain_id
             }),
         })
     }
 
-    /// Whether every user of the realm is let in.
+    /// Returns whether it admits all users of the domain.
     #[must_use]
     pub fn admits_everyone(&self) -> bool {
         self.0.contains(&Allowed::Everyone)
@@ -74,18 +74,21 @@ impl Allowed {
             return Ok(Self::Everyone);
         }
         if let Some(name) = text.strip_prefix("group:") {
-            let group = UserGroups::try_from(vec![name.to_owned()]);
-            return group.map(|group| Self::Group(group.to_string())).map_err(|_| {
-                "must name a group as users have it: group: and 1 to 60 characters without commas".to_owned()
-            });
+            return match UserGroups::try_from(vec![name.to_owned()]) {
+                Ok(group) => Ok(Self::Group(group.to_string())),
+                Err(_) => {
+                    Err("must name a group as users have it: group: and 1 to 60 characters without commas".to_owned())
+                }
+            };
         }
         if text.starts_with("usr_") {
             let id = UserId::parse(text).ok_or("must name a user by a whole ID, usr_ and 36 characters")?;
             return Ok(Self::User(id));
         }
-        let key = CredentialKey::parse(text);
-        key.map(|key| Self::Key(key.canonical()))
-            .map_err(|_| "must be usr_…, a public key in hex, group:NAME or *".into())
+        match CredentialKey::parse(text) {
+            Ok(key) => Ok(Self::Key(key.canonical())),
+            Err(_) => Err("must be usr_…, a public key in hex, group:NAME or *".to_owned()),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a confidential client authenticates (RFC 7591, 2: `token_endpoint_auth_method`). Without a setting it may use either
-/// method, one per request (RFC 6749, 2.3).
+/// How a confidential client authenticates (RFC 7591, 2: `token_endpoint_auth_method`). Without a setting it may use
+/// either method, one per request (RFC 6749, 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientAuthMethod {
     /// Its secret in the header `Authorization` alone.

@@ -1,6 +1,6 @@
-//! Clients: the applications that people log in to by this server. Each belongs to one domain, its realm.
+//! Clients: the applications that users log in to. Each belongs to one domain, the domain of its issuer.
 //!
-//! This file and those beside it are the rules, and pure; [`sql`] remembers.
+//! The rules in this module are pure; [`sql`] has the queries.
 
 mod allow_list;
 mod auth_method;
@@ -24,9 +24,9 @@ pub use redirect_uri::{RedirectUri, RedirectUris};
 pub use secret::{OAuthSecret, OAuthSecretHash};
 pub use settings::{ClientName, ClientSettings, EmailClaim, InvalidClient};
 
-/// How many clients a domain may have.
+/// Maximum number of clients of a domain.
 pub const MAX_CLIENTS: u32 = 1000;
-/// How long the secret of before is accepted beside a new one.
+/// Time during which the previous secret is accepted after a rotation.
 pub const PREVIOUS_SECRET_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 rows! {
@@ -38,25 +38,25 @@ rows! {
         pub domain_id: DomainId,
         pub settings: ClientSettings as Json<ClientSettings>,
         pub created_at: Timestamp,
-        /// None of a public client.
+        /// `None` for a public client.
         pub secret_hash: Option<OAuthSecretHash>,
     } later {
-        /// The one before, which is accepted until `previous_until`.
+        /// The previous secret, which is accepted until `previous_until`.
         pub previous_secret_hash: Option<OAuthSecretHash>,
         pub previous_until: Option<Timestamp>,
     } checked by check_row
 }
 
-/// A client that was just registered, or whose secret was just replaced: the secret is shown now and never again.
+/// A client that was just registered, with its secret, which is shown only once.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RegisteredClient {
     pub client: Client,
-    /// None of a public client.
+    /// `None` for a public client.
     pub secret: Option<OAuthSecret>,
 }
 
-/// What a registration draws.
+/// The random bytes of a registration.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ClientEntropy {
@@ -65,7 +65,7 @@ pub struct ClientEntropy {
 }
 
 impl ClientEntropy {
-    /// Drawn anew.
+    /// Draws new random bytes.
     #[must_use]
     pub fn draw() -> Self {
         Self { id: random(), secret: random() }
@@ -73,10 +73,10 @@ impl ClientEntropy {
 }
 
 impl Client {
-    /// Registers a client.
+    /// Creates a client.
     ///
     /// # Errors
-    /// Which settings contradict each other.
+    /// If the settings contradict each other.
     pub fn register(
         domain: &DomainId,
         settings: ClientSettings,
@@ -97,37 +97,39 @@ impl Client {
         Ok(RegisteredClient { client, secret })
     }
 
-    /// Whether a text that somebody presents is the secret of this client now, or the one of before while that is
-    /// accepted. In constant time; never true of a public client.
+    /// Returns whether the text is the secret of this client, or its previous secret while that is accepted. Compares
+    /// in constant time. Always false for a public client.
     #[must_use]
     pub fn accepts_secret(&self, presented: &str, now: Timestamp) -> bool {
         let presented = OAuthSecretHash::of(presented);
-        let previous = self.previous_secret_hash.as_ref().filter(|_| self.previous_until.is_some_and(|end| now < end));
-        let is_one = |hash: Option<&OAuthSecretHash>| hash.is_some_and(|hash| hash.is_same(&presented));
-        is_one(self.secret_hash.as_ref()) | is_one(previous)
+        let is_current = self.secret_hash.as_ref().is_some_and(|hash| hash.is_same(&presented));
+        let is_previous = self.previous_secret_hash.as_ref().is_some_and(|hash| hash.is_same(&presented));
+        is_current | (is_previous & self.previous_until.is_some_and(|end| now < end))
     }
 
-    /// What people read as its name: the one that it was given, or where its browsers go back to.
+    /// Returns the name for display: the client's name, or else the host of its first redirect URI.
     #[must_use]
     pub fn shown_name(&self) -> &str {
-        let host = || self.settings.redirect_uris.as_slice().first().map_or(self.id.as_str(), RedirectUri::shown_host);
-        self.settings.name.as_ref().map_or_else(host, ClientName::as_str)
+        if let Some(name) = &self.settings.name {
+            return name.as_str();
+        }
+        self.settings.redirect_uris.as_slice().first().map_or(self.id.as_str(), RedirectUri::shown_host)
     }
 
-    /// Whether an authorization request may name this redirect URI.
+    /// Returns whether a redirect URI is registered.
     #[must_use]
     pub fn has_redirect_uri(&self, presented: &str) -> bool {
         self.settings.redirect_uris.matches(presented)
     }
 
-    /// Whether a logout may lead to this URI.
+    /// Returns whether a post-logout redirect URI is registered.
     #[must_use]
     pub fn has_post_logout_uri(&self, presented: &str) -> bool {
         self.settings.post_logout_uris.matches(presented)
     }
 }
 
-/// A row that contradicts itself is no client.
+/// Checks that a row does not contradict itself.
 fn check_row(client: &Client) -> Result<()> {
     client.settings.check().map_err(|invalid| anyhow::anyhow!("openid_clients.settings: {invalid}"))?;
     if client.settings.is_public == client.secret_hash.is_some() {

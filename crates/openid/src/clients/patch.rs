@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{AllowList, ClientAuthMethod, ClientName, ClientSettings, EmailClaim, InvalidClient, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
-/// What a change of a client sets; what is `None` stays, and `Some(None)` takes away. Whether a client is public never
-/// changes: codes and tokens that it has were given on those terms.
+/// A change of a client: `None` keeps a setting, and `Some(None)` removes it. A client never changes between public and
+/// confidential, because its codes and tokens were issued on those terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ClientPatch {
@@ -22,16 +22,16 @@ pub struct ClientPatch {
 }
 
 impl ClientPatch {
-    /// Whether it sets nothing.
+    /// Returns whether it changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The settings after the change.
+    /// Returns the settings after the change.
     ///
     /// # Errors
-    /// Which of them contradict each other then.
+    /// If they contradict each other.
     pub fn apply(&self, to: &ClientSettings) -> Result<ClientSettings, InvalidClient> {
         let Self {
             name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed, ..
@@ -52,7 +52,7 @@ impl ClientPatch {
         Ok(changed)
     }
 
-    /// What was set, for the audit log, in the words of the interface.
+    /// Returns the changed settings for the audit log, by the names of the API.
     pub(super) fn to_details(&self) -> Value {
         let Self {
             name, redirect_uris, post_logout_uris, algorithm, email, requires_pkce, is_trusted, allowed, ..

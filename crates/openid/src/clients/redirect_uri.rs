@@ -1,58 +1,59 @@
-//! Where a browser goes back to with a code, or after a logout: exactly one of what a client registered (RFC 9700, 2.1).
+//! Redirect URIs of authorization responses and logouts, which are compared exactly (RFC 9700, 2.1).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Most characters of one.
+/// Maximum length of a URI, in characters.
 const MAX_URI_LEN: usize = 512;
-/// Most of them in a list.
+/// Maximum number of URIs in a list.
 const MAX_URIS: usize = 20;
-/// The hosts of one's own machine, as they are spelled in a URI (RFC 8252, 7.3; `localhost` because people write it).
+/// The loopback hosts in a URI (RFC 8252, 7.3; `localhost` because it is common).
 const LOOPBACK_HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// A redirect URI: https anywhere, http on one's own machine, or a scheme of an application's own (RFC 8252, 7.1).
+/// A redirect URI: https, http on a loopback host, or a private-use scheme (RFC 8252, 7.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RedirectUri(String);
 
-/// Redirect URIs of a client, none twice, in its order; there may be none.
+/// The redirect URIs of a client, in order and without duplicates. The list may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct RedirectUris(Vec<RedirectUri>);
 
-/// A URI apart, as it is written.
+/// The parts of a URI as written.
 struct UriParts<'a> {
     scheme: &'a str,
-    /// Between `//` and what follows; `None` where there is no `//`.
+    /// The text after `//`, up to the path. `None` without `//`.
     authority: Option<&'a str>,
     /// Path and query.
     rest: &'a str,
 }
 
 impl RedirectUri {
-    /// Reads one. It is kept as it is written, because that is how a client presents it again.
+    /// Parses a URI. It is stored as written, because clients present it like that.
     ///
     /// # Errors
-    /// What it must be instead.
+    /// The rule that is broken, as a text such as "must be …".
     pub fn parse(text: &str) -> Result<Self, String> {
+        const NO_URL: &str = "must be a URL such as https://app.example.com/callback";
         if text.len() > MAX_URI_LEN {
             return Err(format!("must have at most {MAX_URI_LEN} characters"));
         }
-        // What one reader takes for a slash or leaves out, another does not: the host shown is then not the one reached.
+        // Parsers differ in how they read such characters: the host that is shown could differ from the one that is
+        // reached.
         if let Some(wrong) = text.chars().find(|c| !c.is_ascii_graphic() || "\\<>\"^`{|}".contains(*c)) {
             return Err(format!("must not contain {}; write it percent-encoded", wrong.escape_debug()));
         }
         if text.contains('#') {
             return Err("must not have a fragment: leave out '#' and what follows".to_owned());
         }
-        let wrong = || "must be a URL such as https://app.example.com/callback".to_owned();
-        let parts = UriParts::of(text).ok_or_else(wrong)?;
+        let Some(parts) = UriParts::of(text) else { return Err(NO_URL.to_owned()) };
         if parts.authority.is_some_and(|authority| authority.contains('@')) {
             return Err("must not have a user name or a password before the host".to_owned());
         }
-        let url = Url::parse(text).map_err(|_| wrong())?;
+        let Ok(url) = Url::parse(text) else { return Err(NO_URL.to_owned()) };
         match parts.scheme {
             "https" if url.host_str().is_some_and(|host| host.contains('*')) => {
                 Err("must name one host; register a URI for each, because they are compared exactly".to_owned())
@@ -69,8 +70,8 @@ impl RedirectUri {
         }
     }
 
-    /// Whether a client presents this one: exactly as it is written, except for the port on one's own machine, which a
-    /// program gets from its system (RFC 8252, 7.3).
+    /// Returns whether a presented URI is this one: as written, except for the port of a loopback host, which the
+    /// operating system assigns (RFC 8252, 7.3).
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
         if self.0 == presented {
@@ -79,23 +80,25 @@ impl RedirectUri {
         if presented.len() > MAX_URI_LEN {
             return false;
         }
-        let loopback = |text| UriParts::of(text).as_ref().and_then(UriParts::loopback);
-        loopback(&self.0).is_some_and(|here| loopback(presented) == Some(here))
+        match UriParts::of(&self.0).and_then(|parts| parts.loopback()) {
+            Some(registered) => UriParts::of(presented).and_then(|parts| parts.loopback()) == Some(registered),
+            None => false,
+        }
     }
 
-    /// Whether its scheme is an application's own, which any application on a device can claim.
+    /// Returns whether it has a private-use scheme, which any application on a device can claim.
     #[must_use]
     pub fn is_private_use(&self) -> bool {
         UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme))
     }
 
-    /// Whether it leads to a program on a person's device, and any program there may be the one that answers.
+    /// Returns whether it leads to a program on the user's device. Any program on the device may receive the response.
     #[must_use]
     pub fn is_on_device(&self) -> bool {
         UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme) || parts.loopback().is_some())
     }
 
-    /// What people are shown of it: its host with its port, or the scheme of an application's own.
+    /// Returns the host with its port for display, or a private-use scheme.
     #[must_use]
     pub fn shown_host(&self) -> &str {
         match UriParts::of(&self.0) {
@@ -105,7 +108,7 @@ impl RedirectUri {
         }
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -113,10 +116,10 @@ impl RedirectUri {
 }
 
 impl RedirectUris {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// What one of them must be instead, or that there are too many, or one twice.
+    /// If a URI is invalid or repeated, or there are too many.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut uris = Vec::new();
         for text in texts {
@@ -132,13 +135,13 @@ impl RedirectUris {
         Ok(Self(uris))
     }
 
-    /// Whether one of them is presented.
+    /// Returns whether a presented URI is one of them.
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
         self.0.iter().any(|uri| uri.matches(presented))
     }
 
-    /// All of them.
+    /// Returns the URIs.
     #[must_use]
     pub fn as_slice(&self) -> &[RedirectUri] {
         &self.0
@@ -174,11 +177,10 @@ impl TryFrom<Vec<String>> for RedirectUris {
 }
 
 impl<'a> UriParts<'a> {
-    /// `None` where the text has no scheme in lower case.
+    /// Splits a URI. `None` without a scheme in lower case.
     fn of(text: &'a str) -> Option<Self> {
         let (scheme, rest) = text.split_once(':')?;
-        let is_scheme = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
-        if !scheme.starts_with(|c: char| c.is_ascii_lowercase()) || !scheme.bytes().all(is_scheme) {
+        if !scheme.starts_with(|c: char| c.is_ascii_lowercase()) || !scheme.bytes().all(is_scheme_byte) {
             return None;
         }
         let Some(behind) = rest.strip_prefix("//") else { return Some(Self { scheme, authority: None, rest }) };
@@ -187,18 +189,24 @@ impl<'a> UriParts<'a> {
         Some(Self { scheme, authority: Some(authority), rest })
     }
 
-    /// Host, path and query of an http URI on one's own machine, whatever its port.
+    /// Returns host, path and query of an http URI of a loopback host with any port.
     fn loopback(&self) -> Option<(&'a str, &'a str)> {
         let authority = self.authority.filter(|_| self.scheme == "http")?;
         let host = LOOPBACK_HOSTS.into_iter().find(|host| authority.starts_with(host))?;
         let port = &authority[host.len()..];
-        let is_port = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok();
-        let is_host = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
-        is_host.then_some((host, self.rest))
+        (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some((host, self.rest))
     }
 }
 
-/// A scheme that is a name which somebody can own, turned around.
+fn is_scheme_byte(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
+}
+
+fn is_port(digits: &str) -> bool {
+    digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()
+}
+
+/// Returns whether a scheme is a private-use one: a domain name in reverse order.
 fn is_private_use(scheme: &str) -> bool {
     scheme.contains('.') && scheme.split('.').all(|label| !label.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What a confidential client proves itself with at the token endpoint.
+//! The secret of a confidential client.
 
 use std::fmt;
 
@@ -7,31 +7,32 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// What secrets begin with, so that scanners for leaked secrets know them.
+/// The prefix of secrets, by which scanners recognise leaked ones.
 const CLIENT_SECRET_PREFIX: &str = "sgp_cs_";
 
 /// The secret of a client: 256 random bits, shown once.
 #[derive(Debug)]
 pub struct OAuthSecret(SecretString);
 
-/// What the database knows one by: SHA-256 in hex. Nothing slower is needed, because nobody guesses 256 random bits.
+/// The SHA-256 of a secret in hex, which the database stores. No slower hash is needed, because 256 random bits cannot
+/// be guessed.
 #[derive(Clone)]
 pub struct OAuthSecretHash(String);
 
 impl OAuthSecret {
-    /// The secret of these random bytes.
+    /// Creates a secret of random bytes.
     #[must_use]
     pub fn from_bytes(random: &[u8; 32]) -> Self {
         Self(format!("{CLIENT_SECRET_PREFIX}{}", BASE64URL_NOPAD.encode(random)).into())
     }
 
-    /// For whoever asked for it, once.
+    /// Returns the text, which is shown once.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// What the database keeps.
+    /// Returns the hash that is stored.
     #[must_use]
     pub fn hash(&self) -> OAuthSecretHash {
         OAuthSecretHash::of(self.reveal())
@@ -39,21 +40,21 @@ impl OAuthSecret {
 }
 
 impl OAuthSecretHash {
-    /// Of a text that somebody presents, whatever it is.
+    /// Returns the hash of a presented text.
     #[must_use]
     pub fn of(presented: &str) -> Self {
         Self(HEXLOWER.encode(&Sha256::digest(presented)))
     }
 
-    /// Whether it is the same; in constant time.
+    /// Compares two hashes in constant time.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 
     fn from_stored(text: &str) -> anyhow::Result<Self> {
-        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
-        anyhow::ensure!(is_one, "is no hash of a client's secret");
+        let is_hash = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        anyhow::ensure!(is_hash, "is no hash of a client's secret");
         Ok(Self(text.to_owned()))
     }
 }

@@ -1,54 +1,54 @@
-//! What its operator decides of a client.
+//! The settings of a client.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AllowList, ClientAuthMethod, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
-/// Most characters of a client's name.
+/// Maximum length of a client's name, in characters.
 const MAX_NAME_LEN: usize = 60;
 
-/// What its operator decides of a client. [`ClientSettings::check`] holds of every client that is stored.
+/// The settings of a client, as its operator chooses them. [`ClientSettings::check`] succeeds for every stored client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ClientSettings {
     pub name: Option<ClientName>,
-    /// Whether it can keep no secret: a program on people's own devices.
+    /// Whether it cannot keep a secret: a program on users' devices.
     pub is_public: bool,
     pub redirect_uris: RedirectUris,
     pub post_logout_uris: RedirectUris,
     pub algorithm: SigningAlgorithm,
     pub email: EmailClaim,
     pub requires_pkce: bool,
-    /// The operator's own: nobody is asked for consent, where [`ClientSettings::asks_nobody`].
+    /// Whether users are not asked for consent, if [`ClientSettings::asks_nobody`].
     pub is_trusted: bool,
-    /// Who may log in. `None` is everybody at `authorize`, and nobody behind a proxy.
+    /// The users who may log in. `None` admits all users at `authorize`, and none behind a proxy.
     pub allowed: Option<AllowList>,
-    /// How it authenticates at the token endpoint; `None` for either method, one per request.
+    /// The authentication method at the token endpoint; `None` for either method, one per request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_method: Option<ClientAuthMethod>,
 }
 
-/// What people read as the name of a client: one line without what cannot be seen.
+/// The name of a client: one line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ClientName(String);
 
-/// What the scope `email` gives a client.
+/// The claims of the scope `email`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EmailClaim {
-    /// `<user>@<domain>`, which says nothing about whether it is verified.
+    /// `<user>@<domain>`, without `email_verified`.
     #[default]
     Synthetic,
-    /// Nothing.
+    /// No claims.
     None,
-    /// The same address with `email_verified`, while the domain is verified.
+    /// `<user>@<domain>`, with `email_verified` while the domain is verified.
     Verified,
 }
 
-/// Settings that contradict each other: which one, and what it must be.
+/// A setting that contradicts others, and the rule that it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {reason}")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -58,7 +58,7 @@ pub struct InvalidClient {
 }
 
 impl ClientSettings {
-    /// Those of a confidential client that says nothing else.
+    /// Returns the default settings of a confidential client.
     #[must_use]
     pub fn new(redirect_uris: RedirectUris) -> Self {
         Self {
@@ -75,21 +75,20 @@ impl ClientSettings {
         }
     }
 
-    /// Whether people need not agree to what it learns. A program on people's devices shows by nothing that it is itself:
-    /// another one on the same device can send the same request, and would learn who is signed in without anybody having
-    /// seen a page (RFC 8252, 8.6). So that one asks, whatever its operator says; an https address is its owner's alone.
+    /// Returns whether users are not asked for consent. A program on a user's device cannot prove its identity: another
+    /// program on the device can send the same request, and would learn who is signed in without a page having been
+    /// shown (RFC 8252, 8.6). Such a client always asks; an https URL belongs to its owner alone.
     #[must_use]
     pub fn asks_nobody(&self) -> bool {
         let is_itself = !self.is_public || !self.redirect_uris.as_slice().iter().any(super::RedirectUri::is_on_device);
         self.is_trusted && is_itself
     }
 
-    /// Whether the settings go together.
+    /// Checks that the settings do not contradict each other.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first setting that contradicts others.
     pub fn check(&self) -> Result<(), InvalidClient> {
-        let invalid = |field, reason| Err(InvalidClient { field, reason });
         if self.redirect_uris.as_slice().is_empty() {
             return invalid("redirect_uris", "must name at least one URI");
         }
@@ -101,11 +100,10 @@ impl ClientSettings {
             return invalid("token_endpoint_auth_method", "must be absent: a public client has no secret");
         }
         if !self.is_public {
-            let of_an_app = "has a scheme of an application's own, which only a public client may have";
             for (field, uris) in [("redirect_uris", &self.redirect_uris), ("post_logout_uris", &self.post_logout_uris)]
             {
                 if uris.as_slice().iter().any(super::RedirectUri::is_private_use) {
-                    return invalid(field, of_an_app);
+                    return invalid(field, "has a scheme of an application's own, which only a public client may have");
                 }
             }
         }
@@ -113,11 +111,15 @@ impl ClientSettings {
     }
 }
 
+fn invalid(field: &'static str, reason: &'static str) -> Result<(), InvalidClient> {
+    Err(InvalidClient { field, reason })
+}
+
 impl ClientName {
-    /// The name in a request, without what a reader cannot see.
+    /// Parses a name, and removes invisible characters.
     ///
     /// # Errors
-    /// What it must be instead, where nothing is left of it or it is too long.
+    /// If nothing is left of it, or it is too long.
     pub fn parse(text: &str) -> Result<Self, String> {
         let name = signpost_text::line(text).trim().to_owned();
         match name.chars().count() {
@@ -126,7 +128,7 @@ impl ClientName {
         }
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -142,10 +144,10 @@ impl TryFrom<String> for ClientName {
 }
 
 impl EmailClaim {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Synthetic, Self::None, Self::Verified];
 
-    /// The word in requests, replies and the database.
+    /// Returns the word in requests, replies and the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -155,7 +157,7 @@ impl EmailClaim {
         }
     }
 
-    /// Reads the word.
+    /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|email| email.as_str() == text)

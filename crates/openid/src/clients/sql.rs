@@ -1,4 +1,4 @@
-//! Clients in the database. Whoever asks for one has found its domain before: a client outlives its domain until it is swept.
+//! Clients in the database. Callers must have found the domain before: a client is deleted some time after its domain.
 
 use anyhow::{Result, anyhow};
 use jiff::{SignedDuration, Timestamp};
@@ -13,15 +13,15 @@ use signpost_store::{Json, Step, Store, Stored, Value, WriteError, WriteOutcome,
 use super::{Client, ClientPatch, ClientSettings, InvalidClient, MAX_CLIENTS, OAuthSecret};
 use crate::ids::ClientId;
 
-/// How often a change is tried again that another one came before.
+/// Maximum attempts of a change that loses races with other changes.
 const MAX_TRIES: usize = 32;
 
-/// Takes the domain before a client is added: one that is deleted at the same time is gone or has the client, and of two
-/// clients the second counts the first.
+/// Locks the domain before a client is added: a concurrent deletion either comes first, or deletes the client too; and
+/// of two clients, the second is counted after the first.
 const TAKE_DOMAIN: &str = "
     UPDATE domains SET handler = handler WHERE account = $1 AND environment = $2 AND id = $3 AND handler = 'hosted'";
 
-/// `$2` is the domain: the second column of the row.
+/// `$2` is the domain ID, the second column of the row.
 const INSERT: &str = sql!(Client::INSERT_IF, " WHERE (SELECT COUNT(*) FROM openid_clients WHERE domain_id = $2) < $6");
 
 const BY_ID: &str = sql!(Client::SELECT, " WHERE id = $1 AND domain_id = $2");
@@ -30,7 +30,7 @@ const ANYWHERE: &str = sql!(Client::SELECT, " WHERE id = $1");
 
 const LIST: &str = sql!(Client::SELECT, " WHERE domain_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
-/// Of all domains that are there.
+/// The clients of all existing domains.
 const LIST_ALL: &str = sql!(
     Client::SELECT,
     " WHERE id > $1 AND EXISTS (SELECT 1 FROM domains WHERE domains.id = openid_clients.domain_id) ORDER BY id LIMIT $2"
@@ -48,7 +48,7 @@ const ROTATE: &str = "
 
 const DELETE: &str = "DELETE FROM openid_clients WHERE id = $1 AND domain_id = $2";
 
-/// Of domains that are gone.
+/// The clients of deleted domains.
 const SWEEP: &str = "
     DELETE FROM openid_clients WHERE id IN (
         SELECT openid_clients.id FROM openid_clients
@@ -84,7 +84,7 @@ pub enum ChangeClientError {
     Internal(#[from] anyhow::Error),
 }
 
-/// Stores a client that was registered.
+/// Inserts a client.
 ///
 /// # Errors
 /// [`CreateClientError`].
@@ -106,7 +106,7 @@ pub async fn insert(store: &Store, domain: &Domain, client: &Client, by: &Actor)
     }
 }
 
-/// A domain's client.
+/// Returns the client with this ID, if it belongs to the domain.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -114,7 +114,7 @@ pub async fn find(store: &Store, domain: &DomainId, id: &ClientId) -> Result<Opt
     store.read_by_index(BY_ID, params![id, domain]).await?.map(Client::from_row).transpose()
 }
 
-/// For the operator and for proxies that name a client alone: whosever it is. Its domain may be gone.
+/// Returns the client with this ID, of any domain. The domain may have been deleted.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -122,7 +122,7 @@ pub async fn find_in_any_domain(store: &Store, id: &ClientId) -> Result<Option<C
     store.read_by_index(ANYWHERE, params![id]).await?.map(Client::from_row).transpose()
 }
 
-/// A domain's clients, oldest first, those behind `after`.
+/// Returns the clients of a domain, oldest first, those after `after`.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -132,7 +132,7 @@ pub async fn list(store: &Store, domain: &DomainId, after: Option<&ClientId>, mo
     rows.into_iter().map(Client::from_row).collect()
 }
 
-/// For the operator: the clients of all domains, oldest first, those behind `after`.
+/// Returns the clients of all domains, oldest first, those after `after`.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -193,7 +193,7 @@ pub async fn rotate_secret(
     store.commit([rotate, entry]).await
 }
 
-/// Deletes clients whose domain is gone, a bounded number of them; the outcome has a row for each.
+/// Returns the step that deletes up to a thousand clients of deleted domains. Its outcome has a row for each.
 pub(crate) fn sweep_step() -> Step {
     step(SWEEP, params![])
 }

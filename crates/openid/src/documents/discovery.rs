@@ -1,32 +1,31 @@
-//! What an issuer can do, and where (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
+//! The discovery document (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
 
 use serde_json::{Value, json};
 
 use crate::jose::SigningAlgorithm;
 
-/// How a client may prove at the token endpoint who it is: with its secret in either place, or not at all.
+/// The authentication methods of the token endpoint.
 const CLIENT_AUTHENTICATION: [&str; 3] = ["client_secret_basic", "client_secret_post", "none"];
 
-/// The document of an issuer.
+/// Returns the discovery document of an issuer.
 #[must_use]
 pub(super) fn describe(issuer: &str) -> Value {
-    let at = |path: &str| format!("{issuer}{path}");
     let [basic, post, none] = CLIENT_AUTHENTICATION;
     json!({
         "issuer": issuer,
-        "authorization_endpoint": at("/authorize"),
-        "token_endpoint": at("/token"),
-        "userinfo_endpoint": at("/userinfo"),
-        "jwks_uri": at("/jwks"),
-        "revocation_endpoint": at("/revoke"),
-        "introspection_endpoint": at("/introspect"),
-        "end_session_endpoint": at("/logout"),
+        "authorization_endpoint": format!("{issuer}/authorize"),
+        "token_endpoint": format!("{issuer}/token"),
+        "userinfo_endpoint": format!("{issuer}/userinfo"),
+        "jwks_uri": format!("{issuer}/jwks"),
+        "revocation_endpoint": format!("{issuer}/revoke"),
+        "introspection_endpoint": format!("{issuer}/introspect"),
+        "end_session_endpoint": format!("{issuer}/logout"),
         "scopes_supported": ["openid", "profile", "email", "offline_access"],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "subject_types_supported": ["public"],
-        // In this order: some relying parties take the first.
+        // The order matters: some relying parties use the first.
         "id_token_signing_alg_values_supported": SigningAlgorithm::ALL,
         "token_endpoint_auth_methods_supported": [basic, post, none],
         "revocation_endpoint_auth_methods_supported": [basic, post, none],
@@ -52,7 +51,8 @@ pub(super) fn describe(issuer: &str) -> Value {
 mod tests {
     use super::*;
 
-    /// OpenID Connect Discovery 1.0, 3, and RFC 8414, 2: what must be there, and what relying parties ask for (RFC 9700, 2).
+    /// OpenID Connect Discovery 1.0, 3, and RFC 8414, 2: what must be there, and what relying parties ask for (RFC
+    /// 9700, 2).
     #[test]
     fn what_must_be_in_it_is() {
         let document = describe("https://login.test/dom_1");

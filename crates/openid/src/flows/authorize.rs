@@ -1,25 +1,25 @@
-//! A request of a client, from its first word to its answer.
+//! Answers an authorization request: with a redirect to the client, the login page or the consent page.
 
 use anyhow::Result;
 use signpost_auth::Mode;
 use signpost_login::domains::Registration;
 use signpost_login::error::Error;
-use signpost_login::flows::account_sessions::{AccountErrand, open_account_session};
+use signpost_login::flows::account_sessions::{AccountBrowser, AccountErrand, open_account_session};
 use signpost_login::flows::sign_in::{SignedInUser, find_signed_in};
 use signpost_login::ids::UserId;
-use signpost_login::sessions::{AskingApplication, Requester, Session};
+use signpost_login::sessions::{AskingApplication, Session};
 use signpost_platform::limits::{Caller, Limit};
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::web::problem::Problem;
 use signpost_store::{WriteError, random};
 
 use super::FlowError;
-use super::asked::AskedAuthorization;
-use super::issuing::grant_code;
+use super::authorization_request::AuthorizationRequest;
+use super::issuing::issue_code;
 use super::logout::read_hint;
 use crate::authorizations::{
-    AuthorizationRefusal, AuthorizationRequest, Decision, RefusalCode, SignedInVisitor, WaitingAuthorization, decide,
-    host_of, sql,
+    AuthorizationError, AuthorizationErrorCode, Decision, PendingAuthorization, SignedInVisitor,
+    ValidatedAuthorizationRequest, decide, host_of, sql,
 };
 use crate::claims::OpenidScopes;
 use crate::clients::Client;
@@ -28,113 +28,121 @@ use crate::ids::AuthorizationId;
 use crate::posted_hint::IdTokenHint;
 use crate::service::OpenidService;
 
-/// The browser that a request came with.
+/// The browser that sent a request.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct VisitingBrowser {
-    /// Who is signed in is behind it.
+pub struct BrowserContext {
+    /// The cookie of the browser session.
     pub login_cookie: Option<CookieSecret>,
-    /// Which browser it is on login pages.
+    /// The cookie that identifies the browser on login pages.
     pub page_cookie: CookieSecret,
-    /// By which it opens the hint of a request that it posted.
+    /// The cookie that decrypts a posted hint.
     pub hint_cookie: Option<CookieSecret>,
     pub user_agent: Option<String>,
     pub address: Caller,
 }
 
-/// How far a request has come.
+/// The progress of an authorization request.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
-    /// The row by which it waits, once it does.
-    pub waiting: Option<WaitingAuthorization>,
-    /// Who said yes to it on the page just now.
-    pub agrees: Option<UserId>,
+pub struct FlowState {
+    /// The stored authorization, once there is one.
+    pub pending: Option<PendingAuthorization>,
+    /// The user who consented on the consent page just now.
+    pub consented: Option<UserId>,
 }
 
-/// What to do with the browser.
+/// The response to the browser.
 #[derive(Debug)]
-pub enum RequestOutcome {
-    /// It goes back to the application, to this address.
-    Answered(String),
-    /// It goes to the login page.
-    LogIn(Box<Session>),
-    /// Its person is asked whether they agree.
-    AskConsent(Box<ConsentQuestion>),
-    /// Nobody can log in at the realm. The person is told so here, because what mends it is said to its operator.
-    Unable(Box<UnableRealm>),
-    /// The request is over: it was answered before, waited too long, or came from another browser.
-    Over,
+pub enum AuthorizeOutcome {
+    /// Redirect to this URL of the client.
+    Redirect(String),
+    /// Redirect to the login page of this session.
+    LoginRequired(Box<Session>),
+    /// Ask the user for consent.
+    ConsentRequired(Box<ConsentQuestion>),
+    /// Nobody can log in at the issuer. The user sees the reason here, because only the operator can repair it.
+    Unavailable(Box<UnavailableIssuer>),
+    /// The authorization was answered before, has expired, or belongs to another browser.
+    Expired,
 }
 
-/// A realm where nobody can log in.
+/// An issuer at which nobody can log in.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct UnableRealm {
-    pub asked: AskedAuthorization,
-    /// In the words of the interface.
+pub struct UnavailableIssuer {
+    pub request: AuthorizationRequest,
+    /// The error text of the login service.
     pub reason: String,
-    /// Where the application learns it, if its person goes back.
+    /// The URL of the client with the error response.
     pub way_back: String,
 }
 
-/// What a person is asked to agree to.
+/// A question for consent.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ConsentQuestion {
     pub id: AuthorizationId,
-    pub asked: AskedAuthorization,
+    pub request: AuthorizationRequest,
     pub scopes: OpenidScopes,
     pub who: SignedInUser,
 }
 
-/// Answers a request, or says what its person is asked first.
+/// Answers an authorization request.
 ///
 /// # Errors
-/// Where too many logins were opened from the address, or the database cannot be read or written.
+/// If too many authorizations are pending for the client IP, or the database cannot be read or written.
 pub async fn answer_request(
     service: &OpenidService,
-    asked: AskedAuthorization,
-    browser: &VisitingBrowser,
-    progress: Progress,
-) -> Result<RequestOutcome, Problem> {
-    let request = match &asked.request {
-        Ok(request) => request.clone(),
-        Err(refusal) => return refuse(service, &asked, progress.waiting.as_ref(), *refusal).await,
+    request: AuthorizationRequest,
+    browser: &BrowserContext,
+    state: FlowState,
+) -> Result<AuthorizeOutcome, Problem> {
+    let parameters = match &request.parameters {
+        Ok(parameters) => parameters.clone(),
+        Err(error) => return refuse(service, &request, state.pending.as_ref(), *error).await,
     };
-    let hinted = match find_hinted(service, &asked, &request, browser).await {
+    let hinted = match find_hinted(service, &request, &parameters, browser).await {
         Ok(hinted) => hinted,
-        Err(FlowError::Refused(refusal)) => {
-            return refuse(service, &asked, progress.waiting.as_ref(), refusal).await;
-        }
+        Err(FlowError::Refused(error)) => return refuse(service, &request, state.pending.as_ref(), error).await,
         Err(FlowError::Internal(error)) => return Err(error.into()),
     };
     let who = match &browser.login_cookie {
-        Some(cookie) => find_signed_in(service, cookie, &asked.realm).await.map_err(into_problem)?,
+        Some(cookie) => find_signed_in(service, cookie, &request.domain).await.map_err(into_problem)?,
         None => None,
     };
     let visitor = match &who {
-        Some(who) => Some(look_at(service, &asked.client, who, &progress).await?),
+        Some(who) => Some(find_visitor(service, &request.client, who, &state).await?),
         None => None,
     };
-    let settings = &asked.client.settings;
-    match (decide(&request, settings, visitor.as_ref(), hinted.as_ref(), service.clock.now()), who) {
-        (Decision::Refuse(refusal), _) => refuse(service, &asked, progress.waiting.as_ref(), refusal).await,
-        (Decision::LogIn(Mode::Register), _) if asked.realm.registration == Registration::Closed => {
-            let refusal = RefusalCode::AccessDenied.because("registration is closed at this domain");
-            refuse(service, &asked, progress.waiting.as_ref(), refusal).await
+    let settings = &request.client.settings;
+    match (decide(&parameters, settings, visitor.as_ref(), hinted.as_ref(), service.clock.now()), who) {
+        (Decision::Refuse(error), _) => refuse(service, &request, state.pending.as_ref(), error).await,
+        (Decision::LogIn(Mode::Register), _) if request.domain.registration == Registration::Closed => {
+            let code = AuthorizationErrorCode::AccessDenied;
+            let error = code.with_description("registration is closed at this domain");
+            refuse(service, &request, state.pending.as_ref(), error).await
         }
         (Decision::LogIn(mode), _) => {
-            if let Some(visitor) = visitor.filter(|visitor| visitor.agrees) {
-                keep_consent(service, &asked, &request, visitor).await?;
+            if let Some(visitor) = visitor
+                && visitor.agrees
+            {
+                store_consent(service, &request, &parameters, visitor).await?;
             }
-            open_login(service, asked, browser, mode, progress.waiting).await
+            open_login(service, request, browser, mode, state.pending).await
         }
-        (Decision::AskConsent, Some(who)) => ask_consent(service, asked, request.scopes, who, browser, progress).await,
+        (Decision::AskConsent, Some(who)) => {
+            ask_consent(service, request, parameters.scopes, who, browser, state.pending).await
+        }
         (Decision::Grant, Some(who)) => {
-            let agreed = visitor.and_then(|visitor| visitor.agrees.then_some(visitor.agreed.unwrap_or_default()));
-            let code = grant_code(service, &asked, &request, &who, progress.waiting.as_ref(), agreed).await?;
-            Ok(code
-                .map_or(RequestOutcome::Over, |code| RequestOutcome::Answered(asked.address.with_code(code.reveal()))))
+            let consented = match visitor {
+                Some(visitor) if visitor.agrees => Some(visitor.agreed.unwrap_or_default()),
+                _ => None,
+            };
+            let pending = state.pending.as_ref();
+            match issue_code(service, &request, &parameters, &who, pending, consented).await? {
+                Some(code) => Ok(AuthorizeOutcome::Redirect(request.target.with_code(code.reveal()))),
+                None => Ok(AuthorizeOutcome::Expired),
+            }
         }
         (Decision::AskConsent | Decision::Grant, None) => {
             Err(Problem::Internal(anyhow::anyhow!("a request of nobody was decided for somebody")))
@@ -142,165 +150,177 @@ pub async fn answer_request(
     }
 }
 
-/// Tells the application why not, and ends the wait.
+/// Redirects to the client with an error, and ends the pending authorization.
 ///
 /// # Errors
-/// As [`sql::end`].
+/// If the database cannot be written.
 pub(super) async fn refuse(
     service: &OpenidService,
-    asked: &AskedAuthorization,
-    waiting: Option<&WaitingAuthorization>,
-    refusal: AuthorizationRefusal,
-) -> Result<RequestOutcome, Problem> {
-    if let Some(waiting) = waiting {
-        match sql::end(&service.store, &waiting.id).await {
+    request: &AuthorizationRequest,
+    pending: Option<&PendingAuthorization>,
+    error: AuthorizationError,
+) -> Result<AuthorizeOutcome, Problem> {
+    if let Some(pending) = pending {
+        match sql::end(&service.store, &pending.id).await {
             Ok(()) => {}
-            Err(WriteError::Conflict) => return Ok(RequestOutcome::Over),
+            Err(WriteError::Conflict) => return Ok(AuthorizeOutcome::Expired),
             Err(WriteError::Internal(error)) => return Err(error.into()),
         }
     }
-    Ok(RequestOutcome::Answered(asked.address.with_refusal(refusal)))
+    Ok(AuthorizeOutcome::Redirect(request.target.with_error(error)))
 }
 
-/// Returns the user that `id_token_hint` names, sent or posted. The token may have expired, and its key may sign no more.
+/// Returns the user named by `id_token_hint`, which is in the query or was posted. Expired tokens and those of retired
+/// keys are accepted.
 async fn find_hinted(
     service: &OpenidService,
-    asked: &AskedAuthorization,
     request: &AuthorizationRequest,
-    browser: &VisitingBrowser,
-) -> Result<Option<UserId>, FlowError<AuthorizationRefusal>> {
+    parameters: &ValidatedAuthorizationRequest,
+    browser: &BrowserContext,
+) -> Result<Option<UserId>, FlowError<AuthorizationError>> {
     const FOREIGN: &str = "id_token_hint is no ID token of this issuer";
     const REPLACED: &str = "id_token_hint is no ID token of this issuer, or this browser posted another request since";
-    if let Some(token) = &request.id_token_hint {
-        let hint = read_hint(service, &asked.realm, token).await?;
-        let hint = hint.ok_or_else(|| FlowError::Refused(RefusalCode::InvalidRequest.because(FOREIGN)))?;
-        return Ok(Some(hint.user_id));
+    let (hint, description) = if let Some(token) = &parameters.id_token_hint {
+        (read_hint(service, &request.domain, token).await?, FOREIGN)
+    } else if let Some(posted) = &parameters.posted_hint {
+        let cookie = browser.hint_cookie.as_ref();
+        (cookie.and_then(|cookie| IdTokenHint::open(posted, cookie, &request.domain.id)), REPLACED)
+    } else {
+        return Ok(None);
+    };
+    match hint {
+        Some(hint) => Ok(Some(hint.user_id)),
+        None => Err(FlowError::Refused(AuthorizationErrorCode::InvalidRequest.with_description(description))),
     }
-    let Some(posted) = &request.posted_hint else { return Ok(None) };
-    let hint = browser.hint_cookie.as_ref().and_then(|cookie| IdTokenHint::open(posted, cookie, &asked.realm.id));
-    let hint = hint.ok_or_else(|| FlowError::Refused(RefusalCode::InvalidRequest.because(REPLACED)))?;
-    Ok(Some(hint.user_id))
 }
 
-async fn look_at(
+/// Returns the facts about the user who is signed in that decide on the request.
+async fn find_visitor(
     service: &OpenidService,
     client: &Client,
     who: &SignedInUser,
-    progress: &Progress,
+    state: &FlowState,
 ) -> Result<SignedInVisitor> {
     let user = &who.user;
     let is_admitted = client.settings.allowed.as_ref().is_none_or(|list| list.admits(user, &who.credentials));
-    let session = progress.waiting.as_ref().and_then(|waiting| waiting.session_id.as_ref());
+    let session = state.pending.as_ref().and_then(|pending| pending.session_id.as_ref());
     Ok(SignedInVisitor {
         user_id: user.id.clone(),
         authenticated_at: who.proof.authenticated_at,
         came_for_this: session == Some(&who.session.session_id),
         is_admitted,
         agreed: grants::sql::find_consent(&service.store, &user.domain_id, &user.id, &client.id).await?,
-        agrees: progress.agrees.as_ref() == Some(&user.id),
+        agrees: state.consented.as_ref() == Some(&user.id),
     })
 }
 
-/// Keeps that somebody agreed whose login is too old for the request by now: they log in once more, and are not asked again.
-async fn keep_consent(
+/// Stores the consent of a user whose login is too old for the request by now: they log in again and are not asked
+/// again.
+async fn store_consent(
     service: &OpenidService,
-    asked: &AskedAuthorization,
     request: &AuthorizationRequest,
+    parameters: &ValidatedAuthorizationRequest,
     visitor: SignedInVisitor,
 ) -> Result<()> {
     let consent = Consent {
-        domain_id: asked.realm.id.clone(),
+        domain_id: request.domain.id.clone(),
         user_id: visitor.user_id,
-        client_id: asked.client.id.clone(),
-        scopes: visitor.agreed.unwrap_or_default().with(request.scopes),
+        client_id: request.client.id.clone(),
+        scopes: visitor.agreed.unwrap_or_default().with(parameters.scopes),
         agreed_at: service.clock.now(),
     };
     grants::sql::agree(&service.store, consent).await
 }
 
+/// Opens the session of the login page, and stores the authorization as pending with it. `before` is the authorization
+/// that it replaces.
 async fn open_login(
     service: &OpenidService,
-    asked: AskedAuthorization,
-    browser: &VisitingBrowser,
+    request: AuthorizationRequest,
+    browser: &BrowserContext,
     mode: Mode,
-    before: Option<WaitingAuthorization>,
-) -> Result<RequestOutcome, Problem> {
-    count_wait(service, browser, &asked).await?;
-    let requester = Requester::of_user_agent(browser.user_agent.as_deref());
+    before: Option<PendingAuthorization>,
+) -> Result<AuthorizeOutcome, Problem> {
+    count_pending(service, browser, &request).await?;
     let application = AskingApplication {
-        name: asked.client.settings.name.as_ref().map(|name| name.as_str().to_owned()),
-        host: host_of(&asked.address.redirect_uri),
+        name: request.client.settings.name.as_ref().map(|name| name.as_str().to_owned()),
+        host: host_of(&request.target.redirect_uri),
     };
     let errand = AccountErrand::AnswerClient(mode, application);
-    let session = match open_account_session(service, &asked.realm, errand, requester, &browser.page_cookie).await {
+    let account = AccountBrowser { page_cookie: &browser.page_cookie, user_agent: browser.user_agent.as_deref() };
+    let pending = new_pending(service, &request, browser);
+    let opened = open_account_session(service, &request.domain, errand, account, |session| {
+        let pending = PendingAuthorization { session_id: Some(session.id.clone()), ..pending };
+        let discard = before.map(|before| sql::discard_step(&before.id));
+        discard.into_iter().chain([sql::insert_step(pending)]).collect()
+    });
+    let session = match opened.await {
         Ok(session) => session,
         Err(Error::Problem(problem)) => return Err(problem),
         Err(error) => {
-            tracing::warn!(domain = %asked.realm.name, %error, "nobody can log in for a client");
-            let refusal = RefusalCode::ServerError.because("nobody can log in at this domain; its log says why");
-            let way_back = asked.address.with_refusal(refusal);
-            return Ok(RequestOutcome::Unable(Box::new(UnableRealm { asked, reason: error.to_string(), way_back })));
+            tracing::warn!(domain = %request.domain.name, %error, "nobody can log in for a client");
+            let code = AuthorizationErrorCode::ServerError;
+            let refusal = code.with_description("nobody can log in at this domain; its log says why");
+            let way_back = request.target.with_error(refusal);
+            let reason = error.to_string();
+            return Ok(AuthorizeOutcome::Unavailable(Box::new(UnavailableIssuer { request, reason, way_back })));
         }
     };
-    if let Some(before) = before {
-        match sql::end(&service.store, &before.id).await {
-            Ok(()) | Err(WriteError::Conflict) => {}
-            Err(WriteError::Internal(error)) => return Err(error.into()),
-        }
-    }
-    let waiting = wait(service, &asked, browser);
-    let waiting = WaitingAuthorization { session_id: Some(session.id.clone()), ..waiting };
-    sql::insert(&service.store, waiting).await?;
-    Ok(RequestOutcome::LogIn(Box::new(session)))
+    Ok(AuthorizeOutcome::LoginRequired(Box::new(session)))
 }
 
 async fn ask_consent(
     service: &OpenidService,
-    asked: AskedAuthorization,
+    request: AuthorizationRequest,
     scopes: OpenidScopes,
     who: SignedInUser,
-    browser: &VisitingBrowser,
-    progress: Progress,
-) -> Result<RequestOutcome, Problem> {
-    let id = if let Some(waiting) = progress.waiting {
-        waiting.id
+    browser: &BrowserContext,
+    pending: Option<PendingAuthorization>,
+) -> Result<AuthorizeOutcome, Problem> {
+    let id = if let Some(pending) = pending {
+        pending.id
     } else {
-        count_wait(service, browser, &asked).await?;
-        let waiting = wait(service, &asked, browser);
-        let id = waiting.id.clone();
-        sql::insert(&service.store, waiting).await?;
+        count_pending(service, browser, &request).await?;
+        let pending = new_pending(service, &request, browser);
+        let id = pending.id.clone();
+        sql::insert(&service.store, pending).await?;
         id
     };
-    Ok(RequestOutcome::AskConsent(Box::new(ConsentQuestion { id, asked, scopes, who })))
+    Ok(AuthorizeOutcome::ConsentRequired(Box::new(ConsentQuestion { id, request, scopes, who })))
 }
 
-/// Counts a request that will wait: each is kept for an hour. Many people may share an address, and each client is somebody's
-/// whom the operator knows: so an address has as many as an account has sessions. What is stored is counted in bytes too.
-async fn count_wait(
+/// Counts an authorization that will be stored for up to an hour, and its bytes. Many users may share a client IP, and
+/// every client is registered by the operator: so a client IP has the same limit as an account has for sessions.
+async fn count_pending(
     service: &OpenidService,
-    browser: &VisitingBrowser,
-    asked: &AskedAuthorization,
+    browser: &BrowserContext,
+    request: &AuthorizationRequest,
 ) -> Result<(), Problem> {
-    let (limits, elapsed) = (&service.limits, service.clock.elapsed());
+    let limits = &service.limits;
+    let elapsed = service.clock.elapsed();
     limits.check(Limit::CreateSession, &browser.address, elapsed).await.map_err(Problem::RateLimited)?;
-    limits.check_stored(&browser.address, asked.query.len(), elapsed).await.map_err(Problem::RateLimited)
+    limits.check_stored(&browser.address, request.query.len(), elapsed).await.map_err(Problem::RateLimited)
 }
 
-fn wait(service: &OpenidService, asked: &AskedAuthorization, browser: &VisitingBrowser) -> WaitingAuthorization {
+fn new_pending(
+    service: &OpenidService,
+    request: &AuthorizationRequest,
+    browser: &BrowserContext,
+) -> PendingAuthorization {
     let now = service.clock.now();
-    WaitingAuthorization {
+    PendingAuthorization {
         id: AuthorizationId::new(now, random()),
-        client_id: asked.client.id.clone(),
-        domain_id: asked.realm.id.clone(),
+        client_id: request.client.id.clone(),
+        domain_id: request.domain.id.clone(),
         cookie: browser.page_cookie.hash(),
-        query: asked.query.clone(),
+        query: request.query.clone(),
         created_at: now,
         session_id: None,
     }
 }
 
-/// What the login service refuses a stranger.
-pub(super) fn into_problem(error: Error) -> Problem {
+/// Converts an error of the login service that is not meant for users.
+fn into_problem(error: Error) -> Problem {
     match error {
         Error::Problem(problem) => problem,
         other => Problem::Internal(other.into()),

@@ -1,4 +1,4 @@
-//! Which client a request comes from, and whether it shows that (RFC 6749, 2.3).
+//! Client authentication (RFC 6749, 2.3).
 
 use data_encoding::BASE64;
 use secrecy::{ExposeSecret, SecretString};
@@ -10,28 +10,28 @@ use crate::clients::{self, Client, ClientAuthMethod, SecretPlace};
 use crate::ids::ClientId;
 use crate::service::OpenidService;
 
-/// What a client sends to show who it is.
+/// The credentials of a client.
 #[derive(Clone, Debug)]
 pub struct ClientCredentials {
     id: String,
-    /// As it was sent, and, of the header, as it was before some clients encode it.
+    /// The secret as sent; of the header also in decoded form, because not all clients encode it.
     secrets: Vec<SecretString>,
     place: SecretPlace,
 }
 
-/// Why a request is of no client.
+/// Why client authentication failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientRefusal {
-    /// `invalid_request`: it shows who it is in more than one way.
+    /// `invalid_request`: the request has more than one kind of credentials.
     Several,
-    /// `invalid_client`: unknown, without its secret, or with a wrong one.
+    /// `invalid_client`: the client is unknown, or its secret is missing or wrong.
     Invalid,
-    /// `invalid_client`: its secret is right, and in another place than this method of the client's requires.
+    /// `invalid_client`: the secret is correct, but not where the client's method requires it.
     Method(ClientAuthMethod),
 }
 
 impl ClientCredentials {
-    /// Reads the header `Authorization` and the fields of a form, where they are. The same secret may be in both.
+    /// Reads the header `Authorization` and the fields of the form. The same secret may be in both.
     ///
     /// # Errors
     /// If there are none, two different ones, or ones that cannot be read.
@@ -59,20 +59,23 @@ impl ClientCredentials {
         Ok(credentials)
     }
 
-    /// Both parts are encoded as in a form before they are put together. Not every client does that: what was sent counts
-    /// as well.
+    /// Reads `Basic` credentials, whose two parts are form-encoded (RFC 6749, 2.3.1). Not all clients encode them, so
+    /// the secret is also accepted as sent.
     fn read_basic(authorization: &str) -> Option<Self> {
         let (scheme, encoded) = authorization.split_once(' ')?;
-        let decoded = BASE64.decode(encoded.trim().as_bytes()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
-        let text = String::from_utf8(decoded).ok()?;
+        if !scheme.eq_ignore_ascii_case("basic") {
+            return None;
+        }
+        let text = String::from_utf8(BASE64.decode(encoded.trim().as_bytes()).ok()?).ok()?;
         let (id, secret) = text.split_once(':')?;
         let secrets = vec![decode(secret).into(), secret.into()];
         Some(Self { id: decode(id), secrets, place: SecretPlace::Header })
     }
 }
 
+/// Decodes a form-encoded text.
 fn decode(text: &str) -> String {
-    // What is encoded has neither: it would be read as several fields, and what follows the first be left out.
+    // An encoded text has neither of these. The parser would read several fields, and only the first would be returned.
     if text.contains(['&', '=']) {
         return text.to_owned();
     }
@@ -80,17 +83,17 @@ fn decode(text: &str) -> String {
     pairs.next().map(|(name, _)| name.into_owned()).unwrap_or_default()
 }
 
-/// Returns the client of this realm that these credentials authenticate.
+/// Returns the client of this domain that these credentials authenticate.
 ///
 /// # Errors
 /// [`ClientRefusal`], or a failure of the database.
 pub async fn find_client(
     service: &OpenidService,
-    realm: &Domain,
+    domain: &Domain,
     credentials: &ClientCredentials,
 ) -> Result<Client, FlowError<ClientRefusal>> {
     let client = match ClientId::parse(&credentials.id) {
-        Some(id) => clients::sql::find(&service.store, &realm.id, &id).await?,
+        Some(id) => clients::sql::find(&service.store, &domain.id, &id).await?,
         None => None,
     };
     let method = client.as_ref().and_then(|client| client.settings.auth_method);
@@ -99,11 +102,10 @@ pub async fn find_client(
     }
     let Some(client) = client else { return Err(FlowError::Refused(ClientRefusal::Invalid)) };
     if client.settings.is_public {
-        return if credentials.secrets.is_empty() {
-            Ok(client)
-        } else {
-            Err(FlowError::Refused(ClientRefusal::Invalid))
-        };
+        if !credentials.secrets.is_empty() {
+            return Err(FlowError::Refused(ClientRefusal::Invalid));
+        }
+        return Ok(client);
     }
     let now = service.clock.now();
     if !credentials.secrets.iter().any(|secret| client.accepts_secret(secret.expose_secret(), now)) {

@@ -1,25 +1,25 @@
-//! What crosses rooms: which realm an address names, how a request becomes a code and a code tokens, and whether what was
-//! granted still counts.
+//! What crosses rooms: finds the issuer of a path, answers authorization requests, exchanges codes for tokens, and
+//! checks whether grants are valid.
 
 pub mod app_sessions;
-mod asked;
+mod authorization_request;
 mod authorize;
 mod client_login;
 mod error;
+mod issuer;
 mod issuing;
 mod logout;
-mod realm;
 mod resumption;
-mod standing;
 mod tokens;
+mod validity;
 
-pub use asked::{AskedAuthorization, ClientFault, read_asked};
-pub use authorize::{ConsentQuestion, Progress, RequestOutcome, UnableRealm, VisitingBrowser, answer_request};
+pub use authorization_request::{AuthorizationRequest, ClientFault, read_authorization_request};
+pub use authorize::{AuthorizeOutcome, BrowserContext, ConsentQuestion, FlowState, UnavailableIssuer, answer_request};
 pub use client_login::{ClientCredentials, ClientRefusal, find_client};
 pub use error::FlowError;
+pub use issuer::{find_client_and_domain, find_issuer_domain, find_published_domain, issuer, issuer_at};
 pub use issuing::IssuedTokens;
-pub use logout::{AskedLogout, LogoutFault, LogoutParameters, end_session, is_own_hint, read_hint, read_logout};
-pub use realm::{find_client_realm, find_published_realm, find_realm, issuer, issuer_at};
-pub use resumption::{BroughtBack, come_back, deny, go_on, start_over};
-pub use standing::{find_access, find_standing, find_token};
-pub use tokens::{Redemption, TokenRefusal, redeem_code, refresh, revoke_token};
+pub use logout::{LogoutFault, LogoutParameters, LogoutRequest, end_session, is_own_hint, read_hint, read_logout};
+pub use resumption::{LoginPageResult, continue_authorization, deny, handle_login_callback, restart};
+pub use tokens::{CodeExchange, TokenRefusal, exchange_code, refresh, revoke_token};
+pub use validity::{find_access_token, find_grant_facts, find_token};

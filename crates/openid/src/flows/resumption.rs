@@ -1,4 +1,6 @@
-//! A request goes on that has waited: its person is back from the login page, or answered what they were asked.
+//! Continues a pending authorization: the browser is back from the login page, or the user answered the consent page.
+
+use std::sync::Arc;
 
 use anyhow::Result;
 use signpost_login::domains::Domain;
@@ -10,139 +12,136 @@ use signpost_login::sessions::PagePurpose;
 use signpost_platform::web::problem::Problem;
 
 use super::FlowError;
-use super::asked::{AskedAuthorization, read_asked};
-use super::authorize::{Progress, RequestOutcome, VisitingBrowser, answer_request, refuse};
+use super::authorization_request::{AuthorizationRequest, read_authorization_request};
+use super::authorize::{AuthorizeOutcome, BrowserContext, FlowState, answer_request, refuse};
 use super::logout::sign_out;
-use crate::authorizations::{RefusalCode, WaitingAuthorization, sql};
+use crate::authorizations::{AuthorizationErrorCode, PendingAuthorization, sql};
 use crate::ids::AuthorizationId;
 use crate::service::OpenidService;
 
-/// What a browser brings back from the login page.
+/// The result of the login page, as the browser brings it.
 #[derive(Clone, Copy, Debug)]
-pub enum BroughtBack<'a> {
+pub enum LoginPageResult<'a> {
     /// A completion code.
     Code(&'a str),
-    /// Why there is none.
-    Nothing(&'a str),
+    /// An error, such as `expired`.
+    Error(&'a str),
 }
 
-/// The browser is back from the login page, by this session.
+/// Continues the authorization whose user logged in by this session.
 ///
 /// # Errors
 /// As [`answer_request`].
-pub async fn come_back(
+pub async fn handle_login_callback(
     service: &OpenidService,
-    realm: &Domain,
-    browser: &VisitingBrowser,
+    domain: &Arc<Domain>,
+    browser: &BrowserContext,
     session: &str,
-    brought: BroughtBack<'_>,
-) -> Result<RequestOutcome, Problem> {
-    let waiting = match SessionId::parse(session) {
-        Some(id) => sql::find_by_session(&service.store, &id).await?,
-        None => None,
+    callback: LoginPageResult<'_>,
+) -> Result<AuthorizeOutcome, Problem> {
+    let Some(id) = SessionId::parse(session) else { return Ok(AuthorizeOutcome::Expired) };
+    let pending = sql::find_by_session(&service.store, &id).await?;
+    let Some((pending, request)) = resume(service, domain, browser, pending).await? else {
+        return Ok(AuthorizeOutcome::Expired);
     };
-    let Some((waiting, asked)) = resume(service, realm, browser, waiting).await? else {
-        return Ok(RequestOutcome::Over);
-    };
-    match brought {
-        BroughtBack::Nothing("expired") => {
-            let refusal = RefusalCode::AccessDenied.because("nobody logged in in time");
-            return refuse(service, &asked, Some(&waiting), refusal).await;
+    match callback {
+        LoginPageResult::Error(error) => {
+            let description = match error {
+                "expired" => "nobody logged in in time",
+                _ => "the user did not want to log in",
+            };
+            let error = AuthorizationErrorCode::AccessDenied.with_description(description);
+            return refuse(service, &request, Some(&pending), error).await;
         }
-        BroughtBack::Nothing(_) => {
-            let refusal = RefusalCode::AccessDenied.because("the user did not want to log in");
-            return refuse(service, &asked, Some(&waiting), refusal).await;
-        }
-        BroughtBack::Code(code) => {
-            match complete_account_session(service, realm, PagePurpose::Client, (session, code)).await {
-                // Who loads the address again is signed in by the first time, or is not.
+        LoginPageResult::Code(code) => {
+            match complete_account_session(service, domain, PagePurpose::Client, (session, code)).await {
+                // If the URL is loaded again, the first time decided whether the user is signed in.
                 Ok(_) | Err(Error::SessionAlreadyAuthenticated) => {}
                 Err(Error::Problem(problem)) => return Err(problem),
-                Err(_) => return Ok(RequestOutcome::Over),
+                Err(_) => return Ok(AuthorizeOutcome::Expired),
             }
         }
     }
-    answer_request(service, asked, browser, Progress { waiting: Some(waiting), agrees: None }).await
+    answer_request(service, request, browser, FlowState { pending: Some(pending), consented: None }).await
 }
 
-/// The person looks at the question, or answered it: `agrees` is who said yes.
+/// Continues a pending authorization. `consented` is the user who consented on the consent page just now.
 ///
 /// # Errors
 /// As [`answer_request`].
-pub async fn go_on(
+pub async fn continue_authorization(
     service: &OpenidService,
-    realm: &Domain,
-    browser: &VisitingBrowser,
+    domain: &Arc<Domain>,
+    browser: &BrowserContext,
     id: &str,
-    agrees: Option<UserId>,
-) -> Result<RequestOutcome, Problem> {
-    let Some((waiting, asked)) = find_waiting(service, realm, browser, id).await? else {
-        return Ok(RequestOutcome::Over);
+    consented: Option<UserId>,
+) -> Result<AuthorizeOutcome, Problem> {
+    let Some((pending, request)) = find_pending(service, domain, browser, id).await? else {
+        return Ok(AuthorizeOutcome::Expired);
     };
-    answer_request(service, asked, browser, Progress { waiting: Some(waiting), agrees }).await
+    answer_request(service, request, browser, FlowState { pending: Some(pending), consented }).await
 }
 
-/// The person said no.
+/// Ends a pending authorization, because the user denied consent.
 ///
 /// # Errors
 /// As [`refuse`].
 pub async fn deny(
     service: &OpenidService,
-    realm: &Domain,
-    browser: &VisitingBrowser,
+    domain: &Arc<Domain>,
+    browser: &BrowserContext,
     id: &str,
-) -> Result<RequestOutcome, Problem> {
-    let Some((waiting, asked)) = find_waiting(service, realm, browser, id).await? else {
-        return Ok(RequestOutcome::Over);
+) -> Result<AuthorizeOutcome, Problem> {
+    let Some((pending, request)) = find_pending(service, domain, browser, id).await? else {
+        return Ok(AuthorizeOutcome::Expired);
     };
-    refuse(service, &asked, Some(&waiting), RefusalCode::AccessDenied.because("the user did not agree")).await
+    let error = AuthorizationErrorCode::AccessDenied.with_description("the user did not agree");
+    refuse(service, &request, Some(&pending), error).await
 }
 
-/// The person is somebody else than who is signed in: who is signs out, with what applications were granted by it, and the
-/// request begins anew.
+/// Signs the user out, with all grants of the browser session, and starts the authorization again for another user.
 ///
 /// # Errors
 /// As [`answer_request`].
-pub async fn start_over(
+pub async fn restart(
     service: &OpenidService,
-    realm: &Domain,
-    browser: &VisitingBrowser,
+    domain: &Arc<Domain>,
+    browser: &BrowserContext,
     who: &SignedInUser,
     id: &str,
-) -> Result<RequestOutcome, Problem> {
-    let Some((waiting, asked)) = find_waiting(service, realm, browser, id).await? else {
-        return Ok(RequestOutcome::Over);
+) -> Result<AuthorizeOutcome, Problem> {
+    let Some((pending, request)) = find_pending(service, domain, browser, id).await? else {
+        return Ok(AuthorizeOutcome::Expired);
     };
-    sign_out(service, realm, browser.login_cookie.as_ref(), Some(who)).await?;
-    let nobody = VisitingBrowser { login_cookie: None, ..browser.clone() };
-    answer_request(service, asked, &nobody, Progress { waiting: Some(waiting), agrees: None }).await
+    sign_out(service, domain, browser.login_cookie.as_ref(), Some(who)).await?;
+    let signed_out = BrowserContext { login_cookie: None, ..browser.clone() };
+    answer_request(service, request, &signed_out, FlowState { pending: Some(pending), consented: None }).await
 }
 
-async fn find_waiting(
+async fn find_pending(
     service: &OpenidService,
-    realm: &Domain,
-    browser: &VisitingBrowser,
+    domain: &Arc<Domain>,
+    browser: &BrowserContext,
     id: &str,
-) -> Result<Option<(WaitingAuthorization, AskedAuthorization)>> {
-    let waiting = match AuthorizationId::parse(id) {
-        Some(id) => sql::find(&service.store, &id).await?,
-        None => None,
-    };
-    resume(service, realm, browser, waiting).await
+) -> Result<Option<(PendingAuthorization, AuthorizationRequest)>> {
+    let Some(id) = AuthorizationId::parse(id) else { return Ok(None) };
+    let pending = sql::find(&service.store, &id).await?;
+    resume(service, domain, browser, pending).await
 }
 
-/// The request that waits for this browser here, read anew: its client may have changed.
+/// Reads the request of a pending authorization of this browser again: its client may have changed.
 async fn resume(
     service: &OpenidService,
-    realm: &Domain,
-    browser: &VisitingBrowser,
-    waiting: Option<WaitingAuthorization>,
-) -> Result<Option<(WaitingAuthorization, AskedAuthorization)>> {
-    let now = service.clock.now();
-    let waiting = waiting.filter(|waiting| waiting.waits_for(&browser.page_cookie.hash(), &realm.id, now));
-    let Some(waiting) = waiting else { return Ok(None) };
-    match read_asked(service, realm, &waiting.query).await {
-        Ok(asked) => Ok(Some((waiting, asked))),
+    domain: &Arc<Domain>,
+    browser: &BrowserContext,
+    pending: Option<PendingAuthorization>,
+) -> Result<Option<(PendingAuthorization, AuthorizationRequest)>> {
+    let Some(pending) = pending else { return Ok(None) };
+    if !pending.belongs_to(&browser.page_cookie.hash(), &domain.id, service.clock.now()) {
+        return Ok(None);
+    }
+    match read_authorization_request(service, domain, &pending.query).await {
+        Ok(request) => Ok(Some((pending, request))),
         Err(FlowError::Refused(_)) => Ok(None),
         Err(FlowError::Internal(error)) => Err(error),
     }

@@ -1,27 +1,27 @@
-//! Codes and refresh tokens against tokens (RFC 6749, 4.1.3 and 6).
+//! The token endpoint: exchanges authorization codes and refresh tokens for tokens (RFC 6749, 4.1.3 and 6).
 
 use anyhow::{Result, anyhow};
 use signpost_login::domains::Domain;
 use signpost_store::{WriteError, random};
 
 use super::FlowError;
-use super::issuing::{IssuedTokens, NewTokens, draw_tokens};
-use super::standing::find_standing;
+use super::issuing::{IssuedTokens, NewTokens, create_tokens};
+use super::validity::find_grant_facts;
 use crate::claims::{COMMAS, OpenidScopes, has_commas};
 use crate::clients::Client;
 use crate::grants::{
-    Bearer, BearerKind, Grant, GrantFacts, RefreshVerdict, StoredToken, TokenKind, judge_refresh, open_successor,
-    seal_successor, sql,
+    Grant, GrantFacts, OpaqueToken, OpaqueTokenKind, RefreshDecision, StoredToken, TokenKind, decide_refresh,
+    open_successor, seal_successor, sql,
 };
 use crate::service::OpenidService;
 
-/// How often who lost to another looks again.
+/// Maximum attempts of a refresh that loses races with concurrent refreshes.
 const MAX_TRIES: usize = 3;
 
-/// What a client redeems a code with.
+/// The parameters of a code exchange.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are those of the specifications")]
-pub struct Redemption<'a> {
+pub struct CodeExchange<'a> {
     pub code: &'a str,
     pub redirect_uri: &'a str,
     pub code_verifier: Option<&'a str>,
@@ -30,9 +30,9 @@ pub struct Redemption<'a> {
 /// Why a client gets no tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenRefusal {
-    /// `invalid_grant`: what is wrong with the code or the refresh token.
+    /// `invalid_grant`, with a description of the error in the code or the refresh token.
     InvalidGrant(&'static str),
-    /// `invalid_scope`.
+    /// `invalid_scope`, with a description.
     InvalidScope(&'static str),
 }
 
@@ -45,40 +45,40 @@ fn invalid_grant(description: &'static str) -> FlowError<TokenRefusal> {
     FlowError::Refused(TokenRefusal::InvalidGrant(description))
 }
 
-/// Redeems a code of this client.
+/// Exchanges an authorization code of this client for tokens.
 ///
 /// # Errors
 /// [`TokenRefusal`], or a failure of the database or of signing.
-pub async fn redeem_code(
+pub async fn exchange_code(
     service: &OpenidService,
-    realm: &Domain,
+    domain: &Domain,
     client: &Client,
-    sent: Redemption<'_>,
+    sent: CodeExchange<'_>,
 ) -> Result<IssuedTokens, FlowError<TokenRefusal>> {
-    let (grant, facts) = find_redeemable(service, realm, client, sent).await?;
-    let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, grant.scopes), &facts, None).await?;
+    let (grant, facts) = check_code_exchange(service, domain, client, sent).await?;
+    let NewTokens { issued, rows } = create_tokens(service, (&grant, grant.scopes), &facts, None).await?;
     match sql::redeem(&service.store, &grant.id, rows, service.clock.now()).await {
         Ok(()) => Ok(issued),
-        Err(WriteError::Conflict) => Err(FlowError::Refused(end_repeated(service, &grant).await?)),
+        Err(WriteError::Conflict) => Err(FlowError::Refused(revoke_reused_code(service, &grant).await?)),
         Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// The grant behind a code that this client may redeem now, and what it stands on.
-pub(super) async fn find_redeemable(
+/// Returns the grant of a code that this client may exchange now, with the facts that it depends on.
+pub(super) async fn check_code_exchange(
     service: &OpenidService,
-    realm: &Domain,
+    domain: &Domain,
     client: &Client,
-    sent: Redemption<'_>,
+    sent: CodeExchange<'_>,
 ) -> Result<(Grant, GrantFacts), FlowError<TokenRefusal>> {
-    let grant = match Bearer::parse(BearerKind::Code, sent.code) {
-        Some(code) => sql::find_by_code(&service.store, &code).await?,
-        None => None,
-    };
-    let grant = grant.filter(|grant| grant.client_id == client.id && grant.domain_id == realm.id);
-    let Some(grant) = grant else { return Err(invalid_grant("this client was issued no such code")) };
+    const UNKNOWN: &str = "this client was issued no such code";
+    let code = OpaqueToken::parse(OpaqueTokenKind::Code, sent.code).ok_or_else(|| invalid_grant(UNKNOWN))?;
+    let grant = sql::find_by_code(&service.store, &code).await?.ok_or_else(|| invalid_grant(UNKNOWN))?;
+    if grant.client_id != client.id || grant.domain_id != domain.id {
+        return Err(invalid_grant(UNKNOWN));
+    }
     if grant.redeemed_at.is_some() {
-        return Err(FlowError::Refused(end_repeated(service, &grant).await?));
+        return Err(FlowError::Refused(revoke_reused_code(service, &grant).await?));
     }
     if !grant.is_code_fresh(service.clock.now()) {
         return Err(invalid_grant("the code is over: it is good for 60 s"));
@@ -95,12 +95,12 @@ pub(super) async fn find_redeemable(
         }
         (None, None) => {}
     }
-    let facts = find_standing(service, realm, &grant).await?.ok_or(FlowError::Refused(GONE))?;
-    Ok((grant, facts))
+    let facts = find_grant_facts(service, domain, client.clone(), &grant).await?;
+    Ok((grant, facts.ok_or(FlowError::Refused(GONE))?))
 }
 
-/// A code came twice: somebody else has it too. All that came of it ends.
-pub(super) async fn end_repeated(service: &OpenidService, grant: &Grant) -> Result<TokenRefusal> {
+/// Revokes the grant of a code that was presented again: another party has the code too (RFC 6749, 4.1.2).
+pub(super) async fn revoke_reused_code(service: &OpenidService, grant: &Grant) -> Result<TokenRefusal> {
     sql::revoke(&service.store, &grant.id, service.clock.now()).await?;
     tracing::warn!(client = %grant.client_id, "a code came twice; what it was redeemed for is revoked");
     Ok(TokenRefusal::InvalidGrant("the code was used before; all its tokens are revoked"))
@@ -112,47 +112,48 @@ pub(super) async fn end_repeated(service: &OpenidService, grant: &Grant) -> Resu
 /// [`TokenRefusal`], or a failure of the database or of signing.
 pub async fn refresh(
     service: &OpenidService,
-    realm: &Domain,
+    domain: &Domain,
     client: &Client,
     token: &str,
     scope: Option<&str>,
 ) -> Result<IssuedTokens, FlowError<TokenRefusal>> {
     const UNKNOWN: &str = "this client was issued no such refresh token";
-    let bearer = Bearer::parse(BearerKind::Refresh, token).ok_or_else(|| invalid_grant(UNKNOWN))?;
+    let token = OpaqueToken::parse(OpaqueTokenKind::Refresh, token).ok_or_else(|| invalid_grant(UNKNOWN))?;
     for _ in 0..MAX_TRIES {
-        let stored = sql::find_token(&service.store, bearer.hash()).await?.ok_or_else(|| invalid_grant(UNKNOWN))?;
+        let stored = sql::find_token(&service.store, token.hash()).await?.ok_or_else(|| invalid_grant(UNKNOWN))?;
         let grant = sql::find(&service.store, &stored.grant_id).await?.ok_or_else(|| invalid_grant(UNKNOWN))?;
-        if grant.client_id != client.id || grant.domain_id != realm.id {
+        if grant.client_id != client.id || grant.domain_id != domain.id {
             return Err(invalid_grant(UNKNOWN));
         }
         let scopes = narrow(grant.scopes, scope).map_err(FlowError::Refused)?;
-        let facts = find_standing(service, realm, &grant).await?.ok_or(FlowError::Refused(GONE))?;
+        let facts = find_grant_facts(service, domain, client.clone(), &grant).await?;
+        let facts = facts.ok_or(FlowError::Refused(GONE))?;
         let now = service.clock.now();
-        let successor = find_successor(service, &bearer, &stored).await?;
-        match judge_refresh(&stored, successor.as_ref().map(|(_, row)| row), now) {
-            RefreshVerdict::Rotate => {
-                let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, None).await?;
+        let successor = find_successor(service, &token, &stored).await?;
+        match decide_refresh(&stored, successor.as_ref().map(|(_, row)| row), now) {
+            RefreshDecision::Rotate => {
+                let NewTokens { issued, rows } = create_tokens(service, (&grant, scopes), &facts, None).await?;
                 let next = issued.refresh.as_ref().ok_or_else(|| invalid_grant(UNKNOWN))?;
-                let sealed = seal_successor(&bearer, next, random());
-                match sql::replace(&service.store, bearer.hash(), &sealed, rows, now).await {
+                let sealed = seal_successor(&token, next, random());
+                match sql::replace(&service.store, token.hash(), &sealed, rows, now).await {
                     Ok(()) => return Ok(issued),
-                    // Another refresh with this token was committed first: it is judged again.
+                    // A concurrent refresh with this token was committed first: decide again.
                     Err(WriteError::Conflict) => {}
                     Err(WriteError::Internal(error)) => return Err(error.into()),
                 }
             }
-            RefreshVerdict::Repeat => {
+            RefreshDecision::Repeat => {
                 let next = successor.map(|(next, _)| next);
-                let NewTokens { issued, rows } = draw_tokens(service, realm, (&grant, scopes), &facts, next).await?;
+                let NewTokens { issued, rows } = create_tokens(service, (&grant, scopes), &facts, next).await?;
                 sql::add_tokens(&service.store, rows).await?;
                 return Ok(issued);
             }
-            RefreshVerdict::Revoke => {
+            RefreshDecision::Revoke => {
                 sql::revoke(&service.store, &grant.id, now).await?;
                 tracing::warn!(client = %grant.client_id, "a refresh token came twice; its grant is revoked");
                 return Err(invalid_grant("the refresh token was used before; all tokens of this login are revoked"));
             }
-            RefreshVerdict::Refuse => {
+            RefreshDecision::Refuse => {
                 return Err(invalid_grant("the refresh token is over: it was not used for 30 days"));
             }
         }
@@ -160,8 +161,8 @@ pub async fn refresh(
     Err(anyhow!("a refresh token is replaced, and is not").into())
 }
 
-/// Returns the scopes of the access token that a refresh issues: those that it names of the granted ones, or all of them if it
-/// names none (RFC 6749, 6). Those that are not known here are left out.
+/// Returns the scopes of the access token that a refresh issues: the granted ones that `scope` names, or all of them if
+/// it is missing (RFC 6749, 6). Unknown scopes are ignored.
 fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, TokenRefusal> {
     let Some(scope) = scope else { return Ok(granted) };
     if has_commas(scope) {
@@ -177,33 +178,32 @@ fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, To
     Ok(scopes)
 }
 
-/// The token that replaced this one, where one did.
+/// Returns the refresh token that replaced this one, if it was replaced.
 async fn find_successor(
     service: &OpenidService,
-    token: &Bearer,
+    token: &OpaqueToken,
     stored: &StoredToken,
-) -> Result<Option<(Bearer, StoredToken)>> {
+) -> Result<Option<(OpaqueToken, StoredToken)>> {
     let Some(sealed) = &stored.successor else { return Ok(None) };
     let next = open_successor(token, sealed)?;
     Ok(sql::find_token(&service.store, next.hash()).await?.map(|row| (next, row)))
 }
 
-/// Revokes a token of this client: with a refresh token all of its grant ends (RFC 7009, 2.1). What is no token of it is
-/// left alone, and the client is told nothing of it.
+/// Revokes a token of this client, with a refresh token its whole grant (RFC 7009, 2.1). Does nothing, without an
+/// error, for a token that does not belong to the client.
 ///
 /// # Errors
 /// As [`Store::write`](signpost_store::Store::write).
-pub async fn revoke_token(service: &OpenidService, realm: &Domain, client: &Client, token: &str) -> Result<()> {
-    let kinds = [BearerKind::Refresh, BearerKind::Access];
-    let Some(bearer) = kinds.into_iter().find_map(|kind| Bearer::parse(kind, token)) else { return Ok(()) };
-    let Some(stored) = sql::find_token(&service.store, bearer.hash()).await? else { return Ok(()) };
-    let grant = sql::find(&service.store, &stored.grant_id).await?;
-    let Some(grant) = grant.filter(|grant| grant.client_id == client.id && grant.domain_id == realm.id) else {
+pub async fn revoke_token(service: &OpenidService, domain: &Domain, client: &Client, token: &str) -> Result<()> {
+    let Some(token) = OpaqueToken::parse_access_or_refresh(token) else { return Ok(()) };
+    let Some(stored) = sql::find_token(&service.store, token.hash()).await? else { return Ok(()) };
+    let Some(grant) = sql::find(&service.store, &stored.grant_id).await? else { return Ok(()) };
+    if grant.client_id != client.id || grant.domain_id != domain.id {
         return Ok(());
-    };
+    }
     match stored.kind {
         TokenKind::Refresh => sql::revoke(&service.store, &grant.id, service.clock.now()).await,
-        TokenKind::Access | TokenKind::Session => sql::end_token(&service.store, bearer.hash()).await,
+        TokenKind::Access | TokenKind::Session => sql::end_token(&service.store, stored.hash).await,
     }
 }
 

@@ -1,69 +1,73 @@
-//! Where an application is: scheme, host and port, as a proxy reports them and browsers spell them.
+//! The origin of an application: scheme, host and port, as a proxy reports them and browsers spell them.
 
 use std::fmt;
 
 use signpost_platform::origin::PublicOrigin;
 use url::Url;
 
-/// Below which path of an application's host its proxy sends everything here.
+/// The path of an application's host below which its proxy forwards all requests to this server.
 pub(super) const OWN_PATHS: &str = "/.signpost";
 
-/// Most characters of a host with its port.
+/// Maximum length of a host with its port, in characters.
 const MAX_HOST_LEN: usize = 260;
 
-/// The origin of an application, in its one spelling. Which application's it is, its client's redirect URIs say.
+/// The origin of an application, in its canonical form. The redirect URIs of a client identify the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AppOrigin(String);
 
 impl AppOrigin {
-    /// Reads what a proxy reports. `None` where it is no scheme and host.
+    /// Parses the scheme and the host that a proxy reports.
     pub(super) fn parse(scheme: &str, host: &str) -> Option<Self> {
-        if matches!(scheme, "http" | "https") && host.len() <= MAX_HOST_LEN && is_own_spelling(host) {
+        if matches!(scheme, "http" | "https") && host.len() <= MAX_HOST_LEN && is_canonical_host(host) {
             return Some(Self(format!("{scheme}://{host}")));
         }
-        Self::respell(scheme, host)
+        Self::canonicalize(scheme, host)
     }
 
-    /// The same by the rules of browsers, whatever the spelling.
-    fn respell(scheme: &str, host: &str) -> Option<Self> {
+    /// Parses scheme and host by the rules of browsers.
+    fn canonicalize(scheme: &str, host: &str) -> Option<Self> {
         let scheme = scheme.to_ascii_lowercase();
-        // A program behind us may read anything else another way: a backslash is a slash to some, `@` ends a user's name.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
-        let is_read = matches!(&*scheme, "http" | "https") && host.len() <= MAX_HOST_LEN && host.bytes().all(is_plain);
-        let url = is_read.then(|| Url::parse(&format!("{scheme}://{host}/")).ok()).flatten()?;
+        // Other programs may read other characters differently: a backslash as a slash, `@` as the end of a user name.
+        let is_plain = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
+        if !matches!(&*scheme, "http" | "https") || host.len() > MAX_HOST_LEN || !is_plain {
+            return None;
+        }
+        let url = Url::parse(&format!("{scheme}://{host}/")).ok()?;
         (url.path() == "/").then(|| Self(url.origin().ascii_serialization()))
     }
 
-    /// Whether it is encrypted.
+    /// Returns whether the application is served over https.
     pub(super) fn is_https(&self) -> bool {
         self.0.starts_with("https:")
     }
 
-    /// Where browsers come back to with a code: what the application's client must have registered.
+    /// Returns the redirect URI that the application's client must have registered.
     pub(super) fn callback(&self) -> String {
         format!("{}{OWN_PATHS}/callback", self.0)
     }
 
-    /// A page of ours on the application's host, with its query.
+    /// Returns the URL of one of our pages on the application's host.
     pub(super) fn own_page(&self, page: &str) -> String {
         format!("{}{OWN_PATHS}/{page}", self.0)
     }
 
-    /// For the pages there, their cookies and forms: all that they load is below the paths that are ours.
+    /// Returns the origin of our pages there, with the path below which they load everything.
     pub(super) fn public_origin(&self) -> PublicOrigin {
         PublicOrigin::of(&format!("{}{OWN_PATHS}", self.0))
     }
 }
 
-/// Whether browsers would spell a host without a port just so, as nearly all are: each request is asked about, and most of its
-/// answer would be this question. A last label that begins with a letter is no part of an IP address.
-fn is_own_spelling(host: &str) -> bool {
-    let is_label = |label: &str| {
-        let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        !label.is_empty() && label.len() < 64 && !label.starts_with("xn--") && label.bytes().all(is_letter)
-    };
-    let begins_with_letter = |label: &str| label.starts_with(|letter: char| letter.is_ascii_lowercase());
-    host.split('.').all(is_label) && host.rsplit('.').next().is_some_and(begins_with_letter)
+/// Returns whether a host without a port is in canonical form, as nearly all are. Parsing a URL for each request of a
+/// proxy would take most of the time of its response. A last label that starts with a letter is not part of an IP
+/// address.
+fn is_canonical_host(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    host.split('.').all(is_canonical_label) && last.starts_with(|letter: char| letter.is_ascii_lowercase())
+}
+
+fn is_canonical_label(label: &str) -> bool {
+    let is_plain = label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    is_plain && !label.is_empty() && label.len() < 64 && !label.starts_with("xn--")
 }
 
 impl fmt::Display for AppOrigin {
@@ -91,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spelt_already_is_spelt_as_browsers_would() {
+    fn a_canonical_host_is_the_one_of_browsers() {
         for host in [
             "app.example.com",
             "localhost",
@@ -102,13 +106,13 @@ mod tests {
             "0x7f.example",
             "a--b.c",
         ] {
-            assert!(is_own_spelling(host), "{host}");
-            assert_eq!(AppOrigin::parse("https", host), AppOrigin::respell("https", host), "{host}");
+            assert!(is_canonical_host(host), "{host}");
+            assert_eq!(AppOrigin::parse("https", host), AppOrigin::canonicalize("https", host), "{host}");
         }
         for host in
             ["", ".", "a.", ".a", "a..b", "App.example", "xn--a.example", "1.2.3.4", "1.0x7f", "a_b.c", "a:1", "[::1]"]
         {
-            assert!(!is_own_spelling(host), "{host}");
+            assert!(!is_canonical_host(host), "{host}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! The pages that people meet on an application's host. All that they load is below the paths that its proxy sends here.
+//! Our pages on an application's host. Everything that they load is below the path that its proxy forwards to this
+//! server.
 
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -11,10 +12,10 @@ use url::form_urlencoded;
 
 use super::app_origin::AppOrigin;
 use super::local_path::LocalPath;
-use super::words::{AppSaid, AppWords, app_words};
+use super::words::{AppText, AppWords, app_words};
 use crate::ids::ClientId;
 
-/// What a page says is drawn with.
+/// Renders the pages of an application in a language.
 #[derive(Debug)]
 pub(super) struct AppPage {
     origin: PublicOrigin,
@@ -22,14 +23,15 @@ pub(super) struct AppPage {
     language: Language,
 }
 
-/// Somebody who is logged in, as a page names them.
+/// A logged-in user, as a page shows them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShownUser<'a> {
     pub(super) petname: &'a str,
     pub(super) id: &'a str,
 }
 
-/// Where a login at an application begins: the way back in its query, and whether it is to be another person.
+/// Returns the path of the page that starts a login, with its query: the page to return to, and whether to log in as
+/// another user.
 pub(super) fn start_query(client: &ClientId, to: &LocalPath, is_other: bool) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("client", client.as_str()).append_pair("to", to.as_str());
@@ -44,7 +46,7 @@ impl AppPage {
         Self { origin: app.public_origin(), words: app_words(language), language }
     }
 
-    /// Somebody is logged in whom the operator has not named.
+    /// Renders the page for a user whom the operator does not admit.
     pub(super) fn refused(&self, who: ShownUser<'_>, is_list: bool, client: &ClientId, to: &LocalPath) -> HtmlPage {
         let words = self.words;
         let (said, hint, option) = if is_list {
@@ -53,7 +55,7 @@ impl AppPage {
             (&words.nobody_named, words.for_operators, "--allow ")
         };
         let body = html! {
-            (self.said(Sign::Stop, said))
+            (self.headline(Sign::Stop, said))
             p { ((words.you_are)(&html! { b { bdi { (who.petname) } } })) }
             div.stack-sm {
                 p { (hint) }
@@ -65,19 +67,20 @@ impl AppPage {
         self.draw(words.tab_refused, "refused", &body).with_status(StatusCode::FORBIDDEN)
     }
 
-    /// What was sent came without a login, and cannot be sent again by itself.
+    /// Renders the page for a request without a session that cannot be repeated after a login.
     pub(super) fn unsent(&self, client: &ClientId) -> HtmlPage {
         let body = html! {
-            (self.said(Sign::Clock, &self.words.unsent))
+            (self.headline(Sign::Clock, &self.words.unsent))
             (self.button(&start_query(client, &LocalPath::or_root("/"), false), self.words.log_in))
         };
         self.draw(self.words.tab_login, "unsent", &body).with_status(StatusCode::UNAUTHORIZED)
     }
 
-    /// The person said no, or the realm did, for the operator has not named them; `account` is where they see who they are.
+    /// Renders the page for a login that the user or the issuer denied. `account` is the URL of the user's account
+    /// page.
     pub(super) fn denied(&self, client: &ClientId, to: &LocalPath, account: &str) -> HtmlPage {
         let body = html! {
-            (self.said(Sign::Stop, &self.words.denied))
+            (self.headline(Sign::Stop, &self.words.denied))
             p { a #account href=(account) { (self.words.who_you_are) } }
             (self.button(&start_query(client, to, false), self.words.log_in_again))
             p { a href=(self.link(&start_query(client, to, true))) { (self.words.log_in_as_other) } }
@@ -85,10 +88,10 @@ impl AppPage {
         self.draw(self.words.tab_login, "denied", &body).with_status(StatusCode::FORBIDDEN)
     }
 
-    /// What came back is of no login that this browser began, or is over.
+    /// Renders the page for a callback that belongs to no login of this browser, or has expired.
     pub(super) fn stale(&self, begun: Option<(&ClientId, &LocalPath)>) -> HtmlPage {
         let body = html! {
-            (self.said(Sign::Stop, &self.words.stale))
+            (self.headline(Sign::Stop, &self.words.stale))
             @match begun {
                 Some((client, to)) => (self.button(&start_query(client, to, false), self.words.log_in_again)),
                 None => (button_to("/", self.words.log_in_again)),
@@ -97,11 +100,11 @@ impl AppPage {
         self.draw(self.words.tab_login, "stale", &body).with_status(StatusCode::BAD_REQUEST)
     }
 
-    /// The question before somebody is logged out.
+    /// Renders the confirmation page of a logout.
     pub(super) fn log_out(&self, token: &FormToken) -> HtmlPage {
         let words = self.words;
         let body = html! {
-            (self.said(Sign::Key, &words.log_out))
+            (self.headline(Sign::Key, &words.log_out))
             form #logout method="post" action=(self.link("logout")) {
                 (token)
                 button.btn.primary.wide { (words.log_out_yes) }
@@ -111,41 +114,41 @@ impl AppPage {
         self.draw(words.tab_logout, "log-out", &body)
     }
 
-    /// Nobody is logged in who could be logged out.
+    /// Renders the page for a logout without a session.
     pub(super) fn not_logged_in(&self) -> HtmlPage {
         let body = html! {
-            (self.said(Sign::Key, &self.words.not_logged_in))
+            (self.headline(Sign::Key, &self.words.not_logged_in))
             (button_to("/", self.words.log_in))
         };
         self.draw(self.words.tab_logged_out, "not-logged-in", &body)
     }
 
-    /// The form was refused.
+    /// Renders the page for a refused form.
     pub(super) fn nothing_done(&self, status: StatusCode) -> HtmlPage {
         let body = html! {
-            (self.said(Sign::Stop, &self.words.nothing_done))
+            (self.headline(Sign::Stop, &self.words.nothing_done))
             (self.button("logout", self.words.log_out_yes))
         };
         self.draw(self.words.tab_logout, "nothing-done", &body).with_status(status)
     }
 
-    /// Somebody was logged out here, and may be signed in at the issuer still.
+    /// Renders the page after a logout, with a link to sign out at the issuer as well.
     pub(super) fn logged_out(&self, login: &PublicOrigin, at_issuer: &str, client: &ClientId) -> HtmlPage {
         let words = self.words;
         let host = html! { b { bdi { (login.host()) } } };
         let body = html! {
-            (self.said(Sign::Tick, &words.logged_out))
+            (self.headline(Sign::Tick, &words.logged_out))
             p { ((words.also_there)(&host)) " " a #sign-out href=(at_issuer) { (words.sign_out_there) } }
             (self.button(&start_query(client, &LocalPath::or_root("/"), false), words.log_in_again))
         };
         self.draw(words.tab_logged_out, "logged-out", &body)
     }
 
-    fn said(&self, sign: Sign, said: &AppSaid) -> Markup {
+    fn headline(&self, sign: Sign, text: &AppText) -> Markup {
         let host = html! { b { bdi { (self.origin.host()) } } };
         html! {
             (sign.draw(40))
-            div.stack-sm { h1 #t { ((said.head)(&host)) } p.lead { (said.text) } }
+            div.stack-sm { h1 #t { ((text.head)(&host)) } p.lead { (text.text) } }
         }
     }
 
@@ -164,7 +167,7 @@ impl AppPage {
             }
         };
         let title = format!("{title} · {}", self.origin.host());
-        // What is shown in place of the application's page has the application's address: a language cannot stand there.
+        // Some of these pages are shown at the URL of an application's page, which has no parameter for the language.
         let frame = Frame::new(self.language, &title, &self.origin, Layout::Sheet, main);
         HtmlPage::personal(Frame { is_translated: false, ..frame }.render())
     }

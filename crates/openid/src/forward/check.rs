@@ -1,16 +1,18 @@
-//! The question that a proxy asks about each request, and its answer. Nothing but a session that stands, of a person whom
-//! the operator named, is a yes; whatever else comes, whatever fails, is none.
+//! The request of a proxy about each request that it receives. The response is 200 only for a valid session of a user
+//! whom the operator admits; everything else, errors included, is refused.
 
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde_json::json;
 use signpost_platform::pages::Language;
+use signpost_platform::web::PathParams;
 use signpost_platform::web::peer::is_from_proxy;
 use signpost_platform::web::problem::{Problem, error_body};
 
+use super::app_context::{APP_COOKIE, AppContext, client_parameter, find_app_client, internal, single_parameter};
 use super::app_page::{AppPage, ShownUser, start_query};
-use super::app_visit::{APP_COOKIE, AppVisit, client_parameter, find_app_client, internal, only_parameter};
 use super::faults::ForwardFault;
 use super::identity::RemoteIdentity;
 use super::local_path::LocalPath;
@@ -22,20 +24,26 @@ use crate::grants::AppSession;
 use crate::ids::ClientId;
 use crate::service::OpenidService;
 
-/// Browsers ignore a scheme that they do not know, and ask for no password.
+/// An unknown authentication scheme: browsers ignore it and do not ask for a password.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Signpost");
 
-/// Answers a proxy of this kind.
-pub(super) async fn answer(service: OpenidService, language: Language, kind: &str, parts: Parts) -> Response {
-    let Some(kind) = ProxyKind::parse(kind) else { return Problem::NotFound.into_response() };
-    uncached(match ask(&service, language, kind, &parts).await {
+/// Answers a proxy.
+pub(super) async fn answer(
+    State(service): State<OpenidService>,
+    language: Language,
+    PathParams(kind): PathParams<String>,
+    request: Request,
+) -> Response {
+    let Some(kind) = ProxyKind::parse(&kind) else { return Problem::NotFound.into_response() };
+    let (parts, _) = request.into_parts();
+    uncached(match check(&service, language, kind, &parts).await {
         Ok(response) => response,
         Err(FlowError::Refused(fault)) => fault.reply(&service, kind.as_str()),
         Err(FlowError::Internal(error)) => internal(error),
     })
 }
 
-async fn ask(
+async fn check(
     service: &OpenidService,
     language: Language,
     kind: ProxyKind,
@@ -52,24 +60,27 @@ async fn ask(
         if session.is_admitted() {
             extend_app_session(service, &cookie, &session).await;
         }
-        return Ok(judge(language, &session, original));
+        return Ok(answer_user(language, &session, original));
     }
     find_app_client(service, Some(client), &original.origin).await?;
     Ok(send_to_login(language, kind, client, original))
 }
 
-/// Which client a proxy of this kind asks for, and about which request.
+/// Reads the client and the request that a proxy asks about.
 fn read(service: &OpenidService, kind: ProxyKind, parts: &Parts) -> Result<(ClientId, OriginalRequest), ForwardFault> {
     if !is_from_proxy(service, &parts.extensions) {
         return Err(ForwardFault::Untrusted);
     }
     let client = client_parameter(&parts.uri).ok_or(ForwardFault::NoClient)?;
     let original = kind.read(&parts.headers)?;
-    if original.path.is_own() { Err(ForwardFault::OwnPath) } else { Ok((client, original)) }
+    if original.path.is_own() {
+        return Err(ForwardFault::OwnPath);
+    }
+    Ok((client, original))
 }
 
-/// The answer about somebody who is logged in.
-fn judge(language: Language, session: &AppSession, original: &OriginalRequest) -> Response {
+/// Returns the response for a user with a valid session.
+fn answer_user(language: Language, session: &AppSession, original: &OriginalRequest) -> Response {
     if session.is_admitted() {
         let headers = session.identity.get_or_init(|| identify(session).to_headers());
         return (StatusCode::OK, headers.clone()).into_response();
@@ -82,7 +93,7 @@ fn judge(language: Language, session: &AppSession, original: &OriginalRequest) -
     error_body(code, "the operator of this application has not named this user", &json!({}))
 }
 
-/// The answer about somebody who is not. nginx keeps the address that stands in `Location` by its configuration.
+/// Returns the response without a valid session. nginx redirects to the URL in `Location` by its configuration.
 fn send_to_login(language: Language, kind: ProxyKind, client: &ClientId, original: &OriginalRequest) -> Response {
     let start = original.origin.own_page(&start_query(client, &original.path, false));
     match (original.is_navigation, kind) {
@@ -105,26 +116,26 @@ fn send_to_login(language: Language, kind: ProxyKind, client: &ClientId, origina
     }
 }
 
-/// The page for nginx, which keeps no body of an answer: it shows this one in the place of the application's.
-pub(super) async fn show_denied(visit: AppVisit, uri: &Uri) -> Result<Response, Response> {
-    let session = visit.find_session().await?;
-    let to = LocalPath::or_root(&only_parameter(uri, "to").unwrap_or_default());
+/// `GET /.signpost/denied`: the page for nginx, which discards the body of the response and shows this page instead.
+pub(super) async fn show_denied(context: AppContext, uri: Uri) -> Result<Response, Response> {
+    let session = context.find_session().await?;
+    let to = LocalPath::or_root(&single_parameter(&uri, "to").unwrap_or_default());
     Ok(match session {
         Some(session) if session.is_admitted() => uncached(Redirect::to(to.as_str()).into_response()),
-        Some(session) => refuse(&visit.page, &session, &to),
-        None => visit.page.stale(None).with_status(StatusCode::FORBIDDEN).into_response(),
+        Some(session) => refuse(&context.page, &session, &to),
+        None => context.page.stale(None).with_status(StatusCode::FORBIDDEN).into_response(),
     })
 }
 
 fn refuse(page: &AppPage, session: &AppSession, to: &LocalPath) -> Response {
-    let AppSession { facts, .. } = session;
+    let facts = &session.facts;
     let who = ShownUser { petname: facts.user.petname.as_str(), id: facts.user.id.as_str() };
     let is_list = facts.client.settings.allowed.is_some();
     page.refused(who, is_list, &facts.client.id, to).into_response()
 }
 
-/// Who it is. A proxy's operator decides what an application learns, so scopes do not: without them the headers would be
-/// empty, and an application could take that for somebody else.
+/// Returns the identity of the user with the claims of all scopes: the proxy's operator decides which headers the
+/// application gets, and an application could take an empty header for another user.
 fn identify(session: &AppSession) -> RemoteIdentity {
     let facts = &session.facts;
     let scopes = OpenidScope::ALL.into_iter().collect();

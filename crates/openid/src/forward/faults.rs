@@ -1,5 +1,5 @@
-//! What is wrong with a proxy's question, or with how it leads here. It is its operator's to mend, so the log says it; a
-//! proxy shows people nothing of it.
+//! Errors in the requests of a proxy. They are logged, because its operator must repair them and the proxy shows users
+//! nothing of them.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -9,7 +9,7 @@ use signpost_platform::web::problem::error_body;
 use super::original::HeaderFault;
 use crate::service::OpenidService;
 
-/// Why a proxy's question was not answered.
+/// Why the request of a proxy is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ForwardFault {
     #[error("its address is no trusted proxy's; name it in SIGNPOST_TRUSTED_PROXIES")]
@@ -26,8 +26,11 @@ pub(super) enum ForwardFault {
     OwnPath,
 }
 
+/// The status and code of requests that this proxy may not send. They are not part of the JSON API.
+const FORBIDDEN: (StatusCode, &str) = (StatusCode::FORBIDDEN, "forbidden");
+
 impl ForwardFault {
-    /// Each is logged apart.
+    /// Returns the index of the log limit of this kind.
     fn kind(&self) -> usize {
         match self {
             Self::Untrusted => 0,
@@ -39,17 +42,15 @@ impl ForwardFault {
         }
     }
 
-    /// Never a 2xx, which a proxy takes for consent. What proxies are told is no part of the JSON API and its codes.
+    /// Returns status and code: never a 2xx, by which the proxy would forward the request.
     fn status_and_code(&self) -> (StatusCode, &'static str) {
-        let (unreadable, refused) =
-            ((StatusCode::BAD_REQUEST, "invalid_request"), (StatusCode::FORBIDDEN, "forbidden"));
         match self {
-            Self::Untrusted | Self::Header(_) | Self::NoClient => unreadable,
-            Self::UnknownClient | Self::ForeignHost(_) | Self::OwnPath => refused,
+            Self::Untrusted | Self::Header(_) | Self::NoClient => (StatusCode::BAD_REQUEST, "invalid_request"),
+            Self::UnknownClient | Self::ForeignHost(_) | Self::OwnPath => FORBIDDEN,
         }
     }
 
-    /// The reply, said in the log as well.
+    /// Returns the error response, and logs the error.
     pub(super) fn reply(&self, service: &OpenidService, proxy: &str) -> Response {
         if service.forward_faults.is_due(self.kind(), service.clock.elapsed()) {
             tracing::warn!(proxy, reason = self.to_string(), "forward auth refused a proxy");

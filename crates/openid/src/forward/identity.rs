@@ -1,12 +1,12 @@
-//! Who somebody is, in the five headers that a proxy hands on to the application.
+//! The identity of a user, in the five headers that a proxy forwards to the application.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Most bytes of a value: what servers of applications read in one header without asking for more room.
+/// Maximum length of a header value, in bytes: the default limit of common web servers.
 const MAX_VALUE_LEN: usize = 4096;
 
-/// Who somebody is to an application. What is not known is empty, and sent all the same: a header that is left out is one
-/// that a client could have set.
+/// The identity of a user for an application. Unknown values are sent as empty headers: a missing header could be set
+/// by the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RemoteIdentity {
     pub(super) user: String,
@@ -17,7 +17,7 @@ pub(super) struct RemoteIdentity {
 }
 
 impl RemoteIdentity {
-    /// All five headers, always.
+    /// Returns the five headers.
     pub(super) fn to_headers(&self) -> HeaderMap {
         let groups = self.groups.iter().map(|group| group.replace(',', " ")).collect::<Vec<_>>().join(",");
         let pairs = [
@@ -31,8 +31,8 @@ impl RemoteIdentity {
     }
 }
 
-/// A text as a header's value: one line in UTF-8, as applications expect it, without what cannot be seen. One that is too
-/// long is empty: what was cut off could mean something else.
+/// Returns a text as a header value: one line in UTF-8 without invisible characters. A text that is too long becomes
+/// empty, because a truncated one could have another meaning.
 fn value(text: &str) -> HeaderValue {
     let line = signpost_text::line(text);
     let line = line.trim();

@@ -1,33 +1,33 @@
-//! Where at the application somebody was going: a path of its own host, and nothing that leads away from it.
+//! The page of the application to return to: a path that cannot lead to another host.
 
 use std::fmt;
 
 use super::app_origin::OWN_PATHS;
 
-/// Most characters: beyond, addresses do not survive their way through proxies and browsers.
+/// Maximum length, in characters: longer URLs are rejected by some proxies and browsers.
 const MAX_PATH_LEN: usize = 2048;
 
-/// A path with its query, on the application's own host. It is sent back as it came, `%2F` and `..` with it: what they mean
-/// is between the proxy and the application.
+/// A path with its query on the application's host. It is returned as received, including `%2F` and `..`, which the
+/// proxy and the application interpret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocalPath(String);
 
 impl LocalPath {
-    /// Reads one. `None` for what a browser would take for another host, or no server should send on.
+    /// Parses a path. `None` if a browser would read another host, or the text is not a URL path.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('/')?;
-        // Browsers read a backslash as a slash, and leave out tabs and line breaks: `/\evil.example` is another host.
+        // Browsers read a backslash as a slash, and ignore tabs and line breaks: `/\evil.example` is another host.
         let leads_away =
             rest.starts_with(['/', '\\']) || !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         (!leads_away && text.len() <= MAX_PATH_LEN).then(|| Self(text.to_owned()))
     }
 
-    /// The same, or else the first page of the application: an odd address costs the way back to it, and nothing more.
+    /// Parses a path. Returns `/` for an invalid one, so that the login continues.
     pub(super) fn or_root(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|| Self("/".to_owned()))
     }
 
-    /// Whether it is below the paths that its proxy sends here.
+    /// Returns whether it is one of the paths that the proxy forwards to this server.
     pub(super) fn is_own(&self) -> bool {
         self.0.strip_prefix(OWN_PATHS).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
     }

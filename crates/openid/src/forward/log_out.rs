@@ -1,4 +1,4 @@
-//! The end of a session at an application. What the person is signed in to elsewhere stays, and the page says so.
+//! Ends a session at an application. The browser session at the issuer continues, which the page tells the user.
 
 use axum::extract::Request;
 use axum::http::header;
@@ -6,38 +6,39 @@ use axum::response::{IntoResponse, Response};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::form::{FormToken, PostedForm};
 
-use super::app_visit::{APP_COOKIE, AppVisit, internal};
+use super::app_context::{APP_COOKIE, AppContext, internal};
 use crate::flows::app_sessions::end_app_session;
 use crate::flows::issuer;
 
-/// What the form's token is for.
+/// The purpose of the form's CSRF token.
 const PURPOSE: &str = "app logout";
 
-/// Asks before it ends: a link on another site ends nothing.
-pub(super) async fn ask(visit: AppVisit) -> Result<HtmlPage, Response> {
-    Ok(match (visit.find_session().await?, &visit.session_cookie) {
-        (Some(_), Some(cookie)) => visit.page.log_out(&FormToken::new(cookie, PURPOSE)),
-        _ => visit.page.not_logged_in(),
+/// `GET /.signpost/logout`: asks for confirmation, so that a link on another site ends no session.
+pub(super) async fn ask(context: AppContext) -> Result<HtmlPage, Response> {
+    Ok(match (context.find_session().await?, &context.session_cookie) {
+        (Some(_), Some(cookie)) => context.page.log_out(&FormToken::new(cookie, PURPOSE)),
+        _ => context.page.not_logged_in(),
     })
 }
 
-/// Ends the session of this browser at this application.
-pub(super) async fn log_out(visit: AppVisit, request: Request) -> Result<HtmlPage, Response> {
-    let origin = visit.app.public_origin();
+/// `POST /.signpost/logout`: ends the session of this browser at this application.
+pub(super) async fn log_out(context: AppContext, request: Request) -> Result<HtmlPage, Response> {
+    let origin = context.app.public_origin();
     let form = PostedForm::receive(&origin, request).await;
-    let checked = form.and_then(|form| form.check(visit.session_cookie.as_ref(), PURPOSE));
-    checked.map_err(|refusal| visit.page.nothing_done(refusal.status()).into_response())?;
-    let session = visit.find_session().await?;
-    if let Some(cookie) = &visit.session_cookie {
-        end_app_session(&visit.service, cookie).await.map_err(internal)?;
+    let checked = form.and_then(|form| form.check(context.session_cookie.as_ref(), PURPOSE));
+    checked.map_err(|refusal| context.page.nothing_done(refusal.status()).into_response())?;
+    let session = context.find_session().await?;
+    if let Some(cookie) = &context.session_cookie {
+        end_app_session(&context.service, cookie).await.map_err(internal)?;
     }
     let page = match &session {
         Some(session) => {
-            let (client, issuer) = (&session.facts.client.id, issuer(&visit.service, &session.facts.domain));
-            let at_issuer = format!("{issuer}/logout?client_id={client}");
-            visit.page.logged_out(&visit.service.origin, &at_issuer, client)
+            let client = &session.facts.client.id;
+            let issuer = issuer(&context.service, &session.facts.domain);
+            let sign_out = format!("{issuer}/logout?client_id={client}");
+            context.page.logged_out(&context.service.origin, &sign_out, client)
         }
-        None => visit.page.not_logged_in(),
+        None => context.page.not_logged_in(),
     };
     Ok(page.with_header(header::SET_COOKIE, APP_COOKIE.clear(&origin)))
 }

@@ -1,6 +1,6 @@
-//! What a login carries on its way from an application's host to the login page and back: where it goes on, and that the
-//! same browser comes back. Nothing of it is stored: the browser has one secret in a cookie of the application's host, and
-//! all else follows from that.
+//! The parameter `state` of a login at an application: it returns to the page that the user requested, and is bound to
+//! the browser that started the login. Nothing is stored: the browser has one secret in a cookie of the application's
+//! host, from which everything else is derived.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -11,41 +11,41 @@ use subtle::ConstantTimeEq;
 use super::local_path::LocalPath;
 use crate::ids::ClientId;
 
-/// Most characters of one: a path of the greatest length with what stands around it.
+/// Maximum length of the parameter: that of a path, encoded, and of the other parts.
 const MAX_STATE_LEN: usize = 3000;
 
-/// A login that began at an application.
+/// A login that was started at an application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AppLogin {
     pub(super) client: ClientId,
-    /// Where it goes on.
+    /// The page to return to.
     pub(super) path: LocalPath,
-    /// What tells it from another login of the same browser.
+    /// Distinguishes logins of the same browser.
     pub(super) random: [u8; 16],
 }
 
-/// What came back, which anybody may have written.
+/// A `state` parameter that is not verified.
 #[derive(Clone, Debug)]
 pub(super) struct PresentedLogin {
-    /// What it says.
+    /// The login that it names.
     pub(super) claimed: AppLogin,
     seal: Vec<u8>,
 }
 
 impl AppLogin {
-    /// The parameter `state` for the browser with this secret.
+    /// Returns the parameter `state` for the browser with this secret.
     pub(super) fn to_text(&self, browser: &CookieSecret) -> String {
-        let encode = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
-        let (random, path) = (encode(&self.random), encode(self.path.as_str().as_bytes()));
-        format!("{}.{random}.{path}.{}", self.client, encode(&self.seal(browser)))
+        let random = BASE64URL_NOPAD.encode(&self.random);
+        let path = BASE64URL_NOPAD.encode(self.path.as_str().as_bytes());
+        format!("{}.{random}.{path}.{}", self.client, BASE64URL_NOPAD.encode(&self.seal(browser)))
     }
 
-    /// The code verifier, which never leaves the server (RFC 7636, 4.1).
+    /// Returns the code verifier, which never leaves the server (RFC 7636, 4.1).
     pub(super) fn verifier(&self, browser: &CookieSecret) -> String {
         BASE64URL_NOPAD.encode(&self.derive(browser, "verifier"))
     }
 
-    /// What of it is sent ahead (RFC 7636, 4.2).
+    /// Returns the code challenge (RFC 7636, 4.2).
     pub(super) fn challenge(&self, browser: &CookieSecret) -> String {
         BASE64URL_NOPAD.encode(&Sha256::digest(self.verifier(browser)))
     }
@@ -62,24 +62,28 @@ impl AppLogin {
 }
 
 impl PresentedLogin {
-    /// Reads what came back. `None` where it is none of ours.
+    /// Parses the parameter.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_STATE_LEN {
             return None;
         }
         let mut parts = text.split('.');
         let client = ClientId::parse(parts.next()?)?;
-        let mut bytes = || BASE64URL_NOPAD.decode(parts.next()?.as_bytes()).ok();
-        let (random, path, seal) = (bytes()?.try_into().ok()?, bytes()?, bytes()?);
-        let path = LocalPath::parse(str::from_utf8(&path).ok()?)?;
+        let random = decode(parts.next()?)?.try_into().ok()?;
+        let path = LocalPath::parse(str::from_utf8(&decode(parts.next()?)?).ok()?)?;
+        let seal = decode(parts.next()?)?;
         parts.next().is_none().then_some(Self { claimed: AppLogin { client, path, random }, seal })
     }
 
-    /// The login, where it began in the browser with this secret; takes the same time wherever it differs.
+    /// Returns the login if it was started in the browser with this secret. Compares in constant time.
     pub(super) fn check(self, browser: &CookieSecret) -> Option<AppLogin> {
         let is_same: bool = self.claimed.seal(browser).ct_eq(&self.seal).into();
         is_same.then_some(self.claimed)
     }
+}
+
+fn decode(part: &str) -> Option<Vec<u8>> {
+    BASE64URL_NOPAD.decode(part.as_bytes()).ok()
 }
 
 #[cfg(test)]

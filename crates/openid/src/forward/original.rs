@@ -1,8 +1,9 @@
-//! The request that a proxy asks about, as each kind of proxy reports it. Measured at nginx 1.22, Caddy 2.6 and 2.11, and
-//! read in Traefik's source: all of them answer to other headers than those of the client's own.
+//! The request that a proxy asks about, as each kind of proxy reports it. Measured with nginx 1.22, Caddy 2.6 and 2.11,
+//! and read in Traefik's source: all of them set these headers themselves, whatever the client sends.
 
-use axum::http::{HeaderMap, HeaderName, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use signpost_platform::pages::accept::prefers_html;
+use signpost_platform::web::single_header;
 
 use super::app_origin::AppOrigin;
 use super::local_path::LocalPath;
@@ -10,29 +11,29 @@ use super::local_path::LocalPath;
 /// Maximum length of a method, in bytes.
 const MAX_METHOD_LEN: usize = 32;
 
-/// Who asks.
+/// The kind of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProxyKind {
-    /// `auth_request`: every answer but 2xx, 401 and 403 is an error to it, and of a 401 it keeps no `Location`.
+    /// `auth_request`: treats every status but 2xx, 401 and 403 as an error, and discards the `Location` of a 401.
     Nginx,
-    /// `forward_auth`: sends any other answer than 2xx to the client.
+    /// `forward_auth`: sends every response but 2xx to the client.
     Caddy,
-    /// `forwardAuth`: likewise.
+    /// `forwardAuth`: sends every response but 2xx to the client.
     Traefik,
 }
 
-/// The request that a proxy asks about. Nothing of it says who somebody is.
+/// The request that a proxy asks about, without anything that identifies the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OriginalRequest {
     pub(super) origin: AppOrigin,
     pub(super) path: LocalPath,
-    /// Whether somebody goes to a page, who can be sent somewhere else for a login.
+    /// Whether it is a navigation to a page, which can be redirected to a login.
     pub(super) is_navigation: bool,
-    /// Whether words can be shown in reply.
+    /// Whether the response can be a page.
     pub(super) wants_page: bool,
 }
 
-/// A header that the proxy did not set as it must. It means a mistake in its configuration.
+/// A header that the proxy does not set as it must, by a mistake in its configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeaderFault {
     #[error("the header {0} is missing; the proxy must set it")]
@@ -46,7 +47,7 @@ pub(super) enum HeaderFault {
 impl ProxyKind {
     pub(super) const ALL: [Self; 3] = [Self::Nginx, Self::Caddy, Self::Traefik];
 
-    /// The word in addresses.
+    /// Returns the word in the route.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
@@ -59,23 +60,23 @@ impl ProxyKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Reads the request that it asks about.
+    /// Reads the request that the proxy asks about.
     ///
     /// # Errors
     /// The first header that is not as this kind of proxy sets it.
     pub(super) fn read(self, headers: &HeaderMap) -> Result<OriginalRequest, HeaderFault> {
         let (method, origin, path) = match self {
             Self::Nginx => {
-                let url = only(headers, "x-original-url")?;
+                let url = text(headers, "x-original-url")?;
                 let (origin, path) = split(url).ok_or(HeaderFault::Unreadable("x-original-url"))?;
                 ("x-original-method", origin, path)
             }
             Self::Caddy | Self::Traefik => {
-                let path = only_bytes(headers, "x-forwarded-uri")?;
+                let path = bytes(headers, "x-forwarded-uri")?;
                 ("x-forwarded-method", read_app(headers)?, LocalPath::or_root(str::from_utf8(path).unwrap_or_default()))
             }
         };
-        let is_get = match only(headers, method)? {
+        let is_get = match text(headers, method)? {
             "GET" | "HEAD" => true,
             other if is_method(other) => false,
             _ => return Err(HeaderFault::Unreadable(method)),
@@ -85,18 +86,19 @@ impl ProxyKind {
     }
 }
 
-/// Where the application is whose page of ours is asked for, as its proxy reports it.
+/// Reads the origin of the application, as its proxy reports it.
 ///
 /// # Errors
-/// The first header that is not as it must be.
+/// The first header that is invalid.
 pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
-    let (proto, host) = (only(headers, "x-forwarded-proto")?, only(headers, "x-forwarded-host")?);
+    let proto = text(headers, "x-forwarded-proto")?;
+    let host = text(headers, "x-forwarded-host")?;
     let scheme = parse_proto(proto).ok_or(HeaderFault::Unreadable("x-forwarded-proto"))?;
     AppOrigin::parse(scheme, host).ok_or(HeaderFault::Unreadable("x-forwarded-host"))
 }
 
-/// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` with
-/// `Upgrade: websocket`. Proxies that append to the header send a list, of which the client wrote the left element: a list is
+/// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` with `Upgrade:
+/// websocket`. Proxies that append to the header send a list, of which the client wrote the left element: a list is
 /// accepted only if all its elements mean the same scheme.
 fn parse_proto(value: &str) -> Option<&'static str> {
     let mut schemes = value.split(',').map(|element| scheme_of(element.trim_ascii()));
@@ -105,14 +107,8 @@ fn parse_proto(value: &str) -> Option<&'static str> {
 }
 
 fn scheme_of(proto: &str) -> Option<&'static str> {
-    let is = |name: &str| proto.eq_ignore_ascii_case(name);
-    if is("https") || is("wss") {
-        Some("https")
-    } else if is("http") || is("ws") {
-        Some("http")
-    } else {
-        None
-    }
+    let schemes = [("https", "https"), ("http", "http"), ("wss", "https"), ("ws", "http")];
+    schemes.into_iter().find(|(name, _)| proto.eq_ignore_ascii_case(name)).map(|(_, scheme)| scheme)
 }
 
 /// Returns the valid values of a header, for its operator.
@@ -126,43 +122,38 @@ fn valid_values(name: &str) -> &'static str {
     }
 }
 
-/// The value of a header that stands there once.
-fn only<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a str, HeaderFault> {
-    str::from_utf8(only_bytes(headers, name)?).map_err(|_| HeaderFault::Unreadable(name))
+/// Returns the text of a required header.
+fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a str, HeaderFault> {
+    str::from_utf8(bytes(headers, name)?).map_err(|_| HeaderFault::Unreadable(name))
 }
 
-fn only_bytes<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a [u8], HeaderFault> {
-    let mut values = headers.get_all(HeaderName::from_static(name)).iter();
-    match (values.next(), values.next()) {
-        (Some(value), None) => Ok(value.as_bytes()),
-        (None, _) => Err(HeaderFault::Missing(name)),
-        _ => Err(HeaderFault::Twice(name)),
-    }
+/// Returns the value of a required header.
+fn bytes<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a [u8], HeaderFault> {
+    let value = single_header(headers, &HeaderName::from_static(name)).map_err(|_| HeaderFault::Twice(name))?;
+    value.map(HeaderValue::as_bytes).ok_or(HeaderFault::Missing(name))
 }
 
-/// An absolute URL as nginx puts it together: scheme, host as the client sent it, and the request's target as it came.
+/// Splits an absolute URL as nginx assembles it: scheme, host as the client sent it, and the request target as
+/// received.
 fn split(url: &str) -> Option<(AppOrigin, LocalPath)> {
     let (scheme, rest) = url.split_once("://")?;
     let at = rest.find(['/', '?', '#'])?;
     Some((AppOrigin::parse(scheme, &rest[..at])?, LocalPath::or_root(&rest[at..])))
 }
 
-/// Checks whether the text is a method: a token (RFC 9110, sections 5.6.2 and 9.1) of at most [`MAX_METHOD_LEN`] bytes. No
-/// registered method has a lower-case letter; `get` is a mistake in the proxy's configuration.
+/// Checks whether the text is a method: a token (RFC 9110, sections 5.6.2 and 9.1) of at most [`MAX_METHOD_LEN`] bytes.
+/// No registered method has a lower-case letter; `get` is a mistake in the proxy's configuration.
 fn is_method(text: &str) -> bool {
     let is_lowercase = text.bytes().any(|byte| byte.is_ascii_lowercase());
     text.len() <= MAX_METHOD_LEN && !is_lowercase && Method::from_bytes(text.as_bytes()).is_ok()
 }
 
-/// Whether a page's script asks, or the browser for something in a page: neither can be sent to a login. Browsers say so
-/// themselves in `Sec-Fetch-Mode`; older ones and libraries in other ways.
+/// Returns whether a script sent the request, or the browser for a part of a page: neither can be redirected to a
+/// login. Browsers send `Sec-Fetch-Mode`; older ones and libraries send other headers.
 fn is_script(headers: &HeaderMap) -> bool {
-    let says = |name: HeaderName, not: &str| {
-        headers.get(name).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(not.as_bytes()))
-    };
-    let requested_with = headers.contains_key("x-requested-with");
-    requested_with
-        || says(HeaderName::from_static("sec-fetch-mode"), "navigate")
+    let fetch_mode = headers.get("sec-fetch-mode");
+    headers.contains_key("x-requested-with")
+        || fetch_mode.is_some_and(|mode| !mode.as_bytes().eq_ignore_ascii_case(b"navigate"))
         || headers.contains_key(header::UPGRADE)
 }
 

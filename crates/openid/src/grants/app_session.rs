@@ -1,5 +1,5 @@
-//! The session of an application behind a proxy. It lives by a grant, whose code was redeemed for it, and by the server's
-//! clock: a proxy hands no cookie on with its answer, so a use is noted here and not in the browser.
+//! The session of an application behind a proxy. It belongs to a grant, whose code was exchanged for it, and expires by
+//! the server's clock: a proxy forwards no cookie of the response, so each use is recorded here and not in the browser.
 
 use std::sync::OnceLock;
 
@@ -7,34 +7,34 @@ use axum::http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 use signpost_platform::pages::cookie::CookieHash;
 
-use super::{BearerHash, Grant, GrantFacts, StoredToken, TokenKind, is_standing};
+use super::{Grant, GrantFacts, StoredToken, TokenHash, TokenKind, is_grant_valid};
 
-/// How long a session lasts without being used.
+/// Lifetime of an unused session.
 pub const MAX_APP_SESSION_IDLE: SignedDuration = SignedDuration::from_hours(24);
 
-/// How long a session lasts from the login on, however much it is used.
+/// Maximum lifetime of a session after the login.
 pub const MAX_APP_SESSION_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// By how much its end must move before that is written.
+/// Minimum extension that is written.
 const EXTENDED_BY: SignedDuration = SignedDuration::from_mins(5);
 
-/// A session at an application, and what it stands on.
+/// A session at an application, with the rows that it depends on.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct AppSession {
     pub token: StoredToken,
     pub grant: Grant,
     pub facts: GrantFacts,
-    /// Who it is, in headers, once a proxy asked: the same each time as long as the rest is.
+    /// The headers for the proxy, rendered at the first use.
     pub identity: OnceLock<HeaderMap>,
 }
 
 impl AppSession {
-    /// The session that a grant begins in the browser with this cookie.
+    /// Returns the row of a new session of a grant, in the browser with this cookie.
     #[must_use]
     pub fn begin(cookie: &CookieHash, grant: &Grant, now: Timestamp) -> StoredToken {
         StoredToken {
-            hash: BearerHash::of_cookie(cookie),
+            hash: TokenHash::of_cookie(cookie),
             grant_id: grant.id.clone(),
             kind: TokenKind::Session,
             created_at: now,
@@ -45,29 +45,29 @@ impl AppSession {
         }
     }
 
-    /// Whether somebody is logged in by it, whom the operator may let in or not.
+    /// Returns whether the session is valid, whether or not the operator admits its user.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         let Self { token, grant, facts, .. } = self;
         let is_of_grant = token.kind == TokenKind::Session && token.grant_id == grant.id;
-        is_of_grant && now < token.expires_at && is_standing(grant, facts)
+        is_of_grant && now < token.expires_at && is_grant_valid(grant, facts)
     }
 
-    /// Whether it began at the application whose browsers come back to this address, and may be used there. A client may
-    /// have several hosts; one that has a hole in it has the sessions of its own visitors alone.
+    /// Returns whether it was started at the application with this redirect URI, and is valid there. A client may have
+    /// several hosts; a compromised one can use only the sessions of its own visitors.
     #[must_use]
     pub fn is_at(&self, callback: &str) -> bool {
         self.grant.redirect_uri == callback && self.facts.client.has_redirect_uri(callback)
     }
 
-    /// Whether the operator lets them in. Behind a proxy nobody gets in whom they did not name.
+    /// Returns whether the operator admits the user. Without an allow list, no user is admitted behind a proxy.
     #[must_use]
     pub fn is_admitted(&self) -> bool {
         let GrantFacts { client, user, credentials, .. } = &self.facts;
         client.settings.allowed.as_ref().is_some_and(|list| list.admits(user, credentials))
     }
 
-    /// Its end if it is used now, where that is to be written down.
+    /// Returns the new end of the session when it is used now, if the end must be written.
     #[must_use]
     pub fn extension(&self, now: Timestamp) -> Option<Timestamp> {
         let end = expires_at(&self.grant, now);

@@ -1,5 +1,5 @@
-//! Sessions of applications in the database. One is read with all that it stands on in one question: a proxy asks about
-//! every picture of a page.
+//! Sessions of applications in the database. A session is read with all rows that it depends on in one query, because a
+//! proxy asks about every request, images included.
 
 use std::sync::OnceLock;
 
@@ -11,12 +11,12 @@ use signpost_login::users::{CredentialRow, HostedUser};
 use signpost_platform::pages::cookie::CookieHash;
 use signpost_store::{ReadColumns, Row, Store, Stored, StoredTable, Values, params, sql, step};
 
-use super::{AppSession, BearerHash, Grant, GrantFacts, StoredToken};
+use super::{AppSession, Grant, GrantFacts, StoredToken, TokenHash};
 use crate::clients::Client;
 
-/// A row for each key of the user: there is none where the user has none. In no order, so that SQLite finds the keys by their
-/// user and not all keys of the domain in an order; and the parameter is cast, because SQLite prepares a join anew each time
-/// that a bare one is bound.
+/// Returns a row for each credential of the user, and none without credentials. There is no ORDER BY, so that SQLite
+/// finds the credentials by their user instead of reading those of the domain in order. The parameter is cast, because
+/// SQLite otherwise prepares the join again each time that it is bound.
 const FIND: &str = sql!(
     "SELECT token.*, granted.*, client.*, realm.*, person.*, credential.* FROM (",
     StoredToken::SELECT,
@@ -34,31 +34,34 @@ const FIND: &str = sql!(
      WHERE token.hash = CAST($1 AS TEXT) AND token.kind = 'session'"
 );
 
-/// What the rows are called where one cannot be read.
+/// The name of the rows in error texts.
 const READ: StoredTable = StoredTable { name: "openid_tokens with what they stand on", key: &[], columns: &[] };
 
-/// Never beyond what another server wrote.
+/// Never shortens what another server wrote.
 const EXTEND: &str =
     "UPDATE openid_tokens SET expires_at = $1 WHERE hash = $2 AND kind = 'session' AND expires_at < $1";
 
-/// What is read of the session with this cookie: nothing where there is none.
+/// Reads the rows of the session with this cookie; none if there is no session.
 ///
 /// # Errors
 /// As [`Store::read`].
 pub async fn read_rows(store: &Store, cookie: &CookieHash) -> Result<Vec<Row>> {
-    store.read_few_by_index(FIND, params![BearerHash::of_cookie(cookie)]).await
+    store.read_few_by_index(FIND, params![TokenHash::of_cookie(cookie)]).await
 }
 
-/// What these rows mean.
+/// Parses the rows of a session.
 ///
 /// # Errors
-/// Where there are none, or a column cannot be read.
+/// If there are none, or a column cannot be read.
 pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
-    let (mut session, mut credentials) = (None, Vec::new());
+    let mut session = None;
+    let mut credentials = Vec::new();
     for row in rows {
         let mut values = Values::new(READ, row);
-        let (token, grant) = (StoredToken::from_values(&mut values)?, Grant::from_values(&mut values)?);
-        let (client, domain) = (Client::from_values(&mut values)?, Domain::read(&mut values)?);
+        let token = StoredToken::from_values(&mut values)?;
+        let grant = Grant::from_values(&mut values)?;
+        let client = Client::from_values(&mut values)?;
+        let domain = Domain::read(&mut values)?;
         let user = HostedUser::from_values(&mut values)?;
         credentials.push(read_credential_columns(&mut values)?);
         session.get_or_insert((token, grant, client, domain, user));
@@ -73,7 +76,7 @@ pub fn from_rows(rows: Vec<Row>) -> Result<AppSession> {
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn extend(store: &Store, session: BearerHash, end: Timestamp) -> Result<()> {
+pub async fn extend(store: &Store, session: TokenHash, end: Timestamp) -> Result<()> {
     store.write([step(EXTEND, params![end, session])]).await?;
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! Grants: what a client has of one login. A code redeems it once; access and refresh tokens, and the session of an
-//! application behind a proxy, live by it and end with it.
+//! Grants: what one login gave to a client. A grant has one authorization code, and access and refresh tokens, or the
+//! session of an application behind a proxy, which end with it.
 //!
-//! This file and its neighbours are the rules, and pure; [`sql`] remembers.
+//! The rules in this module are pure; [`sql`] has the queries.
 
 mod app_session;
 pub mod app_session_sql;
-mod bearer;
 mod rotation;
 pub mod sql;
-mod standing;
+mod token;
+mod validity;
 
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::domains::LoginMethod;
@@ -20,18 +20,17 @@ use crate::ids::{ClientId, GrantId};
 use crate::pkce::CodeChallenge;
 
 pub use app_session::{AppSession, MAX_APP_SESSION_AGE, MAX_APP_SESSION_IDLE};
-pub use bearer::{Bearer, BearerHash, BearerKind, TokenKind};
-pub use rotation::{RefreshVerdict, judge_refresh, open_successor, seal_successor};
-pub use standing::{GrantFacts, TokenStanding, check_standing, is_standing};
+pub use rotation::{RefreshDecision, decide_refresh, open_successor, seal_successor};
+pub use token::{OpaqueToken, OpaqueTokenKind, TokenHash, TokenKind};
+pub use validity::{GrantFacts, ValidToken, is_grant_valid, is_valid_and_admitted};
 
-/// How long a code is good.
-pub const CODE_LASTS: SignedDuration = SignedDuration::from_secs(60);
-/// How long an access token is good.
-pub const ACCESS_LASTS: SignedDuration = SignedDuration::from_hours(1);
-/// How long a refresh token is good that nobody uses.
-pub const REFRESH_LASTS: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How long a refresh token that was just replaced is answered with the one that replaced it: whoever lost the first answer
-/// asks again.
+/// Lifetime of an authorization code.
+pub const AUTHORIZATION_CODE_TTL: SignedDuration = SignedDuration::from_secs(60);
+/// Lifetime of an access token.
+pub const ACCESS_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(1);
+/// Lifetime of an unused refresh token.
+pub const REFRESH_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// Time during which a replaced refresh token returns its successor again, for clients that lost the first response.
 pub const REFRESH_GRACE: SignedDuration = SignedDuration::from_secs(20);
 
 rows! {
@@ -43,22 +42,22 @@ rows! {
         pub client_id: ClientId,
         pub domain_id: DomainId,
         pub user_id: UserId,
-        /// The key that proved it, which the user must still have.
+        /// The key that proved the login. The grant ends when the user loses it.
         pub public_key: String,
         pub method: LoginMethod,
         pub authenticated_at: Timestamp,
-        /// The session of the browser: `sid`.
+        /// The browser session: `sid`.
         pub browser_session_id: BrowserSessionId,
         pub scopes: OpenidScopes,
         pub nonce: Option<String>,
         pub redirect_uri: String,
         pub code_challenge: Option<CodeChallenge>,
-        pub code_hash: BearerHash,
+        pub code_hash: TokenHash,
         pub created_at: Timestamp,
     } later {
-        /// When the code was redeemed.
+        /// When the code was exchanged.
         pub redeemed_at: Option<Timestamp>,
-        /// When all that came of it ended before its time.
+        /// When the grant was revoked, with all of its tokens.
         pub revoked_at: Option<Timestamp>,
     }
 }
@@ -68,23 +67,23 @@ rows! {
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct StoredToken in "openid_tokens" by [hash] {
-        pub hash: BearerHash,
+        pub hash: TokenHash,
         pub grant_id: GrantId,
         pub kind: TokenKind,
         pub created_at: Timestamp,
         pub expires_at: Timestamp,
-        /// The scopes of an access token that a refresh narrowed; all others have those of the grant.
+        /// The scopes of an access token that a refresh narrowed. `None` for all scopes of the grant.
         pub scopes: Option<OpenidScopes>,
     } later {
         /// When a refresh token was replaced.
         pub replaced_at: Option<Timestamp>,
-        /// The one that replaced it, encrypted with a key that follows from the token itself.
+        /// The token that replaced it, encrypted with a key that is derived from this token.
         pub successor: Option<String>,
     }
 }
 
 rows! {
-    /// That a user agreed to what a client learns.
+    /// The consent of a user to the scopes of a client.
     #[derive(Clone, Debug)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct Consent in "openid_consents" by [domain_id, user_id, client_id] {
@@ -97,27 +96,27 @@ rows! {
 }
 
 impl Grant {
-    /// Whether its code may be redeemed at this time, as far as time goes.
+    /// Returns whether its authorization code has not expired.
     #[must_use]
     pub fn is_code_fresh(&self, now: Timestamp) -> bool {
-        now < self.created_at + CODE_LASTS
+        now < self.created_at + AUTHORIZATION_CODE_TTL
     }
 }
 
 impl StoredToken {
-    /// A token that begins now.
+    /// Returns the row of a new token.
     #[must_use]
-    pub fn begin(token: &Bearer, kind: TokenKind, grant: &GrantId, now: Timestamp) -> Self {
-        let lasts = match kind {
-            TokenKind::Refresh => REFRESH_LASTS,
-            TokenKind::Access | TokenKind::Session => ACCESS_LASTS,
+    pub fn begin(token: &OpaqueToken, kind: TokenKind, grant: &GrantId, now: Timestamp) -> Self {
+        let lifetime = match kind {
+            TokenKind::Refresh => REFRESH_TOKEN_TTL,
+            TokenKind::Access | TokenKind::Session => ACCESS_TOKEN_TTL,
         };
         Self {
             hash: token.hash(),
             grant_id: grant.clone(),
             kind,
             created_at: now,
-            expires_at: now + lasts,
+            expires_at: now + lifetime,
             scopes: None,
             replaced_at: None,
             successor: None,

@@ -1,5 +1,5 @@
-//! Refresh tokens are used once each: the answer has the next one. One that comes again was stolen, or its answer was lost on
-//! the way. Which of the two it was shows in a short time of grace, and by whether anybody has the next one.
+//! Refresh token rotation: each refresh token is used once and replaced. A token that is presented again was stolen, or
+//! its response was lost. It is treated as lost during a short grace period, if its successor is unused.
 
 use anyhow::{Context, Result, anyhow};
 use data_encoding::BASE64_NOPAD;
@@ -8,64 +8,64 @@ use jiff::Timestamp;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use sha2::Sha256;
 
-use super::bearer::{Bearer, BearerKind};
+use super::token::{OpaqueToken, OpaqueTokenKind};
 use super::{REFRESH_GRACE, StoredToken, TokenKind};
 
-/// What to do about a refresh token that came.
+/// The decision on a refresh token that was presented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefreshVerdict {
-    /// It is replaced.
+pub enum RefreshDecision {
+    /// Replace it.
     Rotate,
-    /// The answer before was lost: the same next one is sent again.
+    /// Return its successor again: the response was lost.
     Repeat,
-    /// Two have it: all that came of the grant ends.
+    /// Revoke its grant: two parties have the token.
     Revoke,
-    /// It is none, or over.
+    /// Refuse it: it is no refresh token, or has expired.
     Refuse,
 }
 
-/// What to do about this refresh token. `successor` is the one that replaced it, if one did.
+/// Decides on a refresh token. `successor` is the token that replaced it, if any.
 #[must_use]
-pub fn judge_refresh(token: &StoredToken, successor: Option<&StoredToken>, now: Timestamp) -> RefreshVerdict {
+pub fn decide_refresh(token: &StoredToken, successor: Option<&StoredToken>, now: Timestamp) -> RefreshDecision {
     if token.kind != TokenKind::Refresh {
-        return RefreshVerdict::Refuse;
+        return RefreshDecision::Refuse;
     }
     let Some(replaced_at) = token.replaced_at else {
-        return if now < token.expires_at { RefreshVerdict::Rotate } else { RefreshVerdict::Refuse };
+        return if now < token.expires_at { RefreshDecision::Rotate } else { RefreshDecision::Refuse };
     };
-    // A clock that was set back makes no grace longer: what was replaced later than now was replaced just now.
+    // If the clock was set back, a token that was replaced later than now counts as replaced just now.
     let is_in_grace = now < replaced_at + REFRESH_GRACE;
     let is_unused = successor.is_some_and(|next| next.replaced_at.is_none());
-    if is_in_grace && is_unused { RefreshVerdict::Repeat } else { RefreshVerdict::Revoke }
+    if is_in_grace && is_unused { RefreshDecision::Repeat } else { RefreshDecision::Revoke }
 }
 
-/// The next token, for the row of the one before: only whoever has that one can read it there.
+/// Encrypts the successor of a token for the token's row. It can be decrypted only with the token itself.
 ///
 /// # Panics
-/// Never: keys and nonces have the lengths that the algorithm wants.
+/// Never: keys and nonces have the lengths that the algorithm requires.
 #[must_use]
-pub fn seal_successor(token: &Bearer, successor: &Bearer, random: [u8; NONCE_LEN]) -> String {
+pub fn seal_successor(token: &OpaqueToken, successor: &OpaqueToken, random: [u8; NONCE_LEN]) -> String {
     let mut sealed = successor.reveal().as_bytes().to_vec();
-    let (key, nonce) = (key_of(token), Nonce::assume_unique_for_key(random));
-    key.seal_in_place_append_tag(nonce, Aad::empty(), &mut sealed).expect("a token is short");
+    let nonce = Nonce::assume_unique_for_key(random);
+    key_of(token).seal_in_place_append_tag(nonce, Aad::empty(), &mut sealed).expect("a token is short");
     BASE64_NOPAD.encode(&[&random[..], &sealed].concat())
 }
 
-/// The next token, out of the row of this one.
+/// Decrypts the successor in the row of a token.
 ///
 /// # Errors
-/// Where the row has none that was written for this token.
-pub fn open_successor(token: &Bearer, sealed: &str) -> Result<Bearer> {
+/// If it was not encrypted for this token.
+pub fn open_successor(token: &OpaqueToken, sealed: &str) -> Result<OpaqueToken> {
     let mut bytes = BASE64_NOPAD.decode(sealed.as_bytes()).context("a successor is not base64")?;
     let nonce = bytes.get(..NONCE_LEN).context("a successor is too short")?;
     let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| anyhow!("a successor has no nonce"))?;
     let opened = key_of(token).open_within(nonce, Aad::empty(), &mut bytes, NONCE_LEN..);
     let opened = opened.map_err(|_| anyhow!("a successor was written for another token"))?;
     let text = std::str::from_utf8(opened).context("a successor is no text")?;
-    Bearer::parse(BearerKind::Refresh, text).context("a successor is no token")
+    OpaqueToken::parse(OpaqueTokenKind::Refresh, text).context("a successor is no token")
 }
 
-fn key_of(token: &Bearer) -> LessSafeKey {
+fn key_of(token: &OpaqueToken) -> LessSafeKey {
     let mac = Hmac::<Sha256>::new_from_slice(token.reveal().as_bytes()).expect("HMAC takes keys of any length");
     let key = mac.chain_update("signpost refresh successor").finalize().into_bytes();
     LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("a key of 32 bytes"))
@@ -76,14 +76,14 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::grants::REFRESH_LASTS;
+    use crate::grants::REFRESH_TOKEN_TTL;
     use crate::ids::GrantId;
 
     const START: Timestamp = Timestamp::UNIX_EPOCH;
     const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-    fn refresh(number: u8) -> Bearer {
-        Bearer::new(BearerKind::Refresh, [number; 32])
+    fn refresh(number: u8) -> OpaqueToken {
+        OpaqueToken::new(OpaqueTokenKind::Refresh, [number; 32])
     }
 
     fn stored(number: u8, kind: TokenKind) -> StoredToken {
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn a_token_is_used_once_within_its_time() {
         let token = stored(1, TokenKind::Refresh);
-        assert_eq!(judge_refresh(&token, None, START + REFRESH_LASTS - SECOND), RefreshVerdict::Rotate);
-        assert_eq!(judge_refresh(&token, None, START + REFRESH_LASTS), RefreshVerdict::Refuse);
+        assert_eq!(decide_refresh(&token, None, START + REFRESH_TOKEN_TTL - SECOND), RefreshDecision::Rotate);
+        assert_eq!(decide_refresh(&token, None, START + REFRESH_TOKEN_TTL), RefreshDecision::Refuse);
         for kind in [TokenKind::Access, TokenKind::Session] {
-            assert_eq!(judge_refresh(&stored(1, kind), None, START), RefreshVerdict::Refuse);
+            assert_eq!(decide_refresh(&stored(1, kind), None, START), RefreshDecision::Refuse);
         }
     }
 
@@ -109,14 +109,14 @@ mod tests {
         let (old, next) = (replaced(START), stored(2, TokenKind::Refresh));
         let used = StoredToken { replaced_at: Some(START), ..next.clone() };
         for (successor, after, verdict) in [
-            (Some(&next), SignedDuration::ZERO, RefreshVerdict::Repeat),
-            (Some(&next), REFRESH_GRACE - SECOND, RefreshVerdict::Repeat),
-            (Some(&next), -SECOND, RefreshVerdict::Repeat),
-            (Some(&next), REFRESH_GRACE, RefreshVerdict::Revoke),
-            (Some(&used), SECOND, RefreshVerdict::Revoke),
-            (None, SECOND, RefreshVerdict::Revoke),
+            (Some(&next), SignedDuration::ZERO, RefreshDecision::Repeat),
+            (Some(&next), REFRESH_GRACE - SECOND, RefreshDecision::Repeat),
+            (Some(&next), -SECOND, RefreshDecision::Repeat),
+            (Some(&next), REFRESH_GRACE, RefreshDecision::Revoke),
+            (Some(&used), SECOND, RefreshDecision::Revoke),
+            (None, SECOND, RefreshDecision::Revoke),
         ] {
-            assert_eq!(judge_refresh(&old, successor, START + after), verdict, "{after}");
+            assert_eq!(decide_refresh(&old, successor, START + after), verdict, "{after}");
         }
     }
 

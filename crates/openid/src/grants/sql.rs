@@ -5,22 +5,22 @@ use jiff::{SignedDuration, Timestamp};
 use signpost_login::ids::{BrowserSessionId, DomainId, UserId};
 use signpost_store::{Step, Store, Stored, WriteError, WriteOutcome, must, params, sql, step};
 
-use super::{Bearer, BearerHash, CODE_LASTS, Consent, Grant, StoredToken};
+use super::{AUTHORIZATION_CODE_TTL, Consent, Grant, OpaqueToken, StoredToken, TokenHash};
 use crate::claims::OpenidScopes;
 use crate::ids::{ClientId, GrantId};
 
-/// How long a grant is kept that has no token any more: so long a code that comes again is recognised.
+/// Retention of a grant without tokens, during which a reused code is recognised.
 const KEPT_WITHOUT_TOKENS: SignedDuration = SignedDuration::from_hours(24);
 
 const OF_ID: &str = sql!(Grant::SELECT, " WHERE id = $1");
 const OF_CODE: &str = sql!(Grant::SELECT, " WHERE code_hash = $1");
 const TOKEN: &str = sql!(StoredToken::SELECT, " WHERE hash = $1");
 
-/// Takes the browser session that a grant is of: one that is signed out at the same time is gone, or has the grant when what
-/// was granted by it ends.
+/// Locks the browser session of a grant: a concurrent sign-out either comes first, so that there is no session, or
+/// revokes the grant.
 const TAKE_BROWSER: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
-/// One of many who come at once redeems a code.
+/// Of concurrent exchanges of a code, one succeeds.
 const REDEEM: &str = "
     UPDATE openid_grants SET redeemed_at = $1
     WHERE id = $2 AND redeemed_at IS NULL AND revoked_at IS NULL AND created_at > $3";
@@ -50,23 +50,23 @@ const SWEEP_TOKENS: &str = "
     DELETE FROM openid_tokens WHERE hash IN (
         SELECT hash FROM openid_tokens WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000
     ) RETURNING hash";
-/// How long a grant is kept whose code nobody redeemed. Far longer than a code is good, because the server that issued it may
-/// have another time than the one that sweeps.
+/// Retention of a grant whose code was not exchanged. Much longer than the lifetime of a code, because the clocks of
+/// servers may differ.
 const KEPT_UNREDEEMED: SignedDuration = SignedDuration::from_mins(5);
-/// How far back they are looked for each time: several times as long as it is until the next.
+/// Time range of each sweep: several times its interval.
 const UNREDEEMED_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 
-/// Of a stretch of time, so that grants of before are not read: those are [`SWEEP_GRANTS`]' to find.
+/// Limited to a time range, so that older grants are not read: [`SWEEP_GRANTS`] deletes those.
 const SWEEP_UNREDEEMED: &str = "
     DELETE FROM openid_grants WHERE id > $1 AND id < $2 AND redeemed_at IS NULL RETURNING id";
-/// Ids begin with the time.
+/// IDs start with the time.
 const SWEEP_GRANTS: &str = "
     DELETE FROM openid_grants WHERE id IN (
         SELECT id FROM openid_grants
         WHERE id < $1 AND NOT EXISTS (SELECT 1 FROM openid_tokens WHERE grant_id = openid_grants.id)
         ORDER BY id LIMIT 1000
     ) RETURNING id";
-/// Of clients and users that are gone.
+/// Deletes the consents of deleted clients and users.
 const SWEEP_CONSENTS: &str = "
     DELETE FROM openid_consents WHERE (domain_id, user_id, client_id) IN (
         SELECT domain_id, user_id, client_id FROM openid_consents
@@ -89,7 +89,7 @@ pub async fn insert(store: &Store, grant: Grant, with: Vec<Step>) -> Result<(), 
     store.commit(steps).await
 }
 
-/// The grant with this id.
+/// Returns the grant with this ID.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -97,19 +97,19 @@ pub async fn find(store: &Store, id: &GrantId) -> Result<Option<Grant>> {
     store.read_by_index(OF_ID, params![id]).await?.map(Grant::from_row).transpose()
 }
 
-/// The grant that this code redeems.
+/// Returns the grant of an authorization code.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find_by_code(store: &Store, code: &Bearer) -> Result<Option<Grant>> {
+pub async fn find_by_code(store: &Store, code: &OpaqueToken) -> Result<Option<Grant>> {
     store.read_by_index(OF_CODE, params![code.hash()]).await?.map(Grant::from_row).transpose()
 }
 
-/// A token, whatever its kind.
+/// Returns a token of any kind.
 ///
 /// # Errors
 /// As [`Store::read`].
-pub async fn find_token(store: &Store, hash: BearerHash) -> Result<Option<StoredToken>> {
+pub async fn find_token(store: &Store, hash: TokenHash) -> Result<Option<StoredToken>> {
     store.read_by_index(TOKEN, params![hash]).await?.map(StoredToken::from_row).transpose()
 }
 
@@ -123,7 +123,7 @@ pub async fn redeem(
     tokens: Vec<StoredToken>,
     now: Timestamp,
 ) -> Result<(), WriteError> {
-    let first = must(REDEEM, params![now, grant, now - CODE_LASTS]);
+    let first = must(REDEEM, params![now, grant, now - AUTHORIZATION_CODE_TTL]);
     write_tokens(store, first, tokens).await
 }
 
@@ -133,7 +133,7 @@ pub async fn redeem(
 /// [`WriteError::Conflict`] if it was replaced before, or has expired.
 pub async fn replace(
     store: &Store,
-    token: BearerHash,
+    token: TokenHash,
     sealed: &str,
     next: Vec<StoredToken>,
     now: Timestamp,
@@ -141,23 +141,25 @@ pub async fn replace(
     write_tokens(store, must(REPLACE, params![now, sealed, token]), next).await
 }
 
-/// Keeps more tokens of a grant.
+/// Inserts more tokens of a grant.
 ///
 /// # Errors
 /// As [`Store::write`].
 pub async fn add_tokens(store: &Store, tokens: Vec<StoredToken>) -> Result<()> {
-    let tokens = tokens.into_iter().map(|token| step(StoredToken::INSERT, token.params()));
-    store.write(tokens.collect::<Vec<_>>()).await?;
+    store.write(insert_steps(tokens).collect::<Vec<_>>()).await?;
     Ok(())
 }
 
 async fn write_tokens(store: &Store, first: Step, tokens: Vec<StoredToken>) -> Result<(), WriteError> {
-    let tokens = tokens.into_iter().map(|token| step(StoredToken::INSERT, token.params()));
-    let steps: Vec<_> = [first].into_iter().chain(tokens).collect();
+    let steps: Vec<_> = [first].into_iter().chain(insert_steps(tokens)).collect();
     store.commit(steps).await
 }
 
-/// Ends all that came of a grant.
+fn insert_steps(tokens: Vec<StoredToken>) -> impl Iterator<Item = Step> {
+    tokens.into_iter().map(|token| step(StoredToken::INSERT, token.params()))
+}
+
+/// Revokes a grant, with all of its tokens.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -166,13 +168,13 @@ pub async fn revoke(store: &Store, grant: &GrantId, now: Timestamp) -> Result<()
     Ok(())
 }
 
-/// Ends all that clients have of a browser session at a domain, in a write.
+/// Returns the step that revokes all grants of a browser session at a domain.
 #[must_use]
 pub fn revoke_of_browser_step(session: &BrowserSessionId, domain: &DomainId, now: Timestamp) -> Step {
     step(REVOKE_OF_BROWSER, params![now, session, domain])
 }
 
-/// Ends all that one client has of a browser session.
+/// Revokes the grants that one client has of a browser session.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -186,16 +188,16 @@ pub async fn revoke_of_browser_at(
     Ok(())
 }
 
-/// Ends one token.
+/// Deletes a token.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub async fn end_token(store: &Store, token: BearerHash) -> Result<()> {
+pub async fn end_token(store: &Store, token: TokenHash) -> Result<()> {
     store.write([step(END_TOKEN, params![token])]).await?;
     Ok(())
 }
 
-/// What a user agreed to of a client.
+/// Returns the scopes of a user's consent to a client.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -209,7 +211,7 @@ pub async fn find_consent(
     Ok(row.map(Consent::from_row).transpose()?.map(|consent| consent.scopes))
 }
 
-/// Notes that a user agrees.
+/// Stores the consent of a user.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -218,26 +220,27 @@ pub async fn agree(store: &Store, consent: Consent) -> Result<()> {
     Ok(())
 }
 
-/// The same in a write, with what is granted by it.
+/// Returns the step that stores the consent of a user.
 #[must_use]
 pub fn agree_step(consent: Consent) -> Step {
     step(AGREE, consent.params())
 }
 
-/// Deletes grants whose code nobody redeemed in time; returns how many.
+/// Deletes grants whose code was not exchanged in time. Returns their number.
 ///
 /// # Errors
 /// As [`Store::write`].
 pub async fn sweep_unredeemed(store: &Store, now: Timestamp) -> Result<usize> {
-    let before = |ago| GrantId::new(now - ago, [0; 16]);
-    let [from, until] = [KEPT_UNREDEEMED + UNREDEEMED_WITHIN, KEPT_UNREDEEMED].map(before);
+    let until = GrantId::new(now - KEPT_UNREDEEMED, [0; 16]);
+    let from = GrantId::new(now - KEPT_UNREDEEMED - UNREDEEMED_WITHIN, [0; 16]);
     Ok(match store.write([step(SWEEP_UNREDEEMED, params![&from, &until])]).await? {
         WriteOutcome::Committed(rows) => rows.len(),
         WriteOutcome::Refused(_) => 0,
     })
 }
 
-/// Deletes what is over or belongs to nobody any more, a thousand rows of each table at a time; returns how many that were.
+/// Deletes expired tokens, grants without tokens, and consents of deleted clients and users, a thousand rows at a time.
+/// Returns their number.
 ///
 /// # Errors
 /// As [`Store::write`].

@@ -1,4 +1,4 @@
-//! Work that a running server does by itself.
+//! Background jobs.
 
 pub mod rotate;
 pub mod sweep;
@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use crate::service::OpenidService;
 
-/// Starts all of it, until the server drains.
+/// Starts all jobs. They end when the server drains.
 #[must_use]
 pub fn spawn_all(service: &OpenidService) -> [JoinHandle<()>; 3] {
     [

@@ -1,23 +1,26 @@
-//! Signing keys are replaced in time, and private ones erased that sign no more.
+//! Rotates the signing keys, and erases retired private keys.
 
 use std::time::Duration;
 
+use anyhow::Result;
 use signpost_platform::interval::every;
 
 use crate::service::OpenidService;
-use crate::signing_keys::making::keep_in_order;
+use crate::signing_keys::making::rotate_due_keys;
 
-/// How often a running server looks: far less than the day for which a key is published before it signs.
+/// Interval of the job: much shorter than the day for which a key is published before it signs.
 const LOOK_INTERVAL: Duration = Duration::from_hours(1);
 
-/// Looks now and every hour, until the server stops.
+/// Rotates due keys now and every hour, until the server drains.
 pub async fn run(service: OpenidService) {
-    let keep = || async {
-        let made = keep_in_order(&service.store, &service.seal, service.clock.now()).await?;
-        if made > 0 {
-            tracing::info!(made, "made the next keys that sign ID tokens");
-        }
-        Ok(())
-    };
-    every(LOOK_INTERVAL, &service.draining, "could not rotate the keys that sign ID tokens", keep).await;
+    let failed = "could not rotate the keys that sign ID tokens";
+    every(LOOK_INTERVAL, &service.draining, failed, || rotate(&service)).await;
+}
+
+async fn rotate(service: &OpenidService) -> Result<()> {
+    let made = rotate_due_keys(&service.store, &service.seal, service.clock.now()).await?;
+    if made > 0 {
+        tracing::info!(made, "made the next keys that sign ID tokens");
+    }
+    Ok(())
 }

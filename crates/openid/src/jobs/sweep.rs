@@ -1,5 +1,4 @@
-//! Requests, grants, tokens and consents that are over are deleted, and clients of domains that are gone, so that no table
-//! grows for ever.
+//! Deletes expired authorizations, grants, tokens and consents, and clients of deleted domains.
 
 use std::time::Duration;
 
@@ -11,41 +10,46 @@ use signpost_store::{Step, Store, WriteOutcome};
 use crate::service::OpenidService;
 use crate::{authorizations, clients, grants};
 
-/// How often a running server looks for codes that nobody redeemed.
+/// Interval of the deletion of codes that were not exchanged.
 const CODES_INTERVAL: Duration = Duration::from_mins(1);
-/// How often for all else.
+/// Interval of all other deletions.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// Sweeps now and every hour, until the server stops.
+/// Sweeps now and every hour, until the server drains.
 pub async fn run(service: OpenidService) {
-    let sweep = || async {
-        let swept = sweep(&service.store, service.clock.now()).await?;
-        if swept > 0 {
-            tracing::info!(swept, "deleted old requests and grants of clients");
-        }
-        Ok(())
-    };
-    every(SWEEP_INTERVAL, &service.draining, "could not delete old requests and grants of clients", sweep).await;
+    let failed = "could not delete old requests and grants of clients";
+    every(SWEEP_INTERVAL, &service.draining, failed, || sweep_once(&service)).await;
 }
 
-/// Sweeps grants now and every minute whose code nobody redeemed, until the server stops: nobody has anything of them.
+async fn sweep_once(service: &OpenidService) -> Result<()> {
+    let swept = sweep(&service.store, service.clock.now()).await?;
+    if swept > 0 {
+        tracing::info!(swept, "deleted old requests and grants of clients");
+    }
+    Ok(())
+}
+
+/// Deletes grants whose code was not exchanged, now and every minute, until the server drains.
 pub async fn run_codes(service: OpenidService) {
-    let sweep = || async { grants::sql::sweep_unredeemed(&service.store, service.clock.now()).await.map(drop) };
-    every(CODES_INTERVAL, &service.draining, "could not delete codes that nobody redeemed", sweep).await;
+    every(CODES_INTERVAL, &service.draining, "could not delete codes that nobody redeemed", || async {
+        grants::sql::sweep_unredeemed(&service.store, service.clock.now()).await.map(drop)
+    })
+    .await;
 }
 
-/// Deletes what is over at the time `now`, or belongs to nobody any more; returns how many rows that were.
+/// Deletes what has expired at the time `now`, and the clients and grants of deleted domains. Returns the number of
+/// rows.
 ///
 /// # Errors
 /// As [`Store::write`].
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
-    // Clients first: what they were granted goes with them.
+    // Clients first: their grants are deleted with them.
     let clients = sweep_all(store, clients::sql::sweep_step).await?;
     let grants = grants::sql::sweep(store, now).await?;
     Ok(clients + grants + sweep_all(store, || authorizations::sql::sweep_step(now)).await?)
 }
 
-/// Repeats a step that deletes a bounded number of rows until there is none left.
+/// Repeats a step that deletes a bounded number of rows until none is left.
 async fn sweep_all(store: &Store, step: impl Fn() -> Step) -> Result<usize> {
     let mut swept = 0;
     loop {

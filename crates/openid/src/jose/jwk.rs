@@ -1,4 +1,4 @@
-//! Public keys as JSON Web Keys (RFC 7517), and the names that follow from them (RFC 7638).
+//! Public keys as JSON Web Keys (RFC 7517), and their thumbprints (RFC 7638).
 
 use data_encoding::BASE64URL_NOPAD;
 use ring::signature::{ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey};
@@ -8,15 +8,16 @@ use sha2::{Digest, Sha256};
 
 use super::SigningAlgorithm;
 
-/// Bytes that JSON has in base64url without padding (RFC 7515, 2). What spells them in another way is not read.
+/// Bytes in base64url without padding (RFC 7515, 2). Other encodings are rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base64Url(pub Vec<u8>);
 
-/// A public key of one of the two kinds that verify our tokens.
+/// A public key that verifies tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kty", deny_unknown_fields)]
 pub enum PublicJwk {
-    /// For [`SigningAlgorithm::Rs256`]: modulus and exponent, big-endian and without zeros before them (RFC 7518, 6.3.1).
+    /// For [`SigningAlgorithm::Rs256`]: modulus and exponent, big-endian and without zeros before them (RFC 7518,
+    /// 6.3.1).
     #[serde(rename = "RSA")]
     #[expect(missing_docs, reason = "the names are the standard's")]
     Rsa { e: Base64Url, n: Base64Url },
@@ -35,7 +36,7 @@ pub enum Curve {
 }
 
 impl PublicJwk {
-    /// What it verifies.
+    /// Returns the algorithm.
     #[must_use]
     pub fn algorithm(&self) -> SigningAlgorithm {
         match self {
@@ -44,7 +45,7 @@ impl PublicJwk {
         }
     }
 
-    /// Its thumbprint: SHA-256 of its required members in the order of their names (RFC 7638, 3).
+    /// Returns the thumbprint: the SHA-256 of the required members in the order of their names (RFC 7638, 3).
     #[must_use]
     pub fn thumbprint(&self) -> String {
         let text = match self {
@@ -56,10 +57,11 @@ impl PublicJwk {
         BASE64URL_NOPAD.encode(&Sha256::digest(text))
     }
 
-    /// As relying parties find it: with its name, its use and its algorithm, so that none takes it for anything else.
+    /// Returns the key as published in a JWK Set, with its ID, use and algorithm.
     #[must_use]
     pub fn published(&self) -> Value {
-        let (kid, alg) = (self.thumbprint(), self.algorithm());
+        let kid = self.thumbprint();
+        let alg = self.algorithm();
         match self {
             Self::Rsa { e, n } => json!({ "kty": "RSA", "use": "sig", "alg": alg, "kid": kid, "n": n, "e": e }),
             Self::Ec { crv, x, y } => {
@@ -68,7 +70,7 @@ impl PublicJwk {
         }
     }
 
-    /// Whether a signature of a message is this key's (RFC 7518, 3.3 and 3.4).
+    /// Verifies the signature of a message (RFC 7518, 3.3 and 3.4).
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         match self {

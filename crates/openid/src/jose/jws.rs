@@ -1,4 +1,4 @@
-//! JSON Web Signatures in the compact form (RFC 7515, 3.1).
+//! JSON Web Signatures in the compact serialization (RFC 7515, 3.1).
 
 use anyhow::Result;
 use data_encoding::BASE64URL_NOPAD;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{PrivateKey, PublicJwk, SigningAlgorithm};
 
-/// The longest token that is looked at, in bytes: several times the longest that is ever signed here.
+/// Maximum length of a token that is parsed, in bytes: several times that of the longest token of this server.
 pub const MAX_TOKEN_BYTES: usize = 16 << 10;
 
 #[derive(Serialize)]
@@ -17,21 +17,21 @@ struct WrittenHeader<'a> {
     typ: &'a str,
 }
 
-/// A header as it is read. `none`, HS256 and all others are not among the algorithms, so their tokens do not parse.
+/// A parsed header. `none`, HS256 and all other algorithms are unknown, so that their tokens do not parse.
 #[derive(Deserialize)]
 struct ReadHeader {
     alg: SigningAlgorithm,
     kid: String,
-    /// Names extensions that must be understood (RFC 7515, 4.1.11), and none is.
+    /// Required extensions (RFC 7515, 4.1.11), of which none is supported.
     crit: Option<Value>,
-    /// Says that the payload is not in base64 (RFC 7797).
+    /// Marks an unencoded payload (RFC 7797), which is not supported.
     b64: Option<Value>,
 }
 
-/// A token whose signature nobody has checked yet.
+/// A token whose signature was not verified yet.
 #[derive(Debug)]
 pub struct UnverifiedToken<'a> {
-    /// The name of the key that is said to have signed it.
+    /// The ID of the key that signed it, according to its header.
     pub kid: String,
     algorithm: SigningAlgorithm,
     signed: &'a str,
@@ -39,10 +39,10 @@ pub struct UnverifiedToken<'a> {
     signature: Vec<u8>,
 }
 
-/// Signs claims; `typ` says what they are (`JWT`, `at+jwt`).
+/// Signs claims. `typ` is the type of the token (`JWT`, `at+jwt`).
 ///
 /// # Errors
-/// As [`PrivateKey::sign`], or where the claims are no JSON.
+/// As [`PrivateKey::sign`], or if the claims do not serialize.
 pub fn sign(key: &PrivateKey, typ: &str, claims: &impl Serialize) -> Result<String> {
     let header = serde_json::to_vec(&WrittenHeader { alg: key.algorithm(), kid: key.kid(), typ })?;
     let mut token = BASE64URL_NOPAD.encode(&header);
@@ -54,7 +54,7 @@ pub fn sign(key: &PrivateKey, typ: &str, claims: &impl Serialize) -> Result<Stri
     Ok(token)
 }
 
-/// Takes a token apart. `None` where it is no token in the compact form, or one of an algorithm that is not ours.
+/// Parses a token. `None` if it is not in the compact serialization, or has another algorithm.
 #[must_use]
 pub fn parse(token: &str) -> Option<UnverifiedToken<'_>> {
     if token.len() > MAX_TOKEN_BYTES {
@@ -62,24 +62,26 @@ pub fn parse(token: &str) -> Option<UnverifiedToken<'_>> {
     }
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, payload) = signed.split_once('.')?;
-    // Strictly: a second spelling of the same bytes, a dot too many or padding is no token.
-    let [header, payload, signature] =
-        [header, payload, signature].map(|part| BASE64URL_NOPAD.decode(part.as_bytes()).ok());
-    let ReadHeader { alg, kid, crit, b64 } = serde_json::from_slice(&header?).ok()?;
+    let ReadHeader { alg, kid, crit, b64 } = serde_json::from_slice(&decode(header)?).ok()?;
     if crit.is_some() || b64.is_some() {
         return None;
     }
-    Some(UnverifiedToken { kid, algorithm: alg, signed, payload: payload?, signature: signature? })
+    Some(UnverifiedToken { kid, algorithm: alg, signed, payload: decode(payload)?, signature: decode(signature)? })
+}
+
+/// Decodes a part. A second encoding of the same bytes, padding or another dot is rejected.
+fn decode(part: &str) -> Option<Vec<u8>> {
+    BASE64URL_NOPAD.decode(part.as_bytes()).ok()
 }
 
 impl UnverifiedToken<'_> {
-    /// Its claims, if this key signed them, by the algorithm that is the key's own. Whether they hold now, and for whom,
-    /// is not looked at.
+    /// Returns the claims, if this key signed them with its own algorithm. Does not check their expiry or audience.
     #[must_use]
     pub fn verify(&self, key: &PublicJwk) -> Option<Value> {
-        let is_meant = self.algorithm == key.algorithm();
-        let is_signed = is_meant && key.verifies(self.signed.as_bytes(), &self.signature);
-        is_signed.then(|| serde_json::from_slice(&self.payload).ok()).flatten().filter(Value::is_object)
+        if self.algorithm != key.algorithm() || !key.verifies(self.signed.as_bytes(), &self.signature) {
+            return None;
+        }
+        serde_json::from_slice(&self.payload).ok().filter(Value::is_object)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Signed tokens: JSON Web Signatures in the compact form (RFC 7515), with the public keys that verify them (RFC 7517).
+//! Signed tokens: JSON Web Signatures in the compact serialization (RFC 7515), and the keys that verify them (RFC
+//! 7517).
 
 mod generate;
 mod jwk;
@@ -16,14 +17,14 @@ pub use jwk::{Base64Url, PublicJwk};
 pub use pem::{BadPem, read_pem};
 pub use private::PrivateKey;
 
-/// How ID tokens are signed (RFC 7518, 3.1).
+/// The signing algorithm of ID tokens (RFC 7518, 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SigningAlgorithm {
-    /// RSASSA-PKCS1-v1_5 with SHA-256: what every relying party takes.
+    /// RSASSA-PKCS1-v1_5 with SHA-256, which all relying parties accept.
     #[default]
     #[serde(rename = "RS256")]
     Rs256,
-    /// ECDSA on P-256 with SHA-256, for clients that ask for it.
+    /// ECDSA on P-256 with SHA-256, for clients that request it.
     #[serde(rename = "ES256")]
     Es256,
 }
@@ -32,7 +33,7 @@ impl SigningAlgorithm {
     /// Both, in the order of discovery.
     pub const ALL: [Self; 2] = [Self::Rs256, Self::Es256];
 
-    /// The word in headers, requests and the database.
+    /// Returns the name in headers, requests and the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -41,7 +42,7 @@ impl SigningAlgorithm {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.as_str() == text)

@@ -1,13 +1,13 @@
-//! Keys that the operator brings, as PEM files of PKCS #8 (RFC 7468, 10).
+//! Private keys of the operator, as PEM files of PKCS #8 (RFC 7468, 10).
 
 use data_encoding::BASE64;
 use secrecy::{SecretSlice, zeroize::Zeroize};
 
-/// What stands around the key.
+/// The lines before and after the key.
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
-/// Why a file is no private key for us.
+/// An error of a PEM file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum BadPem {
@@ -29,10 +29,10 @@ pub enum BadPem {
     NotBase64,
 }
 
-/// The one private key of a PEM file, as PKCS #8. Text around it is left alone.
+/// Returns the private key of a PEM file as PKCS #8. Other text in the file is ignored.
 ///
 /// # Errors
-/// As [`BadPem`].
+/// [`BadPem`] if the file has no private key in this format, or several.
 pub fn read_pem(text: &str) -> Result<SecretSlice<u8>, BadPem> {
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
         return Err(BadPem::Encrypted);

@@ -11,7 +11,7 @@ use ring::signature::{
 use super::jwk::Curve;
 use super::{Base64Url, PublicJwk, SigningAlgorithm};
 
-/// A private key that signs tokens, with its public half.
+/// A private key that signs tokens, with its public key.
 pub struct PrivateKey {
     half: PrivateHalf,
     public: PublicJwk,
@@ -24,10 +24,10 @@ enum PrivateHalf {
 }
 
 impl PrivateKey {
-    /// Reads PKCS #8 (RFC 5958): RSA of 2048 to 4096 bits, or P-256 with the public key in it.
+    /// Parses PKCS #8 (RFC 5958): RSA of 2048 to 4096 bits, or P-256 with its public key.
     ///
     /// # Errors
-    /// Why it is no key for this algorithm.
+    /// If it is not a key for this algorithm.
     pub fn from_pkcs8(algorithm: SigningAlgorithm, pkcs8: &[u8]) -> Result<Self> {
         let (half, public) = match algorithm {
             SigningAlgorithm::Rs256 => {
@@ -48,19 +48,19 @@ impl PrivateKey {
         Ok(Self { half, public, kid })
     }
 
-    /// How it signs.
+    /// Returns the algorithm.
     #[must_use]
     pub fn algorithm(&self) -> SigningAlgorithm {
         self.public.algorithm()
     }
 
-    /// The key that verifies what it signs.
+    /// Returns the public key.
     #[must_use]
     pub fn public(&self) -> &PublicJwk {
         &self.public
     }
 
-    /// The name of both: their thumbprint.
+    /// Returns the key ID, the thumbprint of the public key.
     #[must_use]
     pub fn kid(&self) -> &str {
         &self.kid
@@ -69,18 +69,17 @@ impl PrivateKey {
     /// Signs a message (RFC 7518, 3.3 and 3.4).
     ///
     /// # Errors
-    /// Where the parts of the key contradict each other, which shows only here.
+    /// If the parts of the key contradict each other, which shows only here.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>> {
         let random = SystemRandom::new();
-        let failed = |_| anyhow!("the signing key {} does not sign", self.kid);
-        match &self.half {
+        let signature = match &self.half {
             PrivateHalf::Rsa(pair) => {
                 let mut signature = vec![0; pair.public().modulus_len()];
-                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature).map_err(failed)?;
-                Ok(signature)
+                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature).map(|()| signature)
             }
-            PrivateHalf::Ec(pair) => Ok(pair.sign(&random, message).map_err(failed)?.as_ref().to_vec()),
-        }
+            PrivateHalf::Ec(pair) => pair.sign(&random, message).map(|signature| signature.as_ref().to_vec()),
+        };
+        signature.map_err(|_| anyhow!("the signing key {} does not sign", self.kid))
     }
 }
 

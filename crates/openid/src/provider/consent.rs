@@ -1,4 +1,4 @@
-//! `<issuer>/authorize/consent/{request}`: a person is asked once whether a client may know who they are.
+//! `<issuer>/authorize/consent/{request}`: asks the user once for consent to a client.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -7,72 +7,91 @@ use signpost_login::ids::UserId;
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::form::{FormRefusal, FormToken, PostedForm};
 use signpost_platform::pages::icons::Sign;
+use signpost_platform::web::PathParams;
 
+use super::context::IssuerContext;
 use super::document::{application_of, name};
 use super::outcomes;
-use super::visit::RealmVisit;
 use crate::authorizations::host_of;
 use crate::claims::{OpenidScope, address_of};
 use crate::clients::EmailClaim;
-use crate::flows::{ConsentQuestion, RequestOutcome, deny, go_on, start_over};
+use crate::flows::{AuthorizeOutcome, ConsentQuestion, continue_authorization, deny, restart};
 
 /// `GET`
-pub(super) async fn show(visit: RealmVisit, id: &str) -> Result<Response, Response> {
-    let outcome = go_on(&visit.service, &visit.realm, &visit.browser, id, None).await;
-    match outcome.map_err(IntoResponse::into_response)? {
-        RequestOutcome::AskConsent(question) => Ok(HtmlPage::personal(draw(&visit, &question)).into_response()),
-        other => Ok(visit.send(other)),
+pub(super) async fn show(
+    context: IssuerContext,
+    PathParams((_, id)): PathParams<(String, String)>,
+) -> Result<Response, Response> {
+    show_question(&context, &id).await
+}
+
+async fn show_question(context: &IssuerContext, id: &str) -> Result<Response, Response> {
+    let IssuerContext { service, domain, browser, .. } = context;
+    match continue_authorization(service, domain, browser, id, None).await.map_err(IntoResponse::into_response)? {
+        AuthorizeOutcome::ConsentRequired(question) => Ok(HtmlPage::personal(draw(context, &question)).into_response()),
+        other => Ok(context.respond(other)),
     }
 }
 
-/// `POST`: `answer=allow`, `answer=deny`, or `answer=other` from whoever is somebody else. The form is of whoever was asked: who is signed in now instead is asked anew.
-pub(super) async fn answer(visit: RealmVisit, id: &str, request: Request) -> Result<Response, Response> {
-    let form = PostedForm::receive(&visit.service.origin, request).await;
-    let form = form.map_err(|refusal| refuse(&visit, id, refusal))?;
-    let Some(who) = visit.find_signed_in().await? else { return show(visit, id).await };
-    let checked = form.check(visit.page_cookie(), &purpose(id, &who.user.id));
-    checked.map_err(|refusal| refuse(&visit, id, refusal))?;
+/// `POST`: `answer=allow`, `answer=deny`, or `answer=other` to log in as another user. The form is valid only for the
+/// user who was asked; another one who is signed in now is asked again.
+pub(super) async fn answer(
+    context: IssuerContext,
+    PathParams((_, id)): PathParams<(String, String)>,
+    request: Request,
+) -> Result<Response, Response> {
+    let IssuerContext { service, domain, browser, .. } = &context;
+    let form = PostedForm::receive(&service.origin, request).await;
+    let form = form.map_err(|refusal| refuse(&context, &id, refusal))?;
+    let Some(who) = context.find_signed_in().await? else { return show_question(&context, &id).await };
+    let checked = form.check(context.page_cookie(), &purpose(&id, &who.user.id));
+    checked.map_err(|refusal| refuse(&context, &id, refusal))?;
     let outcome = match form.text("answer") {
-        Some("allow") => go_on(&visit.service, &visit.realm, &visit.browser, id, Some(who.user.id.clone())).await,
-        Some("deny") => deny(&visit.service, &visit.realm, &visit.browser, id).await,
-        Some("other") => start_over(&visit.service, &visit.realm, &visit.browser, &who, id).await,
-        _ => return Err(refuse(&visit, id, FormRefusal::Unreadable)),
+        Some("allow") => continue_authorization(service, domain, browser, &id, Some(who.user.id)).await,
+        Some("deny") => deny(service, domain, browser, &id).await,
+        Some("other") => restart(service, domain, browser, &who, &id).await,
+        _ => return Err(refuse(&context, &id, FormRefusal::Unreadable)),
     };
     match outcome.map_err(IntoResponse::into_response)? {
-        RequestOutcome::Answered(url) => Ok(outcomes::leave(&visit, &url)),
-        other => Ok(visit.send(other)),
+        AuthorizeOutcome::Redirect(url) => Ok(outcomes::leave(&context, &url)),
+        other => Ok(context.respond(other)),
     }
 }
 
+/// Returns the purpose of the form's CSRF token.
 fn purpose(id: &str, user: &UserId) -> String {
     format!("consent {id} {user}")
 }
 
-fn refuse(visit: &RealmVisit, id: &str, refusal: FormRefusal) -> Response {
-    let page = outcomes::render_stale(visit, &format!("authorize/consent/{id}"));
+fn refuse(context: &IssuerContext, id: &str, refusal: FormRefusal) -> Response {
+    let page = outcomes::render_stale(context, &format!("authorize/consent/{id}"));
     HtmlPage::personal(page).with_status(refusal.status()).into_response()
 }
 
-fn draw(visit: &RealmVisit, question: &ConsentQuestion) -> String {
-    let (words, asked) = (visit.words(), &question.asked);
-    let id = question.id.as_str();
-    let application = application_of(&asked.client, &asked.address.redirect_uri);
-    let (petname, domain) = (question.who.user.petname.as_str(), visit.realm.name.as_str());
-    let token = FormToken::new(&visit.browser.page_cookie, &purpose(id, &question.who.user.id));
+fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
+    let words = context.words();
+    let ConsentQuestion { id, request, who, .. } = question;
+    let redirect_uri = &request.target.redirect_uri;
+    let application = application_of(&request.client, redirect_uri);
+    let token = FormToken::new(&context.browser.page_cookie, &purpose(id.as_str(), &who.user.id));
     let body = html! {
         div {
             h1 #t {
                 small { (words.consent_question) " " }
                 bdi { (application) }
             }
-            p.called { ((words.you_go_back_to)(&name(&host_of(&asked.address.redirect_uri)))) }
+            p.called { ((words.you_go_back_to)(&name(&host_of(redirect_uri)))) }
         }
-        p { ((words.you_are)(&name(petname), &name(domain))) }
+        p { ((words.you_are)(&name(who.user.petname.as_str()), &name(context.domain.name.as_str()))) }
         div.stack-sm {
             p #learns { (words.it_learns) }
-            ul.points aria-labelledby="learns" { @for learnt in learnt(visit, question) { li { (learnt) } } }
+            ul.points aria-labelledby="learns" {
+                @for scope in question.scopes.iter() {
+                    @if let Some(line) = describe_scope(context, question, scope) { li { (line) } }
+                }
+            }
         }
-        form #consent method="post" action=(visit.link_in_language(&format!("authorize/consent/{id}"))) {
+        form #consent method="post" action=(context.link_in_language(&format!("authorize/consent/{id}"))) {
             (token)
             div.grid2 {
                 button #deny .btn.wide name="answer" value="deny" { (words.deny) }
@@ -82,21 +101,20 @@ fn draw(visit: &RealmVisit, question: &ConsentQuestion) -> String {
         }
         p.sm.soft { (words.asked_once) }
     };
-    visit.draw(&(words.tab_consent)(&application), "consent", &body, true)
+    context.draw(&(words.tab_consent)(&application), "consent", &body, true)
 }
 
-/// What the client learns, a line for each scope.
-fn learnt(visit: &RealmVisit, question: &ConsentQuestion) -> Vec<Markup> {
-    let (words, settings) = (visit.words(), &question.asked.client.settings);
-    let line = |scope| match scope {
-        OpenidScope::Openid => Some(html! { (words.learns_id) }),
-        OpenidScope::Profile => Some(html! { (words.learns_profile) }),
-        OpenidScope::Email if settings.email == EmailClaim::None => None,
+/// Returns the line about a scope: the data that it gives to the client. `None` if it gives none.
+fn describe_scope(context: &IssuerContext, question: &ConsentQuestion, scope: OpenidScope) -> Option<Markup> {
+    let words = context.words();
+    Some(match scope {
+        OpenidScope::Openid => html! { (words.learns_id) },
+        OpenidScope::Profile => html! { (words.learns_profile) },
+        OpenidScope::Email if question.request.client.settings.email == EmailClaim::None => return None,
         OpenidScope::Email => {
-            let address = address_of(&question.who.user, &visit.realm);
-            Some(html! { (words.learns_email) " " bdi.sm.soft { (address) } })
+            let address = address_of(&question.who.user, &context.domain);
+            html! { (words.learns_email) " " bdi.sm.soft { (address) } }
         }
-        OpenidScope::OfflineAccess => Some(html! { (words.learns_offline) }),
-    };
-    question.scopes.iter().filter_map(line).collect()
+        OpenidScope::OfflineAccess => html! { (words.learns_offline) },
+    })
 }

@@ -1,32 +1,32 @@
-//! What every page of an issuer is drawn with.
+//! The layout of the pages of an issuer.
 
 use maud::{Markup, html};
 use signpost_platform::pages::frame::{Frame, Layout};
 use signpost_platform::pages::icons::Sign;
 
-use super::visit::RealmVisit;
+use super::context::IssuerContext;
 use super::words::{ProviderWords, provider_words};
 use crate::authorizations::host_of;
 use crate::clients::Client;
 
-impl RealmVisit {
+impl IssuerContext {
     pub(super) fn words(&self) -> &'static ProviderWords {
         provider_words(self.language)
     }
 
-    /// A page of one column: its tab, the word in `data-state`, and what stands in it. One that is `there_again` can be
-    /// loaded by its path alone, and so in another language.
-    pub(super) fn draw(&self, title: &str, state: &str, body: &Markup, is_there_again: bool) -> String {
-        self.draw_with_head(title, state, body, is_there_again, html! {})
+    /// Renders a page of one column. `state` is the value of `data-state`. A page that `is_reloadable` can be loaded by
+    /// its path alone, and therefore in another language.
+    pub(super) fn draw(&self, title: &str, state: &str, body: &Markup, is_reloadable: bool) -> String {
+        self.draw_with_head(title, state, body, is_reloadable, html! {})
     }
 
-    /// The same with more in its head.
+    /// Renders a page of one column with additional elements in its head.
     pub(super) fn draw_with_head(
         &self,
         title: &str,
         state: &str,
         body: &Markup,
-        is_there_again: bool,
+        is_reloadable: bool,
         head: Markup,
     ) -> String {
         let main = html! {
@@ -35,16 +35,16 @@ impl RealmVisit {
             }
         };
         let frame = Frame::new(self.language, title, &self.service.origin, Layout::Sheet, main);
-        Frame { is_translated: is_there_again, head, ..frame }.render()
+        Frame { is_translated: is_reloadable, head, ..frame }.render()
     }
 }
 
-/// A name inside of a sentence: bold, and its direction is its own.
+/// Renders a name in a sentence: bold, with a text direction of its own.
 pub(super) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
 }
 
-/// What happened, with a sign.
+/// Renders the heading of a page, with an icon.
 pub(super) fn headed(sign: Sign, head: &Markup, text: &Markup) -> Markup {
     html! {
         (sign.draw(40))
@@ -52,8 +52,10 @@ pub(super) fn headed(sign: Sign, head: &Markup, text: &Markup) -> Markup {
     }
 }
 
-/// What people call an application: what its operator named it, else where it is.
+/// Returns the name of a client, or the host of the redirect URI if it has none.
 pub(super) fn application_of(client: &Client, redirect_uri: &str) -> String {
-    let named = client.settings.name.as_ref().map(|name| name.as_str().to_owned());
-    named.unwrap_or_else(|| host_of(redirect_uri))
+    match &client.settings.name {
+        Some(name) => name.as_str().to_owned(),
+        None => host_of(redirect_uri),
+    }
 }

@@ -1,18 +1,18 @@
-//! `<issuer>/introspect` (RFC 7662): a confidential client asks what one of its tokens is worth.
+//! `<issuer>/introspect` (RFC 7662): returns the state of a token to the confidential client that it was issued to.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use super::oauth_form::OauthVisit;
+use super::client_request::ClientRequest;
 use super::oauth_reply::{OauthRefusal, no_store};
 use crate::claims::OpenidScope;
 use crate::flows::{find_token, issuer};
-use crate::grants::{Bearer, BearerKind, TokenStanding};
+use crate::grants::{OpaqueToken, ValidToken};
 
 /// `POST <issuer>/introspect`
-pub(super) async fn introspect(visit: OauthVisit) -> Result<Response, OauthRefusal> {
-    let client = visit.find_client().await?;
+pub(super) async fn introspect(request: ClientRequest) -> Result<Response, OauthRefusal> {
+    let client = request.find_client().await?;
     if client.settings.is_public {
         return Err(OauthRefusal::Refused {
             status: StatusCode::BAD_REQUEST,
@@ -20,21 +20,17 @@ pub(super) async fn introspect(visit: OauthVisit) -> Result<Response, OauthRefus
             description: "a client without a secret may not ask here".into(),
         });
     }
-    let token = visit.required("token")?;
-    let bearer = [BearerKind::Access, BearerKind::Refresh].into_iter().find_map(|kind| Bearer::parse(kind, token));
-    let found = match bearer {
-        Some(bearer) => find_token(&visit.service, &visit.realm, bearer.hash()).await?,
+    let found = match OpaqueToken::parse_access_or_refresh(request.required("token")?) {
+        Some(token) => find_token(&request.service, &request.domain, &client, token.hash()).await?,
         None => None,
     };
-    // Of another client's token it learns as much as of none.
-    let Some(found) = found.filter(|found| found.grant.client_id == client.id) else {
-        return Ok(no_store(StatusCode::OK, &json!({ "active": false })));
-    };
+    // A token of another client is answered like an unknown one.
+    let Some(found) = found else { return Ok(no_store(StatusCode::OK, &json!({ "active": false }))) };
     let scopes = found.scopes();
-    let TokenStanding { token, grant, facts } = found;
-    let mut told = json!({
+    let ValidToken { token, grant, facts } = found;
+    let mut reply = json!({
         "active": true,
-        "iss": issuer(&visit.service, &visit.realm),
+        "iss": issuer(&request.service, &request.domain),
         "client_id": client.id,
         "sub": grant.user_id,
         "scope": scopes.to_words(),
@@ -42,9 +38,9 @@ pub(super) async fn introspect(visit: OauthVisit) -> Result<Response, OauthRefus
         "iat": token.created_at.as_second(),
         "exp": token.expires_at.as_second(),
     });
-    // The name is what the scope `profile` gives, here as in the ID token.
+    // The username belongs to the scope `profile`, as in the ID token.
     if scopes.contains(OpenidScope::Profile) {
-        told["username"] = facts.user.petname.as_str().into();
+        reply["username"] = facts.user.petname.as_str().into();
     }
-    Ok(no_store(StatusCode::OK, &told))
+    Ok(no_store(StatusCode::OK, &reply))
 }

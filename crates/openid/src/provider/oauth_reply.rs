@@ -1,29 +1,29 @@
-//! What applications are answered: JSON that nobody stores, and errors in the words of OAuth 2.0.
+//! Responses to clients: JSON that is not cached, and OAuth 2.0 errors.
 
 use std::borrow::Cow;
 
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, PRAGMA, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{CACHE_CONTROL, PRAGMA, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
-use signpost_platform::web::JsonReply;
 use signpost_platform::web::problem::Problem;
+use signpost_platform::web::{ANY_ORIGIN, JsonReply};
 
 use crate::flows::{FlowError, TokenRefusal};
 
-/// Why an application gets nothing (RFC 6749, 5.2; RFC 6750, 3.1).
+/// An error response to a client (RFC 6749, 5.2; RFC 6750, 3.1).
 #[derive(Debug)]
 pub(super) enum OauthRefusal {
-    /// There is no such issuer.
+    /// The issuer does not exist.
     NotFound,
-    /// In a word for programs, and in a sentence for whoever builds the application.
+    /// An error code with a description for developers.
     Refused { status: StatusCode, error: &'static str, description: Cow<'static, str> },
-    /// The same, and how to ask instead.
+    /// 401 with a challenge.
     Unauthorized { error: Option<&'static str>, description: &'static str, challenge: String },
-    /// The token lets nobody do this (RFC 6750, 3.1).
+    /// The token lacks a scope (RFC 6750, 3.1).
     InsufficientScope { description: &'static str, challenge: String },
-    /// A fault of ours, or too many requests.
+    /// An internal error, or too many requests.
     Problem(Problem),
 }
 
@@ -61,15 +61,15 @@ impl IntoResponse for OauthRefusal {
     fn into_response(self) -> Response {
         match self {
             Self::NotFound => Problem::NotFound.into_response(),
-            Self::Refused { status, error, description } => no_store(status, &told(Some(error), &description)),
+            Self::Refused { status, error, description } => no_store(status, &error_body(Some(error), &description)),
             Self::Unauthorized { error, description, challenge } => {
-                with_challenge(no_store(StatusCode::UNAUTHORIZED, &told(error, description)), challenge)
+                with_challenge(no_store(StatusCode::UNAUTHORIZED, &error_body(error, description)), challenge)
             }
             Self::InsufficientScope { description, challenge } => {
-                let reply = no_store(StatusCode::FORBIDDEN, &told(Some("insufficient_scope"), description));
+                let reply = no_store(StatusCode::FORBIDDEN, &error_body(Some("insufficient_scope"), description));
                 with_challenge(reply, challenge)
             }
-            Self::Problem(problem) => say(&problem),
+            Self::Problem(problem) => problem_reply(&problem),
         }
     }
 }
@@ -81,11 +81,11 @@ fn with_challenge(mut reply: Response, challenge: String) -> Response {
     reply
 }
 
-fn told(error: Option<&str>, description: &str) -> serde_json::Value {
+fn error_body(error: Option<&str>, description: &str) -> serde_json::Value {
     json!({ "error": error.unwrap_or("invalid_token"), "error_description": description })
 }
 
-fn say(problem: &Problem) -> Response {
+fn problem_reply(problem: &Problem) -> Response {
     problem.log();
     let (status, _) = problem.status_and_code();
     let error = match problem {
@@ -93,23 +93,19 @@ fn say(problem: &Problem) -> Response {
         Problem::Internal(_) => "server_error",
         _ => "invalid_request",
     };
-    let mut reply = no_store(status, &told(Some(error), &problem.to_string()));
+    let mut reply = no_store(status, &error_body(Some(error), &problem.to_string()));
     reply.headers_mut().extend(problem.headers());
     reply
 }
 
-/// A reply that nobody stores.
+/// Returns a JSON response that must not be cached.
 pub(super) fn no_store(status: StatusCode, body: &impl Serialize) -> Response {
-    let headers: HeaderMap =
-        [(CACHE_CONTROL, HeaderValue::from_static("no-store")), (PRAGMA, HeaderValue::from_static("no-cache"))]
-            .into_iter()
-            .collect();
+    let headers =
+        [(CACHE_CONTROL, HeaderValue::from_static("no-store")), (PRAGMA, HeaderValue::from_static("no-cache"))];
     (status, headers, JsonReply(body)).into_response()
 }
 
-/// A reply that scripts of every site may read: they have the token that it takes, and no cookie helps them.
+/// Returns a response that scripts of all origins may read: it depends on no cookie.
 pub(super) fn open(reply: Result<Response, OauthRefusal>) -> Response {
-    let mut reply = reply.into_response();
-    reply.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    reply
+    (ANY_ORIGIN, reply).into_response()
 }

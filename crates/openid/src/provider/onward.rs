@@ -1,42 +1,38 @@
-//! Where a browser goes on from a page of an issuer.
+//! The response to an authorization request.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use signpost_login::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS};
 use signpost_platform::pages::HtmlPage;
 
+use super::context::{IssuerContext, failed, to};
 use super::outcomes;
-use super::visit::{RealmVisit, failed, to};
-use crate::flows::RequestOutcome;
+use crate::flows::AuthorizeOutcome;
 
-impl RealmVisit {
-    /// Where the browser goes from here, without anybody having pressed a button.
-    pub(super) fn send(&self, outcome: RequestOutcome) -> Response {
-        let tag = self.language.tag();
+impl IssuerContext {
+    /// Returns the response for an outcome: a redirect, or a page that ends the request.
+    pub(super) fn respond(&self, outcome: AuthorizeOutcome) -> Response {
         match outcome {
-            RequestOutcome::Answered(url) => to(&url),
-            RequestOutcome::LogIn(session) => match session.page_url(&self.service.public_address) {
-                Some(page) => self.with_page_cookie(to(&format!("{page}?lang={tag}"))),
+            AuthorizeOutcome::Redirect(url) => to(&url),
+            AuthorizeOutcome::LoginRequired(session) => match session.page_url(&self.service.public_address) {
+                Some(page) => self.with_page_cookie(to(&format!("{page}?lang={}", self.language.tag()))),
                 None => failed(anyhow::anyhow!("a session for a client has no page")),
             },
-            RequestOutcome::AskConsent(question) => {
+            AuthorizeOutcome::ConsentRequired(question) => {
                 let page = self.link_in_language(&format!("authorize/consent/{}", question.id));
                 self.with_page_cookie(to(&page))
             }
-            RequestOutcome::Unable(unable) => {
-                let page = HtmlPage::personal(outcomes::render_unable(self, &unable));
+            AuthorizeOutcome::Unavailable(unavailable) => {
+                let page = HtmlPage::personal(outcomes::render_unavailable(self, &unavailable));
                 page.with_status(StatusCode::SERVICE_UNAVAILABLE).into_response()
             }
-            RequestOutcome::Over => self.over(),
+            AuthorizeOutcome::Expired => {
+                HtmlPage::personal(outcomes::render_expired(self)).with_status(StatusCode::GONE).into_response()
+            }
         }
     }
 
-    /// The page that says that a request is over.
-    pub(super) fn over(&self) -> Response {
-        HtmlPage::personal(outcomes::render_over(self)).with_status(StatusCode::GONE).into_response()
-    }
-
-    /// The same reply, by which the browser has the cookie of pages.
+    /// Sets the page cookie in a response.
     fn with_page_cookie(&self, mut reply: Response) -> Response {
         let set = PAGE_COOKIE.set(&self.service.origin, &self.browser.page_cookie, PAGE_COOKIE_LASTS);
         reply.headers_mut().append(header::SET_COOKIE, set);

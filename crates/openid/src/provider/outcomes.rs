@@ -1,4 +1,4 @@
-//! Pages that say what became of a request: its client is unknown, it is over, a form was refused, the browser leaves.
+//! Pages that end a request: errors, expired requests, refused forms, redirects after a form.
 
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
@@ -7,15 +7,15 @@ use signpost_platform::pages::frame::refresh_to;
 use signpost_platform::pages::icons::Sign;
 use url::Url;
 
+use super::context::{IssuerContext, failed};
 use super::document::{headed, name};
-use super::visit::{RealmVisit, failed};
 use super::words::DomainText;
 use crate::authorizations::host_of;
-use crate::flows::{ClientFault, LogoutFault, UnableRealm};
+use crate::flows::{ClientFault, LogoutFault, UnavailableIssuer};
 
-/// The application sent the browser in a way that must not be answered to wherever it says.
-pub(super) fn render_client_fault(visit: &RealmVisit, fault: &ClientFault) -> String {
-    let words = visit.words();
+/// Renders the page for an error that must not be reported to the redirect URI.
+pub(super) fn render_client_fault(context: &IssuerContext, fault: &ClientFault) -> String {
+    let words = context.words();
     let (told, detail) = match fault {
         ClientFault::UnknownClient => (&words.unknown_client, html! { (words.unknown_client_detail) }),
         ClientFault::NoRedirectUri => (&words.unknown_return, html! { (words.no_return_detail) }),
@@ -23,23 +23,23 @@ pub(super) fn render_client_fault(visit: &RealmVisit, fault: &ClientFault) -> St
             (&words.unknown_return, html! { (words.unknown_return_detail) " " code { bdi { (uri) } } })
         }
     };
-    fault_page(visit, "client-fault", told, &html! {}, &detail)
+    fault_page(context, "client-fault", told, &html! {}, &detail)
 }
 
-/// Nobody can log in here. Whoever runs the server reads why; the application learns it from who goes back.
-pub(super) fn render_unable(visit: &RealmVisit, unable: &UnableRealm) -> String {
-    let words = visit.words();
-    let host = name(&host_of(&unable.asked.address.redirect_uri));
+/// Renders the page for an issuer at which nobody can log in, with the reason and the link back to the client.
+pub(super) fn render_unavailable(context: &IssuerContext, unavailable: &UnavailableIssuer) -> String {
+    let words = context.words();
+    let host = name(&host_of(&unavailable.request.target.redirect_uri));
     let way_on = html! {
-        div.stack-sm { a #back .btn.primary.wide href=(unable.way_back) { span { ((words.back_to)(&host)) } } }
+        div.stack-sm { a #back .btn.primary.wide href=(unavailable.way_back) { span { ((words.back_to)(&host)) } } }
     };
-    let detail = html! { (words.unable_detail) " " code { bdi lang="en" { (unable.reason) } } };
-    fault_page(visit, "unable", &words.unable, &way_on, &detail)
+    let detail = html! { (words.unable_detail) " " code { bdi lang="en" { (unavailable.reason) } } };
+    fault_page(context, "unable", &words.unable, &way_on, &detail)
 }
 
-/// A logout that must not be done as it was asked for.
-pub(super) fn render_logout_fault(visit: &RealmVisit, fault: LogoutFault) -> String {
-    let words = visit.words();
+/// Renders the page for an invalid logout request.
+pub(super) fn render_logout_fault(context: &IssuerContext, fault: LogoutFault) -> String {
+    let words = context.words();
     let (told, detail) = match fault {
         LogoutFault::ForeignHint => (&words.no_logout, words.foreign_hint_detail),
         LogoutFault::UnknownClient => (&words.no_logout, words.unknown_client_detail),
@@ -47,45 +47,45 @@ pub(super) fn render_logout_fault(visit: &RealmVisit, fault: LogoutFault) -> Str
     };
     let way_on = html! {
         div.stack-sm {
-            a #log-out .btn.primary.wide href=(visit.link_in_language("logout")) { (words.log_out_here) }
+            a #log-out .btn.primary.wide href=(context.link_in_language("logout")) { (words.log_out_here) }
         }
     };
-    fault_page(visit, "logout-fault", told, &way_on, &html! { (detail) })
+    fault_page(context, "logout-fault", told, &way_on, &html! { (detail) })
 }
 
-fn fault_page(visit: &RealmVisit, state: &str, told: &DomainText, way_on: &Markup, detail: &Markup) -> String {
-    let words = visit.words();
+fn fault_page(context: &IssuerContext, state: &str, told: &DomainText, way_on: &Markup, detail: &Markup) -> String {
+    let words = context.words();
     let body = html! {
-        (headed(Sign::Stop, &html! { (told.head) }, &(told.text)(&name(visit.realm.name.as_str()))))
+        (headed(Sign::Stop, &html! { (told.head) }, &(told.text)(&name(context.domain.name.as_str()))))
         (way_on)
         div.notice { (Sign::Info.draw(20)) div { p { b { (words.for_builders) } } p.sm { (detail) } } }
     };
-    visit.draw(told.head, state, &body, false)
+    context.draw(told.head, state, &body, false)
 }
 
-/// The request is over, or of another browser.
-pub(super) fn render_over(visit: &RealmVisit) -> String {
-    let told = &visit.words().over;
-    let text = (told.text)(&name(visit.realm.name.as_str()));
-    visit.draw(told.head, "over", &headed(Sign::Clock, &html! { (told.head) }, &text), false)
+/// Renders the page for an authorization that has ended, or belongs to another browser.
+pub(super) fn render_expired(context: &IssuerContext) -> String {
+    let told = &context.words().over;
+    let text = (told.text)(&name(context.domain.name.as_str()));
+    context.draw(told.head, "over", &headed(Sign::Clock, &html! { (told.head) }, &text), false)
 }
 
-/// A form was refused, and nothing was done; `path`, below the issuer, is the page that has a good one.
-pub(super) fn render_stale(visit: &RealmVisit, path: &str) -> String {
-    let words = visit.words();
+/// Renders the page for a refused form. `path` is the page, below the issuer, that has a new form.
+pub(super) fn render_stale(context: &IssuerContext, path: &str) -> String {
+    let words = context.words();
     let body = html! {
-        (headed(Sign::Stop, &html! { (words.stale.head) }, &(words.stale.text)(&name(visit.realm.name.as_str()))))
+        (headed(Sign::Stop, &html! { (words.stale.head) }, &(words.stale.text)(&name(context.domain.name.as_str()))))
         div.stack-sm {
-            a.btn.primary.wide href=(visit.link_in_language(path)) { (words.show_again) }
+            a.btn.primary.wide href=(context.link_in_language(path)) { (words.show_again) }
         }
     };
-    visit.draw(words.stale.head, "stale", &body, false)
+    context.draw(words.stale.head, "stale", &body, false)
 }
 
-/// The browser goes to another site after a button was pressed: by a link and a refresh, for a redirect would be held
-/// against `form-action`.
-pub(super) fn leave(visit: &RealmVisit, url: &str) -> Response {
-    let words = visit.words();
+/// Sends the browser to another site after a form was posted: by a link and a refresh, because the policy `form-action`
+/// blocks a redirect.
+pub(super) fn leave(context: &IssuerContext, url: &str) -> Response {
+    let words = context.words();
     let url = match Url::parse(url) {
         Ok(url) => url,
         Err(error) => return failed(error.into()),
@@ -97,12 +97,12 @@ pub(super) fn leave(visit: &RealmVisit, url: &str) -> Response {
             a #continue .btn.primary.wide href=(url) { span { ((words.continue_to)(&name(&host))) } }
         }
     };
-    HtmlPage::personal(visit.draw_with_head(words.done, "leaving", &body, false, refresh_to(&url))).into_response()
+    HtmlPage::personal(context.draw_with_head(words.done, "leaving", &body, false, refresh_to(&url))).into_response()
 }
 
-/// Nobody is signed in here any more.
-pub(super) fn render_logged_out(visit: &RealmVisit) -> String {
-    let told = &visit.words().logged_out;
-    let text = (told.text)(&name(visit.realm.name.as_str()));
-    visit.draw(told.head, "logged-out", &headed(Sign::Tick, &html! { (told.head) }, &text), false)
+/// Renders the page after a logout.
+pub(super) fn render_logged_out(context: &IssuerContext) -> String {
+    let told = &context.words().logged_out;
+    let text = (told.text)(&name(context.domain.name.as_str()));
+    context.draw(told.head, "logged-out", &headed(Sign::Tick, &html! { (told.head) }, &text), false)
 }

@@ -5,12 +5,12 @@ use axum::response::Response;
 use serde::Serialize;
 use serde_json::json;
 
-use super::oauth_form::OauthVisit;
+use super::client_request::ClientRequest;
 use super::oauth_reply::{OauthRefusal, no_store};
-use crate::flows::{IssuedTokens, Redemption, redeem_code, refresh, revoke_token};
-use crate::grants::{ACCESS_LASTS, Bearer};
+use crate::flows::{CodeExchange, IssuedTokens, exchange_code, refresh, revoke_token};
+use crate::grants::{ACCESS_TOKEN_TTL, OpaqueToken};
 
-/// The reply (RFC 6749, 5.1; `OpenID` Connect Core, 3.1.3.3).
+/// The response of the token endpoint (RFC 6749, 5.1; `OpenID` Connect Core, 3.1.3.3).
 #[derive(Debug, Serialize)]
 struct TokenReply<'a> {
     access_token: &'a str,
@@ -24,20 +24,20 @@ struct TokenReply<'a> {
 }
 
 /// `POST <issuer>/token`
-pub(super) async fn issue(visit: OauthVisit) -> Result<Response, OauthRefusal> {
-    let client = visit.find_client().await?;
-    let (service, realm) = (&visit.service, &visit.realm);
-    let issued = match visit.required("grant_type")? {
+pub(super) async fn issue(request: ClientRequest) -> Result<Response, OauthRefusal> {
+    let client = request.find_client().await?;
+    let ClientRequest { service, domain, .. } = &request;
+    let issued = match request.required("grant_type")? {
         "authorization_code" => {
-            let sent = Redemption {
-                code: visit.required("code")?,
-                redirect_uri: visit.required("redirect_uri")?,
-                code_verifier: visit.text("code_verifier"),
+            let sent = CodeExchange {
+                code: request.required("code")?,
+                redirect_uri: request.required("redirect_uri")?,
+                code_verifier: request.text("code_verifier"),
             };
-            redeem_code(service, realm, &client, sent).await?
+            exchange_code(service, domain, &client, sent).await?
         }
         "refresh_token" => {
-            refresh(service, realm, &client, visit.required("refresh_token")?, visit.text("scope")).await?
+            refresh(service, domain, &client, request.required("refresh_token")?, request.text("scope")).await?
         }
         _ => {
             return Err(OauthRefusal::Refused {
@@ -51,17 +51,17 @@ pub(super) async fn issue(visit: OauthVisit) -> Result<Response, OauthRefusal> {
     let reply = TokenReply {
         access_token: access.reveal(),
         token_type: "Bearer",
-        expires_in: ACCESS_LASTS.as_secs(),
+        expires_in: ACCESS_TOKEN_TTL.as_secs(),
         id_token: id_token.as_deref(),
         scope: scopes.to_words(),
-        refresh_token: refresh.as_ref().map(Bearer::reveal),
+        refresh_token: refresh.as_ref().map(OpaqueToken::reveal),
     };
     Ok(no_store(StatusCode::OK, &reply))
 }
 
-/// `POST <issuer>/revoke` (RFC 7009): 200 whatever the token was.
-pub(super) async fn revoke(visit: OauthVisit) -> Result<Response, OauthRefusal> {
-    let client = visit.find_client().await?;
-    revoke_token(&visit.service, &visit.realm, &client, visit.required("token")?).await?;
+/// `POST <issuer>/revoke` (RFC 7009): 200 for any token, valid or not.
+pub(super) async fn revoke(request: ClientRequest) -> Result<Response, OauthRefusal> {
+    let client = request.find_client().await?;
+    revoke_token(&request.service, &request.domain, &client, request.required("token")?).await?;
     Ok(no_store(StatusCode::OK, &json!({})))
 }

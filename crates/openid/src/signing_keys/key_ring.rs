@@ -1,4 +1,4 @@
-//! The keys of an environment as they sign and verify.
+//! The keys of an environment, decrypted.
 
 use anyhow::{Context, Result};
 use data_encoding::BASE64;
@@ -11,15 +11,15 @@ use super::rules::{KeyTimes, find_signer, find_state};
 use super::{KeptKey, StoredSigningKey};
 use crate::jose::{PrivateKey, PublicJwk, SigningAlgorithm};
 
-/// The keys of an environment, read and ready.
+/// The keys of an environment, ready to sign and verify.
 #[derive(Debug)]
 pub struct KeyRing {
     rows: Vec<StoredSigningKey>,
-    /// One for each algorithm.
+    /// The keys of each algorithm.
     series: Vec<KeySeries>,
 }
 
-/// The keys of one algorithm, in their order.
+/// The keys of one algorithm, in order.
 #[derive(Debug)]
 struct KeySeries {
     algorithm: SigningAlgorithm,
@@ -31,53 +31,53 @@ struct KeySeries {
 struct ReadyKey {
     kid: String,
     public: PublicJwk,
-    /// None of one that signs no more and was erased.
+    /// `None` for a key that was erased.
     private: Option<PrivateKey>,
 }
 
 impl KeyRing {
-    /// Reads the keys of an environment, which come in their order.
+    /// Decrypts the keys of an environment, which are in order.
     ///
     /// # Errors
-    /// Names a key that cannot be decrypted or read.
+    /// If a key cannot be decrypted or parsed.
     pub fn open(rows: Vec<StoredSigningKey>, seal: &Seal) -> Result<Self> {
         let series = SigningAlgorithm::ALL.into_iter().map(|algorithm| KeySeries::open(algorithm, &rows, seal));
         Ok(Self { series: series.collect::<Result<_>>()?, rows })
     }
 
-    /// Whether it was read from the same rows.
+    /// Returns whether it was created from these rows.
     #[must_use]
     pub fn is_of(&self, rows: &[StoredSigningKey]) -> bool {
         self.rows == rows
     }
 
-    /// Whether there is a key of an algorithm.
+    /// Returns whether there is a key of an algorithm.
     #[must_use]
     pub fn has(&self, algorithm: SigningAlgorithm) -> bool {
         self.rows.iter().any(|row| row.algorithm == algorithm)
     }
 
-    /// The key that signs; `None` where there is none of this algorithm.
+    /// Returns the key that signs now. `None` without a key of this algorithm.
     #[must_use]
     pub fn find_signer(&self, algorithm: SigningAlgorithm, now: Timestamp) -> Option<&PrivateKey> {
         let KeySeries { times, keys, .. } = self.series.iter().find(|series| series.algorithm == algorithm)?;
         keys.get(find_signer(times, now)?)?.private.as_ref()
     }
 
-    /// The key with a name, also where it signs no more.
+    /// Returns the public key with this ID, retired keys included.
     #[must_use]
     pub fn find(&self, kid: &str) -> Option<&PublicJwk> {
         let mut all = self.series.iter().flat_map(|series| &series.keys);
         all.find(|key| key.kid == kid).map(|key| &key.public)
     }
 
-    /// What relying parties find: the members of a JWK Set (RFC 7517, 5).
+    /// Returns the published keys, the members of a JWK Set (RFC 7517, 5).
     #[must_use]
     pub fn published(&self, now: Timestamp) -> Vec<Value> {
         self.find_published(now).map(|key| key.public.published()).collect()
     }
 
-    /// The names of those, from which all else of them follows.
+    /// Returns the IDs of the published keys, which determine the JWK Set.
     #[must_use]
     pub fn published_names(&self, now: Timestamp) -> Vec<String> {
         self.find_published(now).map(|key| key.kid.clone()).collect()
@@ -90,38 +90,38 @@ impl KeyRing {
 
 impl KeySeries {
     fn open(algorithm: SigningAlgorithm, rows: &[StoredSigningKey], seal: &Seal) -> Result<Self> {
-        let rows = || rows.iter().filter(|row| row.algorithm == algorithm);
-        let ready = |row: &StoredSigningKey| -> Result<ReadyKey> {
-            let private = (!row.private_key.is_erased()).then(|| decrypt_key(row, seal)).transpose()?;
-            Ok(ReadyKey { kid: row.kid.clone(), public: row.public_key.clone(), private })
-        };
-        let times = rows().map(StoredSigningKey::times).collect();
-        Ok(Self { algorithm, times, keys: rows().map(ready).collect::<Result<_>>()? })
+        let mut series = Self { algorithm, times: Vec::new(), keys: Vec::new() };
+        for row in rows.iter().filter(|row| row.algorithm == algorithm) {
+            let private = if row.private_key.is_erased() { None } else { Some(decrypt_key(row, seal)?) };
+            series.times.push(row.times());
+            series.keys.push(ReadyKey { kid: row.kid.clone(), public: row.public_key.clone(), private });
+        }
+        Ok(series)
     }
 
     fn find_published(&self, now: Timestamp) -> impl Iterator<Item = &ReadyKey> {
-        let is_published = move |position: &usize| find_state(&self.times, *position, now).is_published();
-        (0..self.keys.len()).filter(is_published).map(|position| &self.keys[position])
+        let keys = self.keys.iter().enumerate();
+        keys.filter(move |(position, _)| find_state(&self.times, *position, now).is_published()).map(|(_, key)| key)
     }
 }
 
-/// A private key as it was before it was kept.
+/// Decrypts the private key of a row.
 ///
 /// # Errors
-/// Where it is encrypted with a key that is not at hand, is erased, or is not the key of its row.
+/// If it is encrypted with another key, was erased, or is not the private key of this row.
 pub fn decrypt_key(row: &StoredSigningKey, seal: &Seal) -> Result<PrivateKey> {
-    let StoredSigningKey { kid, algorithm, private_key: KeptKey(kept), .. } = row;
-    let read = || -> Result<PrivateKey> {
-        let text = seal.decrypt(kept, kid)?;
-        let pkcs8 = secrecy::SecretSlice::from(BASE64.decode(text.expose_secret().as_bytes())?);
-        let key = PrivateKey::from_pkcs8(*algorithm, pkcs8.expose_secret())?;
-        anyhow::ensure!(key.kid() == kid, "the private key is another key's");
-        Ok(key)
-    };
-    read().with_context(|| format!("signing key {kid}"))
+    decrypt(row, seal).with_context(|| format!("signing key {}", row.kid))
 }
 
-/// A private key as it is kept.
+fn decrypt(row: &StoredSigningKey, seal: &Seal) -> Result<PrivateKey> {
+    let text = seal.decrypt(&row.private_key.0, &row.kid)?;
+    let pkcs8 = secrecy::SecretSlice::from(BASE64.decode(text.expose_secret().as_bytes())?);
+    let key = PrivateKey::from_pkcs8(row.algorithm, pkcs8.expose_secret())?;
+    anyhow::ensure!(key.kid() == row.kid, "the private key is another key's");
+    Ok(key)
+}
+
+/// Encrypts a private key for the database.
 #[must_use]
 pub fn encrypt_key(pkcs8: &[u8], kid: &str, seal: &Seal, nonce: [u8; 12]) -> KeptKey {
     let text = secrecy::SecretString::from(BASE64.encode(pkcs8));

@@ -1,52 +1,50 @@
-//! Signing keys as the operator lists them.
+//! The list of signing keys for the operator.
 
 use jiff::Timestamp;
 use serde::Serialize;
 use signpost_platform::accounts::Environment;
 
-use super::rules::{AFTERLIFE, KeyTimes, find_end, find_state};
-use super::{KeyState, StoredSigningKey};
+use super::rules::{AFTERLIFE, find_end, find_state};
+use super::{KeyState, StoredSigningKey, series, times};
 use crate::jose::SigningAlgorithm;
 
-/// A key without what signs.
+/// A signing key without its private key.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedSigningKey {
-    /// Its name in headers and in the JWK Set.
+    /// The ID in token headers and in the JWK Set.
     pub kid: String,
-    /// Whose tokens it signs.
+    /// The environment whose tokens it signs.
     pub environment: Environment,
-    /// How.
+    /// The algorithm.
     pub algorithm: SigningAlgorithm,
-    /// What it does now.
+    /// The state now.
     pub state: KeyState,
-    /// When it was made, and published.
+    /// When it was generated and published.
     pub created_at: Timestamp,
-    /// From when on it signs.
+    /// When it starts to sign.
     pub active_from: Timestamp,
-    /// Until when relying parties find it, once it has a successor.
+    /// When it is no longer published, if it has a successor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_until: Option<Timestamp>,
 }
 
-/// Keys of one or both environments, which come in their order, with what they do.
+/// Returns the list of keys of one or both environments, which are in order.
 #[must_use]
 pub fn describe(keys: &[StoredSigningKey], now: Timestamp) -> Vec<ListedSigningKey> {
-    let is_of_one = |one: &StoredSigningKey, next: &StoredSigningKey| {
-        (one.environment, one.algorithm) == (next.environment, next.algorithm)
-    };
-    keys.chunk_by(is_of_one).flat_map(|series| describe_series(series, now)).collect()
-}
-
-fn describe_series(series: &[StoredSigningKey], now: Timestamp) -> Vec<ListedSigningKey> {
-    let times: Vec<KeyTimes> = series.iter().map(StoredSigningKey::times).collect();
-    let listed = |(position, key): (usize, &StoredSigningKey)| ListedSigningKey {
-        kid: key.kid.clone(),
-        environment: key.environment,
-        algorithm: key.algorithm,
-        state: find_state(&times, position, now),
-        created_at: key.created_at,
-        active_from: key.active_from,
-        published_until: find_end(&times, position).map(|end| end + AFTERLIFE),
-    };
-    series.iter().enumerate().map(listed).collect()
+    let mut listed = Vec::new();
+    for series in series(keys) {
+        let times = times(series);
+        for (position, key) in series.iter().enumerate() {
+            listed.push(ListedSigningKey {
+                kid: key.kid.clone(),
+                environment: key.environment,
+                algorithm: key.algorithm,
+                state: find_state(&times, position, now),
+                created_at: key.created_at,
+                active_from: key.active_from,
+                published_until: find_end(&times, position).map(|end| end + AFTERLIFE),
+            });
+        }
+    }
+    listed
 }

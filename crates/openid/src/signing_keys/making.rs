@@ -1,4 +1,4 @@
-//! New keys, and what becomes of old ones.
+//! Generates keys, and erases and deletes old ones.
 
 use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
@@ -9,39 +9,39 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_store::{Store, WriteError, random};
 
 use super::key_ring::{decrypt_key, encrypt_key};
-use super::rules::{KeyState, KeyTimes, NOTICE, SHORT_NOTICE, find_due, find_state};
+use super::rules::{KeyState, NOTICE, SHORT_NOTICE, find_due, find_state};
 use super::sql::{self, Before};
-use super::{KeptKey, StoredSigningKey};
+use super::{KeptKey, StoredSigningKey, series, times};
 use crate::jose::{PrivateKey, SigningAlgorithm, generate_pkcs8};
 
-/// When a new key begins to sign.
+/// When a new key starts to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// After relying parties had time to read it; the first one at once.
+    /// After relying parties had time to read it; the first key immediately.
     Announced,
     /// As soon as all servers have read it.
     Soon,
-    /// At once, and the keys before it count no more.
+    /// Immediately, and all previous keys are deleted.
     Compromised,
 }
 
-/// A key that is wanted.
+/// A key to generate or to import.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct WantedKey {
     pub environment: Environment,
     pub algorithm: SigningAlgorithm,
     pub beginning: Beginning,
-    /// What the operator brings; without it a key is made.
+    /// The key of the operator; `None` to generate one.
     pub pkcs8: Option<SecretSlice<u8>>,
 }
 
-/// Makes a key, or takes the operator's, and keeps it behind all those that were `there` when it was wanted. `None` where
-/// somebody else made one since.
+/// Generates a key, or imports the operator's, and inserts it after the existing keys `there`. Returns `None` if
+/// another key was inserted meanwhile.
 ///
 /// # Errors
-/// Where no key can be made ([`Unable`](crate::jose::Unable)), the operator's is none or was used before, those that are
-/// there cannot be decrypted, or as [`Store::write`].
+/// If no key can be generated ([`Unable`](crate::jose::Unable)), the operator's key is invalid or was used before, the
+/// existing keys cannot be decrypted, or as [`Store::write`].
 pub async fn make_key(
     store: &Store,
     seal: &Seal,
@@ -53,18 +53,18 @@ pub async fn make_key(
     let WantedKey { environment, algorithm, beginning, pkcs8 } = wanted;
     let pkcs8 = match pkcs8 {
         Some(pkcs8) => pkcs8,
-        // It keeps a core busy.
+        // Takes a core for some time.
         None => tokio::task::spawn_blocking(move || generate_pkcs8(algorithm)).await??,
     };
     let key = PrivateKey::from_pkcs8(algorithm, pkcs8.expose_secret())?;
-    // That its parts fit each other shows only here.
+    // Parts of the key that contradict each other show only here.
     let is_whole = key.public().verifies(b"signpost", &key.sign(b"signpost")?);
     ensure!(is_whole, "the key does not verify what it signs");
     if there.iter().any(|old| old.kid == key.kid()) {
         bail!("this key was used before: a rotation takes a new one");
     }
-    // Who adds a key and cannot read those that are there has not the server's encryption key, and would keep it in clear
-    // text. Those that are to be deleted may be beyond reading.
+    // If the existing keys cannot be decrypted, the encryption key is not the server's, and the new key might be stored
+    // in plain text. Keys that will be deleted need not be readable.
     if beginning != Beginning::Compromised {
         for old in there.iter().filter(|old| !old.private_key.is_erased()) {
             decrypt_key(old, seal)?;
@@ -94,24 +94,25 @@ pub async fn make_key(
     }
 }
 
-/// Makes the keys that are due, erases those that sign no more and deletes those that are over. Returns how many were made.
+/// Generates the keys that are due, erases retired ones and deletes those that are over. Returns the number of new
+/// keys.
 ///
 /// # Errors
-/// As [`make_key`]. What fails for one algorithm does not keep the others from it.
-pub async fn keep_in_order(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
+/// As [`make_key`]. An error of one algorithm does not stop the others.
+pub async fn rotate_due_keys(store: &Store, seal: &Seal, now: Timestamp) -> Result<usize> {
     let all = sql::list_all(store).await?;
-    let (mut made, mut failed) = (0, None);
-    for series in all.chunk_by(|one, next| (one.environment, one.algorithm) == (next.environment, next.algorithm)) {
-        let times: Vec<KeyTimes> = series.iter().map(StoredSigningKey::times).collect();
-        let steps: Vec<_> = series
-            .iter()
-            .enumerate()
-            .filter_map(|(position, key)| match find_state(&times, position, now) {
-                KeyState::Over => Some(sql::delete(&key.kid)),
-                KeyState::Retired if !key.private_key.is_erased() => Some(sql::erase(&key.kid)),
-                _ => None,
-            })
-            .collect();
+    let mut made = 0;
+    let mut failed = None;
+    for series in series(&all) {
+        let times = times(series);
+        let mut steps = Vec::new();
+        for (position, key) in series.iter().enumerate() {
+            match find_state(&times, position, now) {
+                KeyState::Over => steps.push(sql::delete(&key.kid)),
+                KeyState::Retired if !key.private_key.is_erased() => steps.push(sql::erase(&key.kid)),
+                _ => {}
+            }
+        }
         if !steps.is_empty() {
             store.write(steps).await?;
         }
@@ -127,10 +128,10 @@ pub async fn keep_in_order(store: &Store, seal: &Seal, now: Timestamp) -> Result
     failed.map_or(Ok(made), Err)
 }
 
-/// Encrypts what is kept of a key as it would be encrypted now. `None` where it is so already, or was erased.
+/// Encrypts a private key with the current encryption key. `None` if it is encrypted so already, or was erased.
 ///
 /// # Errors
-/// Where it cannot be decrypted.
+/// If it cannot be decrypted.
 pub(super) fn encrypt_anew(key: &StoredSigningKey, seal: &Seal) -> Result<Option<KeptKey>> {
     let StoredSigningKey { kid, private_key: KeptKey(kept), .. } = key;
     if kept.is_empty() || !seal.is_stale(kept, kid) {

@@ -1,5 +1,5 @@
-//! The keys that sign ID tokens: one signs at a time, for each environment and algorithm; relying parties see the next one
-//! before it signs, and the one before until its last token is over.
+//! The keys that sign ID tokens. For each environment and algorithm one key signs at a time; the next key is published
+//! before it signs, and the previous one until its last token has expired.
 
 pub mod key_ring;
 pub mod listed;
@@ -22,36 +22,36 @@ pub use key_ring::KeyRing;
 pub use rules::{KeyState, KeyTimes};
 
 rows! {
-    /// A key as it is kept.
+    /// A signing key in the database.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct StoredSigningKey in "signing_keys" by [kid] {
-        /// Its thumbprint (RFC 7638).
+        /// The thumbprint (RFC 7638).
         pub kid: String,
-        /// Whose tokens it signs.
+        /// The environment whose tokens it signs.
         pub environment: Environment,
-        /// How.
+        /// The algorithm.
         pub algorithm: SigningAlgorithm,
-        /// Its place in the order of the keys of this environment and algorithm, from 1 on: of two servers that make one at
-        /// the same time, one does.
+        /// The position among the keys of this environment and algorithm, from 1. It is unique, so that of two servers
+        /// that generate a key at the same time one succeeds.
         pub number: i64,
-        /// What signs.
+        /// The private key.
         pub private_key: KeptKey,
-        /// What verifies.
+        /// The public key.
         pub public_key: PublicJwk as Json<PublicJwk>,
-        /// When it was made, and published.
+        /// When it was generated and published.
         pub created_at: Timestamp,
-        /// From when on it signs.
+        /// When it starts to sign.
         pub active_from: Timestamp,
     }
 }
 
-/// A private key as it is kept: PKCS #8 in base64, encrypted with the operator's key where there is one. Empty once
-/// nothing is signed with it any more.
+/// A private key in the database: PKCS #8 in base64, encrypted if the operator has an encryption key. Empty after it
+/// was erased.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeptKey(pub(crate) String);
 
 impl KeptKey {
-    /// Whether it was erased.
+    /// Returns whether it was erased.
     #[must_use]
     pub fn is_erased(&self) -> bool {
         self.0.is_empty()
@@ -59,11 +59,21 @@ impl KeptKey {
 }
 
 impl StoredSigningKey {
-    /// When it was made and signs.
+    /// Returns the position and the start of the key.
     #[must_use]
     pub fn times(&self) -> KeyTimes {
         KeyTimes { number: self.number, active_from: self.active_from }
     }
+}
+
+/// Splits keys, which are in order, into those of one environment and algorithm each.
+fn series(keys: &[StoredSigningKey]) -> impl Iterator<Item = &[StoredSigningKey]> {
+    keys.chunk_by(|one, next| (one.environment, one.algorithm) == (next.environment, next.algorithm))
+}
+
+/// Returns the times of the keys of one environment and algorithm.
+fn times(series: &[StoredSigningKey]) -> Vec<KeyTimes> {
+    series.iter().map(StoredSigningKey::times).collect()
 }
 
 impl fmt::Debug for KeptKey {

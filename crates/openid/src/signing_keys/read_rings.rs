@@ -1,4 +1,4 @@
-//! The keys as they were read a moment ago: to read and to decrypt them takes as long as to sign.
+//! A cache of the signing keys: reading and decrypting them takes as long as signing.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use tokio::sync::Mutex;
 
 use super::{KeyRing, StoredSigningKey};
 
-/// After how long the keys are read again: a key that was made elsewhere, or deleted, is known by then. Shorter than
+/// Maximum age of the cached keys, by which changes of other servers are seen. Shorter than
 /// [`SHORT_NOTICE`](super::rules::SHORT_NOTICE).
 pub const MAX_AGE: Duration = Duration::from_secs(5);
 
-/// The keys of both environments.
+/// The cached keys of both environments.
 #[derive(Debug, Default)]
 pub struct ReadRings {
     slots: [RingSlot; Environment::ALL.len()],
@@ -23,34 +23,32 @@ pub struct ReadRings {
 #[derive(Debug, Default)]
 struct RingSlot {
     read: RwLock<ReadRing>,
-    /// Held by the one who reads; the others wait for what that brings.
+    /// Held while the keys are read; other tasks wait for the result.
     reading: Mutex<()>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct ReadRing {
     ring: Option<Arc<KeyRing>>,
-    /// When it was read; none where it must be read again.
+    /// When it was read; `None` if it must be read again.
     at: Option<Duration>,
-    /// How often somebody said that the keys changed: what was being read then is out of date.
+    /// Number of invalidations. A read that was in progress during one is out of date.
     changes: u64,
 }
 
 impl ReadRings {
-    /// The keys as they were at most [`MAX_AGE`] ago, else as `read` gives them. `now` is time that has run.
+    /// Returns the keys of an environment, at most [`MAX_AGE`] old; `read` reads them if they are older. `now` is a
+    /// monotonic time.
     ///
     /// # Errors
     /// Those of `read`, or as [`KeyRing::open`].
-    pub async fn find<F>(
+    pub async fn find(
         &self,
         environment: Environment,
         now: Duration,
         seal: &Seal,
-        read: impl FnOnce() -> F,
-    ) -> Result<Arc<KeyRing>>
-    where
-        F: Future<Output = Result<Vec<StoredSigningKey>>>,
-    {
+        read: impl Future<Output = Result<Vec<StoredSigningKey>>>,
+    ) -> Result<Arc<KeyRing>> {
         let slot = self.slot(environment);
         if let Some(ring) = slot.fresh(now) {
             return Ok(ring);
@@ -60,7 +58,7 @@ impl ReadRings {
             return Ok(ring);
         }
         let before = slot.get();
-        let rows = read().await?;
+        let rows = read.await?;
         let ring = match before.ring.filter(|ring| ring.is_of(&rows)) {
             Some(ring) => ring,
             None => Arc::new(KeyRing::open(rows, seal)?),
@@ -72,7 +70,7 @@ impl ReadRings {
         Ok(ring)
     }
 
-    /// The keys changed: whoever asks reads them again.
+    /// Invalidates the keys of an environment.
     pub fn invalidate(&self, environment: Environment) {
         self.slot(environment).change(|kept| {
             kept.at = None;
@@ -120,7 +118,7 @@ mod tests {
                 tokio::task::yield_now().await;
                 Ok(Vec::new())
             };
-            rings.find(environment, Duration::from_secs(seconds), &seal, read).await.unwrap();
+            rings.find(environment, Duration::from_secs(seconds), &seal, read()).await.unwrap();
         };
         tokio::join!(find(Environment::Live, 0), find(Environment::Live, 0), find(Environment::Live, 4));
         assert_eq!(reads.load(Ordering::Relaxed), 1);
@@ -142,7 +140,7 @@ mod tests {
                 }
                 Ok(Vec::new())
             };
-            rings.find(Environment::Live, Duration::ZERO, &seal, read).await.unwrap();
+            rings.find(Environment::Live, Duration::ZERO, &seal, read()).await.unwrap();
             reads.load(Ordering::Relaxed)
         };
         assert_eq!([find().await, find().await, find().await], [1, 2, 2]);
@@ -151,8 +149,8 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_read_is_an_error_and_nothing_is_kept_of_it() {
         let (rings, seal) = (ReadRings::default(), Seal::default());
-        let failed = rings.find(Environment::Live, Duration::ZERO, &seal, async || anyhow::bail!("away")).await;
+        let failed = rings.find(Environment::Live, Duration::ZERO, &seal, async { anyhow::bail!("away") }).await;
         assert!(failed.is_err());
-        rings.find(Environment::Live, Duration::ZERO, &seal, async || Ok(Vec::new())).await.unwrap();
+        rings.find(Environment::Live, Duration::ZERO, &seal, async { Ok(Vec::new()) }).await.unwrap();
     }
 }

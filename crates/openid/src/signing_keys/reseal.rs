@@ -1,4 +1,4 @@
-//! Encrypts the signing keys that were written before there was an operator's key, or with another.
+//! Encrypts the signing keys that are stored in plain text, or with a previous encryption key.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -10,20 +10,20 @@ use super::key_ring::decrypt_key;
 use super::making::encrypt_anew;
 use super::sql;
 
-/// Says at the start, and not at the first login, that signing keys cannot be decrypted, and how many.
+/// Checks at the start of the server, before the first login, that all signing keys can be decrypted.
 ///
 /// # Errors
-/// Where one cannot, or as [`Store::read`].
+/// If one cannot be decrypted, with their number, or as [`Store::read`].
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     let keys = sql::list_all(store).await?;
     let mut errors =
         keys.iter().filter(|key| !key.private_key.is_erased()).filter_map(|key| decrypt_key(key, seal).err());
     let Some(first) = errors.next() else { return Ok(()) };
-    let (unreadable, all) = (1 + errors.count(), keys.len());
-    Err(first).with_context(|| format!("cannot decrypt {unreadable} of {all} keys that sign ID tokens"))
+    let unreadable = 1 + errors.count();
+    Err(first).with_context(|| format!("cannot decrypt {unreadable} of {} keys that sign ID tokens", keys.len()))
 }
 
-/// Encrypts all keys that are not encrypted with the operator's key; returns how many those were.
+/// Encrypts all keys that are not encrypted with the current encryption key. Returns their number.
 ///
 /// # Errors
 /// As [`Store::read`] and [`Store::write`].

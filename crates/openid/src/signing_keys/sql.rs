@@ -16,7 +16,7 @@ const OF_ENVIRONMENT: &str = sql!(StoredSigningKey::SELECT, " WHERE environment 
 
 const ALL: &str = sql!(StoredSigningKey::SELECT, " ORDER BY environment, algorithm, number");
 
-/// Of two servers that make the next key, one does.
+/// Of two servers that insert the next key, one succeeds.
 const INSERT: &str = sql!(StoredSigningKey::INSERT, " ON CONFLICT (environment, algorithm, number) DO NOTHING");
 
 const DELETE_BEFORE: &str = "DELETE FROM signing_keys WHERE environment = $1 AND algorithm = $2 AND number < $3";
@@ -25,23 +25,23 @@ const ERASE: &str = "UPDATE signing_keys SET private_key = '' WHERE kid = $1 AND
 
 const DELETE: &str = "DELETE FROM signing_keys WHERE kid = $1";
 
-/// Names what was read: a key that was encrypted anew meanwhile is.
+/// Compares with the value that was read: a key that was encrypted again meanwhile stays as it is.
 const RESEAL: &str = "UPDATE signing_keys SET private_key = $1 WHERE kid = $2 AND private_key = $3";
 
-/// A private key in plain text; an erased one is empty.
+/// Private keys in plain text. Erased ones are empty.
 const COUNT_PLAIN_TEXT: &str =
     "SELECT COUNT(*) FROM signing_keys WHERE private_key <> '' AND private_key NOT LIKE 'sealed1:%'";
 
-/// Whether the keys before a new one are kept.
+/// Whether the keys before a new one are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// They stay published until their tokens are over.
+    /// They stay published until their tokens have expired.
     Kept,
-    /// Nothing that they signed counts any more: somebody else may have signed it.
+    /// They are deleted, because others may have signed with them.
     Deleted,
 }
 
-/// The keys of an environment, those of each algorithm in their order.
+/// Returns the keys of an environment, those of each algorithm in order.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -49,7 +49,7 @@ pub async fn list(store: &Store, environment: Environment) -> Result<Vec<StoredS
     store.read(OF_ENVIRONMENT, params![environment]).await?.into_iter().map(StoredSigningKey::from_row).collect()
 }
 
-/// The keys of both environments, those of each algorithm in their order.
+/// Returns the keys of both environments, those of each algorithm in order.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -66,7 +66,7 @@ pub async fn count_plain_text(store: &Store) -> Result<i64> {
     row.context("COUNT is one row")?.int(0)
 }
 
-/// Stores a new key, which `seal` has encrypted.
+/// Inserts a new key, which `seal` has encrypted.
 ///
 /// # Errors
 /// As [`commit_secrets`]; [`WriteError::Conflict`] if another key has its number, or the key exists.
@@ -90,25 +90,25 @@ pub async fn insert(
     commit_secrets(store, seal, steps).await
 }
 
-/// Erases a private key that signs no more.
+/// Returns the step that erases a private key.
 #[must_use]
 pub fn erase(kid: &str) -> Step {
     step(ERASE, params![kid])
 }
 
-/// Deletes a key that is of no use.
+/// Returns the step that deletes a key.
 #[must_use]
 pub fn delete(kid: &str) -> Step {
     step(DELETE, params![kid])
 }
 
-/// Keeps a private key as it is encrypted anew, unless it is not as it was any more.
+/// Returns the step that replaces an encrypted private key, unless it has changed meanwhile.
 #[must_use]
 pub fn reseal(key: &StoredSigningKey, anew: super::KeptKey) -> Step {
     step(RESEAL, params![anew, &key.kid, key.private_key.clone()])
 }
 
-/// The entry that keys were encrypted anew.
+/// Returns the step that inserts the audit entry for newly encrypted keys.
 #[must_use]
 pub fn insert_resealed(keys: usize, now: Timestamp) -> Step {
     insert_entry(&Actor::Operator, None, Action::SecretsSealed, "", &json!({ "signing_keys": keys }), now)

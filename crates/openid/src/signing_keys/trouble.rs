@@ -1,15 +1,15 @@
-//! What is wrong with the keys, before somebody's login fails for it.
+//! Finds problems of the keys before a login fails.
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::StoredSigningKey;
-use super::rules::{KeyTimes, find_due};
+use super::rules::find_due;
+use super::{StoredSigningKey, series, times};
 use crate::jose::SigningAlgorithm;
 
-/// How long a key may be due before that is wrong: servers look every hour, and may have been off.
+/// Time for which a key may be overdue: servers rotate keys every hour, and may have been stopped.
 const PATIENCE: SignedDuration = SignedDuration::from_hours(24);
 
-/// What is wrong with the keys that sign ID tokens.
+/// A problem of the keys that sign ID tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum KeyTrouble {
@@ -19,18 +19,14 @@ pub enum KeyTrouble {
     Overdue(Timestamp),
 }
 
-/// The first trouble of an installation with these keys, those of both environments in their order. Where RSA keys can be
-/// made, the first one is made when it is needed.
+/// Returns the first problem of an installation with these keys, those of both environments in order. If RSA keys can
+/// be generated, a missing one is not a problem, because it is generated when it is needed.
 #[must_use]
 pub fn find_trouble(keys: &[StoredSigningKey], makes_rsa: bool, now: Timestamp) -> Option<KeyTrouble> {
     if !makes_rsa && !keys.iter().any(|key| key.algorithm == SigningAlgorithm::Rs256) {
         return Some(KeyTrouble::NoRsa);
     }
-    let series = keys.chunk_by(|one, next| (one.environment, one.algorithm) == (next.environment, next.algorithm));
-    let mut due = series.filter_map(|series| {
-        let times: Vec<KeyTimes> = series.iter().map(StoredSigningKey::times).collect();
-        find_due(&times, now)
-    });
+    let mut due = series(keys).filter_map(|series| find_due(&times(series), now));
     due.find(|due| *due + PATIENCE < now).map(KeyTrouble::Overdue)
 }
 

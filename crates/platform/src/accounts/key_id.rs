@@ -1,29 +1,29 @@
-//! Names an API key, without anything that it authorises.
+//! IDs of API keys.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Characters of an id behind `key_`.
+/// Number of characters of an ID after `key_`.
 pub(crate) const KEY_ID_LEN: usize = 16;
 
-/// Names a key without opening anything: `key_` and the 16 characters that stand in the key itself.
+/// The ID of an API key, which is not secret: `key_` and 16 characters of the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct KeyId(String);
 
 impl KeyId {
-    /// The id that a key contains.
+    /// Creates an ID from the characters in a key.
     pub(crate) fn from_characters(characters: &str) -> Self {
         Self(format!("key_{characters}"))
     }
 
-    /// Its text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Reads an id.
+    /// Parses an ID.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix("key_")?;

@@ -1,5 +1,5 @@
-//! On whose behalf a request acts. Whoever reads or writes rows hands an [`Account`] in: that another's data does not
-//! exist is an argument, not a check that one can forget.
+//! Accounts. Functions that read or write rows have an [`Account`] as an argument, so that no check of the owner can be
+//! forgotten.
 
 pub mod audit;
 mod key_id;
@@ -15,41 +15,41 @@ use crate::limits::Caller;
 
 pub use key_id::KeyId;
 
-/// Live or sandbox: the same interface over separate data.
+/// Live or sandbox: two equal interfaces with separate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
-    /// For people; `/v1`.
+    /// For real users; `/v1`.
     Live,
-    /// For trying things out; `/sandbox/v1`.
+    /// For tests; `/sandbox/v1`.
     Sandbox,
 }
 
-/// An account in one environment; made only from a valid key or by the operator at the command line.
+/// An account in one environment. Created from a valid key, or by the operator on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account {
-    /// The operator's name for it.
+    /// The name that the operator chose.
     pub name: String,
-    /// Which of its two sets of data.
+    /// The environment.
     pub environment: Environment,
 }
 
-/// The name of the account that is the server's own. Nobody gets a key of it, and no key of it opens anything.
+/// The name of the server's own account, which has no valid API keys.
 pub const SERVER_ACCOUNT: &str = "server";
 
-/// What a key opens.
+/// The API that a key gives access to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The authentication API.
     #[default]
     Auth,
-    /// The reporting of an operator's own machines.
+    /// The submission of an operator's own ATMs.
     Atms,
 }
 
 impl Account {
-    /// Whether it is the server's own.
+    /// Whether this is the server's own account.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.name == SERVER_ACCOUNT
@@ -57,10 +57,10 @@ impl Account {
 }
 
 impl Scope {
-    /// Both.
+    /// All values.
     pub const ALL: [Self; 2] = [Self::Auth, Self::Atms];
 
-    /// The word in the database and in replies.
+    /// Returns the name in the database and in replies.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Scope {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == text)
@@ -77,10 +77,10 @@ impl Scope {
 }
 
 impl Environment {
-    /// Both.
+    /// All values.
     pub const ALL: [Self; 2] = [Self::Live, Self::Sandbox];
 
-    /// The word in the database and in replies.
+    /// Returns the name in the database and in replies.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl Environment {
         }
     }
 
-    /// Where its interface begins.
+    /// Returns the path of the API.
     #[must_use]
     pub fn path(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Environment {
         }
     }
 
-    /// Where the pages for its people begin.
+    /// Returns the path of the pages.
     #[must_use]
     pub fn page_path(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Environment {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|environment| environment.as_str() == text)

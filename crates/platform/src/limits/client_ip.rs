@@ -1,4 +1,4 @@
-//! Whom a request is counted for.
+//! The caller for which a request is counted.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,21 +9,21 @@ use serde::{Deserialize, Deserializer};
 
 use crate::setting::{MAX_ITEMS, items, parsed};
 
-/// Whom a request is counted for.
+/// The caller for which a request is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// An account in one environment.
     Account(String),
-    /// A page that follows one session.
+    /// A page that polls one session.
     Session(String),
-    /// An application that people log in to, or what it was granted by one login.
+    /// An OpenID Connect client, or one of its grants.
     Client(String),
     /// All callers together.
     Everybody,
     /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
     Address(IpAddr),
-    /// The address of a program whose API key or client secret is missing or wrong. Counted apart from
-    /// [`Caller::Address`], so that such a program does not use up the requests of the people behind the same address.
+    /// The address of a program whose API key or client secret is missing or wrong. Counted separately from
+    /// [`Caller::Address`], so that such a program does not use up the requests of browsers at the same address.
     WithoutKey(IpAddr),
     /// The network around an address.
     Network(IpNet),
@@ -44,7 +44,7 @@ impl fmt::Display for Caller {
 }
 
 impl Caller {
-    /// Returns the caller that a request without a valid key is counted for: the address, apart from that of pages.
+    /// Returns the caller for a request without a valid key: the address, counted separately from that of pages.
     #[must_use]
     pub fn without_key(&self) -> Self {
         match self {
@@ -54,7 +54,7 @@ impl Caller {
     }
 }
 
-/// The trusted proxies, and the header in which they name the client: a part of the configuration.
+/// The trusted proxies, and the header in which they report the client address: a part of the configuration.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proxies {
@@ -64,8 +64,8 @@ pub struct Proxies {
     header: ForwardedHeader,
 }
 
-/// The header in which a proxy names the client. A proxy writes one of them and passes the other on as the client sent
-/// it, so only the one that is configured is ever read.
+/// The header in which a proxy reports the client address. A proxy writes one of them and passes on the other as the
+/// client sent it, so only the configured one is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardedHeader {
@@ -85,29 +85,34 @@ impl Proxies {
 }
 
 fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
-    let network = |text: &str| text.parse().ok().or_else(|| Some(text.parse::<IpAddr>().ok()?.into()));
     let allowed = "a list of at most 1000 networks and addresses, such as 10.0.0.0/8, fd00::/8 or 192.0.2.1";
     parsed(from, allowed, |text| {
-        items(text).map(network).collect::<Option<Vec<_>>>().filter(|networks| networks.len() <= MAX_ITEMS)
+        let networks = items(text).map(network).collect::<Option<Vec<_>>>()?;
+        (networks.len() <= MAX_ITEMS).then_some(networks)
     })
 }
 
+/// Parses a network, or an address as a network of its own.
+fn network(text: &str) -> Option<IpNet> {
+    text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).ok()
+}
+
 impl Proxies {
-    /// Trusts these to name the client in that header.
+    /// Trusts proxies in these networks to report the client address in this header.
     #[must_use]
     pub fn new(networks: Vec<IpNet>, header: ForwardedHeader) -> Self {
         Self { networks, header }
     }
 
-    /// Whose connection it is, as connections are counted: nobody's in particular where it is a trusted proxy's.
+    /// Returns the address for which a connection is counted; `None` if it is a trusted proxy.
     #[must_use]
     pub fn client_of(&self, peer: SocketAddr) -> Option<IpAddr> {
         let address = peer.ip().to_canonical();
         (!self.trust(address)).then(|| household(address))
     }
 
-    /// Whether a connection is a trusted proxy's. Where none is named and the server listens on loopback, the proxy of the
-    /// same machine is one: nobody else reaches the server.
+    /// Whether a connection is from a trusted proxy. If none is configured and the server listens on loopback, a proxy
+    /// on the same machine is trusted, because no other host reaches the server.
     #[must_use]
     pub fn trust_connection(&self, peer: SocketAddr, listen: SocketAddr) -> bool {
         let is_own_machine = self.is_empty() && listen.ip().is_loopback() && peer.ip().to_canonical().is_loopback();
@@ -118,32 +123,31 @@ impl Proxies {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
-    /// The addresses of the header, left to right; `None` for one that cannot be read.
-    pub(super) fn hops(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
-        self.header.hops(headers)
+    pub(super) fn header(&self) -> ForwardedHeader {
+        self.header
     }
 }
 
 impl ForwardedHeader {
-    /// The addresses in it, left to right; `None` for one that cannot be read.
+    /// Returns the addresses in the header, left to right; `None` for an element that is not an address.
     pub(super) fn hops(self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
         let (name, read): (_, fn(&str) -> Option<IpAddr>) = match self {
             Self::XForwardedFor => ("x-forwarded-for", address),
             Self::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
         };
-        // What a client wrote before the proxy did may be anything, and must not hide what the proxy wrote.
+        // The part that the client wrote may be any bytes, and must not hide the part of the proxy.
         let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
         lines.flat_map(|line| line.split(',').map(read).collect::<Vec<_>>()).collect()
     }
 }
 
-/// The client's address: the connection's, or, behind trusted proxies, the last one in their header that is not such a
-/// proxy, read from right to left.
+/// Returns the client address: the connection's, or behind trusted proxies the first one in their header, from right to
+/// left, that is not a trusted proxy.
 #[must_use]
 pub fn find_caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
     let mut client = peer.ip().to_canonical();
     if proxies.trust(client) {
-        for hop in proxies.hops(headers).into_iter().rev() {
+        for hop in proxies.header.hops(headers).into_iter().rev() {
             let Some(address) = hop else { break };
             client = address;
             if !proxies.trust(client) {
@@ -154,7 +158,7 @@ pub fn find_caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> 
     Caller::Address(household(client))
 }
 
-/// An IPv4 address as it is, an IPv6 address as its network of 64 bits.
+/// Returns an IPv4 address unchanged, and an IPv6 address as its network of 64 bits.
 fn household(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
@@ -162,7 +166,7 @@ fn household(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the network around an address, which one customer of a provider may have whole: the first 24 bits of IPv4, the
+/// Returns the network around an address, which one customer of a provider may own: the first 24 bits of IPv4, the
 /// first 48 of IPv6.
 #[must_use]
 pub fn network_of(address: IpAddr) -> IpAddr {
@@ -172,17 +176,18 @@ pub fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// RFC 7239, section 4: `for="[2001:db8::1]:4711"`.
+/// Parses a `for` parameter (RFC 7239, section 4), such as `for="[2001:db8::1]:4711"`.
 fn for_parameter(pair: &str) -> Option<IpAddr> {
     let (name, value) = pair.split_once('=')?;
     if name.trim().eq_ignore_ascii_case("for") { address(value.trim().trim_matches('"')) } else { None }
 }
 
+/// Parses an address, with or without brackets and a port.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(text, |(inside, _)| inside);
-    let parsed = bare.parse::<IpAddr>().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
-    parsed.ok().map(|address| address.to_canonical())
+    let address = bare.parse::<IpAddr>().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
+    Some(address.ok()?.to_canonical())
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! How many requests of one caller may wait or stream at once.
+//! Bounds of concurrent waiting or streaming requests, per caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Caller;
 
-/// How many slots each caller holds; cheap to clone. Callers who hold none are forgotten.
+/// The number of slots that each caller holds; cheap to clone. Callers without slots take no memory.
 #[derive(Clone, Debug, Default)]
 pub struct Concurrent(Arc<Mutex<HashMap<Caller, usize>>>);
 
-/// One of a caller's slots, given up when it is dropped.
+/// A slot of a caller. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct Slot {
     all: Concurrent,
@@ -17,12 +17,12 @@ pub struct Slot {
 }
 
 impl Concurrent {
-    /// A slot for `caller`, or none where they hold `most` already.
+    /// Returns a slot for `caller`, or `None` if it holds `max` already.
     #[must_use]
-    pub fn acquire(&self, caller: Caller, most: usize) -> Option<Slot> {
+    pub fn acquire(&self, caller: Caller, max: usize) -> Option<Slot> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = held.get(&caller).copied().unwrap_or(0);
-        if count >= most {
+        if count >= max {
             return None;
         }
         held.insert(caller.clone(), count + 1);
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_caller_has_slots_of_their_own_and_gets_them_back() {
-        let (all, [one, other]) =
-            (Concurrent::default(), ["one", "other"].map(|name| Caller::Account(name.to_owned())));
+    fn callers_have_separate_slots() {
+        let all = Concurrent::default();
+        let [one, other] = ["one", "other"].map(|name| Caller::Account(name.to_owned()));
         let held: Vec<_> = (0..3).map(|_| all.acquire(one.clone(), 3).unwrap()).collect();
         assert!(all.acquire(one.clone(), 3).is_none());
         assert!(all.acquire(other, 3).is_some());

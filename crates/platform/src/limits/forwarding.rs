@@ -1,5 +1,5 @@
-//! Whether a proxy in front of the server tells it who asks: what a server says of a request that carries an address which
-//! nobody has.
+//! Detection of proxies that do not report client addresses: the doctor sends a request with a reserved address, and
+//! the server replies with the way in which it counts that request.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,40 +7,41 @@ use axum::http::{HeaderMap, HeaderName};
 
 use super::{ForwardedHeader, Proxies};
 
-/// The address that who asks writes into the headers of proxies. It is reserved for documentation (RFC 5737), so nobody's
-/// requests are counted for it.
+/// The address that the doctor writes into the headers of proxies. It is reserved for documentation (RFC 5737), so no
+/// client has it.
 pub const CLAIMED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// With this header a client asks how its request is counted.
+/// Request header that asks for the way in which the request is counted.
 pub const ASK_CLIENT: HeaderName = HeaderName::from_static("signpost-doctor");
-/// In this one it is told, by a word of [`ForwardingSeen`].
+/// Response header with the name of a [`ForwardingSeen`].
 pub const TOLD_CLIENT: HeaderName = HeaderName::from_static("signpost-client");
 
-/// What only proxies write.
+/// Headers that only proxies write.
 const SIGNS_OF_PROXIES: [&str; 5] = ["via", "x-real-ip", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port"];
 
-/// For whom a request is counted that claims to come from [`CLAIMED_ADDRESS`]. It names no address and no network: whoever
-/// asks learns how their own request is counted, which they could find out by asking often.
+/// The way in which a request from [`CLAIMED_ADDRESS`] is counted. It contains no address and no network; clients could
+/// also find it out with many requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForwardingSeen {
-    /// For the connection; there is no sign of a proxy.
+    /// Counted for the connection; there is no sign of a proxy.
     Direct,
-    /// For the connection, although a proxy stands there: the proxy is not trusted, and all its clients are one.
+    /// Counted for the connection, although it is a proxy: the proxy is not trusted, and all its clients are counted as
+    /// one.
     Unread,
-    /// For a trusted proxy, which names nobody.
+    /// Counted for a trusted proxy, which reports no client address.
     Unnamed,
-    /// For a client that a trusted proxy names.
+    /// Counted for the client address that a trusted proxy reports.
     Named,
-    /// For the address that the client wrote.
+    /// Counted for the address that the client wrote.
     Claimed,
-    /// Who asked stands at a trusted address, or a proxy passes on what clients write.
+    /// The client has a trusted address, or a proxy passes on the headers of clients.
     Trusted,
 }
 
 impl ForwardingSeen {
     const ALL: [Self; 6] = [Self::Direct, Self::Unread, Self::Unnamed, Self::Named, Self::Claimed, Self::Trusted];
 
-    /// The word for it in a header.
+    /// Returns the name in the response header.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,14 +54,14 @@ impl ForwardingSeen {
         }
     }
 
-    /// What a word stands for.
+    /// Parses the name in the response header.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|seen| seen.as_str() == word)
     }
 }
 
-/// For whom a request is counted that carries [`CLAIMED_ADDRESS`] in both headers of proxies.
+/// Returns the way in which a request with [`CLAIMED_ADDRESS`] in both headers of proxies is counted.
 #[must_use]
 pub fn judge_forwarding(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> ForwardingSeen {
     if !proxies.trust(peer.ip().to_canonical()) {
@@ -70,7 +71,7 @@ pub fn judge_forwarding(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies
         return if is_as_written && !has_sign { ForwardingSeen::Direct } else { ForwardingSeen::Unread };
     }
     let mut is_first = true;
-    for hop in proxies.hops(headers).into_iter().rev() {
+    for hop in proxies.header().hops(headers).into_iter().rev() {
         match hop {
             Some(CLAIMED_ADDRESS) if is_first => return ForwardingSeen::Claimed,
             Some(CLAIMED_ADDRESS) => return ForwardingSeen::Trusted,
@@ -98,33 +99,33 @@ mod tests {
         judge_forwarding(peer, &headers.collect(), &Proxies::new(networks, header)).as_str()
     }
 
-    /// Who connects, who is trusted, what comes in the headers, and the word for it.
+    /// The peer, the trusted networks, the headers, and the expected name.
     type ForwardingRow = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
 
     #[test]
-    fn what_a_proxy_makes_of_an_address_that_a_client_wrote_is_told() {
+    fn each_kind_of_proxy_is_detected() {
         const FOR: &str = "x-forwarded-for";
         const FORWARDED: (&str, &str) = ("forwarded", "for=192.0.2.77");
         let own = "10.0.0.0/8";
         let table: [ForwardingRow; 13] = [
-            // Nobody stands between.
+            // No proxy.
             ("203.0.113.9", "", &[(FOR, "192.0.2.77"), FORWARDED], "direct"),
             ("203.0.113.9", own, &[(FOR, "192.0.2.77"), FORWARDED], "direct"),
-            // A proxy that nobody trusts.
+            // A proxy that is not trusted.
             ("10.0.0.1", "", &[(FOR, "192.0.2.77, 203.0.113.9"), FORWARDED], "unread"),
             ("10.0.0.1", "", &[(FOR, "203.0.113.9"), FORWARDED], "unread"),
             ("10.0.0.1", "", &[(FOR, "192.0.2.77"), FORWARDED, ("via", "1.1 proxy")], "unread"),
-            // One that is trusted, and says who asked.
+            // A trusted proxy that reports the client address.
             ("10.0.0.1", own, &[(FOR, "192.0.2.77, 203.0.113.9"), FORWARDED], "named"),
             ("10.0.0.1", own, &[(FOR, "192.0.2.77, 203.0.113.9, 10.0.0.2"), FORWARDED], "named"),
             ("10.0.0.1", own, &[(FOR, "203.0.113.9"), FORWARDED], "named"),
-            // One that passes on what clients write, or writes the other header.
+            // A proxy that passes on the headers of clients, or writes the other header.
             ("10.0.0.1", own, &[(FOR, "192.0.2.77"), FORWARDED], "claimed"),
             ("10.0.0.1", "0.0.0.0/0", &[(FOR, "192.0.2.77, 203.0.113.9"), FORWARDED], "trusted"),
-            // One that says nothing, or something else.
+            // A proxy that reports no address.
             ("10.0.0.1", own, &[FORWARDED], "unnamed"),
             ("10.0.0.1", own, &[(FOR, "192.0.2.77, unknown")], "unnamed"),
-            // Who asked is one of those that are trusted.
+            // A client with a trusted address.
             ("10.0.0.1", own, &[(FOR, "192.0.2.77, 10.0.0.7")], "trusted"),
         ];
         for (peer, trusted, headers, expected) in table {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn each_word_is_read_as_it_is_written() {
+    fn every_name_is_parsed() {
         for seen in ForwardingSeen::ALL {
             assert_eq!(ForwardingSeen::parse(seen.as_str()), Some(seen));
         }

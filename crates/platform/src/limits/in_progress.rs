@@ -7,11 +7,11 @@ use axum::http::Extensions;
 
 use super::{Caller, Concurrent, Slot};
 
-/// Maximum number of requests in progress for one client address. Requests with a valid API key and open streams are not
-/// counted: they have limits of their own.
+/// Maximum number of requests in progress for one client address. Requests with a valid API key and open streams are
+/// not counted: they have limits of their own.
 pub const MAX_IN_PROGRESS: usize = 256;
 
-/// Maximum number of requests of one account that are in progress although [`MAX_IN_PROGRESS`] of their client address are.
+/// Maximum number of requests in progress of one account, beyond [`MAX_IN_PROGRESS`] of their client address.
 pub const MAX_KEYED_IN_PROGRESS: usize = 2500;
 
 /// Number of independently locked maps. Two threads rarely need the same one.
@@ -27,8 +27,8 @@ struct Shards {
     counts: [Concurrent; SHARDS],
 }
 
-/// The permit of one request, stored in its extensions. The clones share one place, which is free again when the last of
-/// them is dropped or one of them is released.
+/// The permit of one request, stored in its extensions. The clones share one place, which is free again when the last
+/// of them is dropped or one of them is released.
 #[derive(Clone, Debug)]
 pub struct RequestPermit(Arc<Mutex<PermitState>>);
 
@@ -47,8 +47,8 @@ impl Default for InProgress {
 }
 
 impl InProgress {
-    /// Returns a permit for a request of this caller. It is refused if [`MAX_IN_PROGRESS`] requests of the caller are in
-    /// progress; [`RequestPermit::is_refused`] tells.
+    /// Returns a permit for a request of this caller. It is refused ([`RequestPermit::is_refused`]) if
+    /// [`MAX_IN_PROGRESS`] requests of the caller are in progress.
     #[must_use]
     pub fn enter(&self, caller: Caller) -> RequestPermit {
         let Shards { hasher, counts } = &*self.0;
@@ -68,30 +68,30 @@ impl RequestPermit {
         extensions.get()
     }
 
-    /// Checks whether the bound was reached when the request arrived, and nothing has lifted that since.
+    /// Whether the bound was reached when the request arrived, and the refusal was not lifted since.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), PermitState::Refused)
     }
 
-    /// Replaces a refusal by a place of another kind.
+    /// Replaces a refusal by a slot of another kind.
     pub fn hold(&self, slot: Slot) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Held { _slot: slot };
     }
 
-    /// Frees the place: another limit bounds the request from now on.
+    /// Frees the slot: another limit bounds the request from now on.
     pub fn release(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Released;
     }
 }
 
-/// Checks whether the request with these extensions exceeds the requests in progress of its client address.
+/// Whether the request with these extensions exceeds the requests in progress of its client address.
 #[must_use]
 pub fn is_over_in_progress(extensions: &Extensions) -> bool {
     RequestPermit::of(extensions).is_some_and(RequestPermit::is_refused)
 }
 
-/// Frees the place of a request that another limit bounds: the one of its API key, or that of open streams.
+/// Frees the slot of a request that another limit bounds: that of its API key, or that of open streams.
 pub fn release_in_progress(extensions: &Extensions) {
     if let Some(permit) = RequestPermit::of(extensions) {
         permit.release();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_does_not_take_the_places_of_another() {
+    fn addresses_have_separate_slots() {
         let all = InProgress::default();
         let held: Vec<_> = (0..MAX_IN_PROGRESS).map(|_| all.enter(caller(1))).collect();
         assert!(held.iter().all(|permit| !permit.is_refused()));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_permit_frees_its_place_at_once() {
+    fn a_released_permit_frees_its_slot_at_once() {
         let all = InProgress::default();
         let held: Vec<_> = (0..MAX_IN_PROGRESS).map(|_| all.enter(caller(1))).collect();
         let refused = all.enter(caller(1));

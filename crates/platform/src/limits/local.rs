@@ -1,7 +1,8 @@
-//! Windows kept in this process.
+//! Windows in this process.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::iter::repeat_n;
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,12 +11,13 @@ use super::shared::SharedCount;
 use super::{Caller, Limit, Rate};
 use crate::redis::Servers;
 
-/// In how many shards the callers of a limit stand, each with a lock of its own.
+/// Number of independently locked shards per limit.
 const SHARDS: usize = 64;
-/// How many callers a shard remembers before those whose window is empty are forgotten.
+/// Number of callers in a shard at which those with an empty window are removed.
 const SWEEP_AT: usize = 50_000 / SHARDS;
 
-/// What passed, per limit and caller. Times are those of [`crate::clock::Clock::elapsed`], which nobody can set.
+/// The requests that passed, per limit and caller. Times are those of [`crate::clock::Clock::elapsed`], which is
+/// monotonic.
 #[derive(Debug)]
 pub struct Local {
     limits: [[Mutex<WindowShard>; SHARDS]; Limit::COUNT],
@@ -32,37 +34,38 @@ struct WindowShard {
 #[derive(Debug)]
 struct Window {
     length: Duration,
-    /// When requests passed here, oldest first.
+    /// Times of the requests that passed here, oldest first.
     passed: VecDeque<Duration>,
-    /// Those of them that Redis knows nothing of, because it was away.
+    /// Times of the requests that are not yet counted in Redis, because it was unreachable.
     owed: VecDeque<Duration>,
-    /// How many of these are being handed to Redis.
+    /// Number of owed requests that are being counted in Redis.
     handed: usize,
-    /// How many passed anywhere when Redis was last heard, and when that was.
+    /// The time of the last reply of Redis, and the number of requests that passed on all servers.
     heard: Option<(Duration, u32)>,
 }
 
-/// A request that is counted here; dropped, what is owed to Redis is still owed.
+/// A request that is counted here. Dropping it puts the owed requests back.
 #[derive(Debug)]
 pub(super) struct Counted<'a> {
     shard: &'a Mutex<WindowShard>,
     caller: &'a Caller,
     rate: Rate,
     now: Duration,
-    /// How many of the window's units the request takes.
+    /// Units of the window that the request takes.
     cost: u32,
     owed: VecDeque<Duration>,
 }
 
 impl Default for Local {
     fn default() -> Self {
-        let limits = [(); Limit::COUNT].map(|()| [(); SHARDS].map(|()| Mutex::default()));
+        let limits = std::array::from_fn(|_| std::array::from_fn(|_| Mutex::default()));
         Self { limits, hasher: RandomState::new() }
     }
 }
 
 impl Local {
-    /// Counts a request that takes `cost` units of the window, or says how long until one will pass.
+    /// Counts a request that takes `cost` units of the window. Returns the time until one will pass if this one does
+    /// not.
     pub(super) fn count<'a>(
         &'a self,
         limit: Limit,
@@ -75,13 +78,13 @@ impl Local {
         windows.sweep(now);
         windows.change(caller, rate, |window| {
             window.forget(now);
-            // The request passes when this many of the oldest units have left the window.
+            // The request passes once this many of the oldest units have left the window.
             let excess = (window.passed.len() + cost as usize).saturating_sub(rate.count as usize);
             if let Some(last) = excess.checked_sub(1) {
                 let until = window.passed.get(last).map_or(now, |at| *at) + rate.window;
                 return Err(until.saturating_sub(now));
             }
-            window.passed.extend((0..cost).map(|_| now));
+            window.passed.extend(repeat_n(now, cost as usize));
             let owed = take(&mut window.owed);
             window.handed += owed.len();
             Ok(Counted { shard, caller, rate, now, cost, owed })
@@ -89,46 +92,48 @@ impl Local {
     }
 
     fn shard(&self, limit: Limit, caller: &Caller) -> &Mutex<WindowShard> {
-        let place = usize::try_from(self.hasher.hash_one(caller) % SHARDS as u64).unwrap_or(0);
-        &self.limits[limit as usize][place]
+        let shard = usize::try_from(self.hasher.hash_one(caller) % SHARDS as u64).unwrap_or(0);
+        &self.limits[limit as usize][shard]
     }
 }
 
 fn lock(shard: &Mutex<WindowShard>) -> MutexGuard<'_, WindowShard> {
-    // A panic elsewhere leaves counts that are still counts.
+    // A panic leaves valid counts.
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Counted<'_> {
-    /// How many requests passed here that Redis knows nothing of.
+    /// Returns the number of requests that passed here and are not counted in Redis.
     pub(super) fn owed(&self) -> usize {
         self.owed.len()
     }
 
-    /// Redis counted it and what was owed, or refused it.
-    pub(super) fn settle(mut self, told: &SharedCount) -> Result<(), Duration> {
-        let (now, cost, handed) = (self.now, self.cost, take(&mut self.owed).len());
+    /// Applies the reply of Redis, which counted the owed requests, and counted or refused this one.
+    pub(super) fn settle(mut self, count: &SharedCount) -> Result<(), Duration> {
+        let handed = take(&mut self.owed).len();
         self.change(|window| {
             window.handed = window.handed.saturating_sub(handed);
-            window.heard = Some((now, told.passed));
-            if told.wait.is_zero() { Ok(()) } else { window.refuse(cost, told.wait) }
+            window.heard = Some((self.now, count.passed));
+            if count.wait.is_zero() { Ok(()) } else { window.refuse(self.cost, count.wait) }
         })
     }
 
-    /// Redis is slow: whether it passed is not known, so it does not.
+    /// Refuses the request because Redis is slow, so that it is unknown whether it was counted there.
     pub(super) fn refuse(self, wait: Duration) -> Result<(), Duration> {
         self.change(|window| window.refuse(self.cost, wait))
     }
 
-    /// Redis is away: it passes if it is within this server's share of what Redis last said was left.
+    /// Decides without Redis, which is unreachable: the request passes if it is within this server's share of the rest
+    /// of the window at the last reply.
     pub(super) fn share(mut self, servers: Servers) -> Result<(), Duration> {
-        let (rate, now, cost, owed) = (self.rate, self.now, self.cost, take(&mut self.owed));
+        let owed = take(&mut self.owed);
+        let Self { rate, now, cost, .. } = self;
         self.change(|window| {
             window.owe(owed);
             let heard = window.heard.map_or(0, |(_, count)| count);
             let share = servers.share(rate.count.saturating_sub(heard)) as usize;
             if window.owed.len() + window.handed + cost as usize <= share {
-                window.owed.extend((0..cost).map(|_| now));
+                window.owed.extend(repeat_n(now, cost as usize));
                 return Ok(());
             }
             let first = window.owed.front().copied().into_iter().chain(window.heard.map(|(at, _)| at)).min();
@@ -151,7 +156,7 @@ impl Drop for Counted<'_> {
 }
 
 impl WindowShard {
-    /// Changes a caller's window. Nearly every caller is known: the name is copied of those who are not.
+    /// Changes the window of a caller. Only new callers are cloned.
     fn change<T>(&mut self, caller: &Caller, rate: Rate, change: impl FnOnce(&mut Window) -> T) -> T {
         match self.windows.get_mut(caller) {
             Some(window) => change(window),
@@ -159,8 +164,8 @@ impl WindowShard {
         }
     }
 
-    /// Keeps memory bounded by the requests of one window, however many addresses they come from. Doubling the mark
-    /// while all of them are busy keeps the work per request constant.
+    /// Removes empty windows, which bounds the memory by the requests of one window from any number of addresses. The
+    /// threshold doubles while no window is empty, so that the work per request is constant.
     fn sweep(&mut self, now: Duration) {
         if self.windows.len() < self.sweep_at.max(SWEEP_AT) {
             return;
@@ -180,22 +185,23 @@ impl Window {
 
     fn forget(&mut self, now: Duration) {
         let length = self.length;
-        let is_over = |at: &Duration| *at + length <= now;
         for times in [&mut self.passed, &mut self.owed] {
-            while times.front().is_some_and(is_over) {
+            while let Some(at) = times.front()
+                && *at + length <= now
+            {
                 times.pop_front();
             }
         }
-        self.heard = self.heard.filter(|(at, _)| !is_over(at));
+        self.heard = self.heard.filter(|(at, _)| *at + length > now);
     }
 
-    /// The last request, of `cost` units, did not pass after all.
+    /// Removes the last request, of `cost` units, because it did not pass.
     fn refuse(&mut self, cost: u32, wait: Duration) -> Result<(), Duration> {
         self.passed.truncate(self.passed.len().saturating_sub(cost as usize));
         Err(wait)
     }
 
-    /// What could not be handed to Redis came before what passed since.
+    /// Puts back requests that were not counted in Redis, before those that passed since.
     fn owe(&mut self, mut owed: VecDeque<Duration>) {
         self.handed = self.handed.saturating_sub(owed.len());
         owed.append(&mut self.owed);
@@ -263,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_redis_refuses_was_not_counted() {
+    fn requests_that_redis_refuses_are_not_counted() {
         let windows = Local::default();
         for millis in 0..10 {
             let counted = windows.one("a", RATE, millis).unwrap();
@@ -273,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn while_redis_is_away_a_server_has_its_share_of_what_is_left_and_hands_it_in_later() {
+    fn without_redis_a_server_has_its_share_and_counts_it_later() {
         let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
         let take = |millis| windows.one("a", rate, millis).unwrap();
         assert_eq!(take(0).settle(&shared_count(0, 4)), Ok(()));
@@ -281,7 +287,7 @@ mod tests {
         let second = Servers { count: 2, before: 1 };
         assert_eq!([1, 2, 3].map(|millis| take(millis).share(second)), [Ok(()); 3]);
         assert_eq!(take(10_000).share(second), Err(at(50_000)));
-        // Who gives up while it asks owes as much as before; nobody hands it in twice at once.
+        // A dropped request puts the owed ones back; they are not counted twice at once.
         let asks = take(10_001);
         assert_eq!((asks.owed(), take(10_002).owed()), (3, 0));
         drop(asks);
@@ -291,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_redis_said_is_forgotten_with_the_window() {
+    fn the_reply_of_redis_expires_with_the_window() {
         let windows = Local::default();
         assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&shared_count(30_000, 3)), Err(at(30_000)));
         assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::alone()), Err(at(1)));
@@ -299,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_and_limits_are_counted_apart() {
+    fn callers_and_limits_are_counted_separately() {
         let windows = Local::default();
         for _ in 0..3 {
             assert!(windows.one("a", RATE, 0).is_ok());
@@ -310,14 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_went_quiet_are_forgotten() {
+    fn empty_windows_are_removed() {
         let windows = Local::default();
         let name = |number: usize| caller(&number.to_string());
         for number in 0..SHARDS * SWEEP_AT * 3 / 2 {
             assert!(windows.count(Limit::Verify, &name(number), (RATE, 1), Duration::ZERO).is_ok());
         }
         assert_eq!(windows.callers(), SHARDS * SWEEP_AT * 3 / 2);
-        // Each shard is swept with the first who comes to it when it has grown.
+        // Each shard is swept by the first caller after it has grown.
         let mut late = 0;
         while windows.callers() > late {
             assert!(windows.count(Limit::Verify, &name(1_000_000 + late), (RATE, 1), at(60_000)).is_ok());

@@ -1,5 +1,5 @@
-//! Who may ask how often. Exact sliding windows: of any span as long as the window, no more than `count` requests
-//! pass. Requests that are refused do not count.
+//! Rate limits with exact sliding windows: in any span as long as the window, at most `count` requests pass. Refused
+//! requests do not count.
 
 mod client_ip;
 mod concurrent;
@@ -25,19 +25,19 @@ pub use in_progress::{
 };
 pub use local::Local;
 
-/// When to try again after Redis did not answer in time.
+/// Time until the next attempt after Redis did not reply in time.
 const SLOW_WAIT: Duration = Duration::from_secs(1);
 
-/// `count` requests in any `window`.
+/// A rate: `count` requests in any `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// How many requests.
+    /// Maximum number of requests.
     pub count: u32,
-    /// In how long a time.
+    /// Length of the window.
     pub window: Duration,
 }
 
-/// The limits of both specification documents (§8 of each), by the names of their variables. `None` is no limit.
+/// The limits of both specification documents (§8 of each), by the names of their settings. `None` is no limit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
@@ -64,7 +64,7 @@ pub struct Rates {
     pub token: Option<Rate>,
 }
 
-/// What a request counts against.
+/// A limit that requests count against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
 pub enum Limit {
@@ -80,26 +80,26 @@ pub enum Limit {
     Token,
     /// Discovery documents and published keys of issuers.
     Documents,
-    /// Data of the map that moves.
+    /// Data of the interactive map.
     Map,
-    /// Logins that are begun for callers who have not logged in, by all addresses together.
+    /// Logins that are started for callers who have not logged in, by all addresses together.
     BegunLogins,
     /// KiB that are stored for callers who have not logged in.
     StoredKib,
 }
 
-/// A request that came too soon.
+/// A limit that a request exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exceeded {
-    /// Which limit.
+    /// The name of the limit.
     pub name: &'static str,
-    /// What it allows.
+    /// The rate that it allows.
     pub rate: Rate,
-    /// How long until the next request will pass.
+    /// The time until the next request will pass.
     pub wait: Duration,
 }
 
-/// The limiter: a policy table over windows kept in this process and, where servers share them, in Redis.
+/// The rate limiter: the rates, and windows in this process and, if servers share them, in Redis.
 #[derive(Debug)]
 pub struct Limits {
     rates: Rates,
@@ -108,31 +108,31 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// A limiter with nothing counted here, sharing what it counts through Redis if there is one.
+    /// Creates a limiter without any counts, which shares its windows through Redis if there is one.
     #[must_use]
     pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
         Self { rates, windows: Local::default(), shared }
     }
 
-    /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`], or says how long to wait.
+    /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`].
     ///
     /// # Errors
-    /// [`Exceeded`] where the window is full; the request is not counted then.
+    /// [`Exceeded`] if the window is full; the request is not counted then.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// What a limit allows; `None` where it is off.
+    /// Returns the rate of a limit; `None` if it is off.
     #[must_use]
     pub fn rate_of(&self, limit: Limit) -> Option<Rate> {
         self.rates.rate_of(limit)
     }
 
-    /// Counts a request of a caller to whom another rate applies, unless the limit is off.
+    /// Counts a request at another rate, unless the limit is off.
     ///
     /// # Errors
-    /// As [`Limits::check`].
+    /// [`Exceeded`] if the window is full.
     pub async fn check_rate(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
         if self.rates.rate_of(limit).is_none() {
             return Ok(());
@@ -140,18 +140,19 @@ impl Limits {
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// Counts a request of a caller who has a tenth of the limit, at least one.
+    /// Counts a request at a tenth of the limit's rate, at least one request per window.
     ///
     /// # Errors
-    /// As [`Limits::check`].
+    /// [`Exceeded`] if the window is full.
     pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         let rate = Rate { count: (rate.count / 10).max(1), ..rate };
         self.count(limit, caller, (rate, 1), now).await
     }
 
-    /// What passed here is a part of what passed anywhere: where that part alone is too much, nobody else is asked. Redis
-    /// decides while it answers; whoever it keeps waiting is refused, for nobody knows what passed elsewhere.
+    /// Counts a request here, and then in Redis, which decides while it is reachable. A request that exceeds the limit
+    /// here is refused without Redis. If Redis is slow, the request is refused, because the count of the other servers
+    /// is unknown.
     async fn count(
         &self,
         limit: Limit,
@@ -160,16 +161,16 @@ impl Limits {
         now: Duration,
     ) -> Result<(), Exceeded> {
         let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        // One that costs more than a whole window passes while the window is empty.
+        // A request that costs more than a whole window passes if the window is empty.
         let cost = cost.min(rate.count);
         let counted = self.windows.count(limit, caller, (rate, cost), now).map_err(exceeded)?;
         let Some(redis) = &self.shared else { return Ok(()) };
-        let count = match shared::count(redis, (limit, caller), (rate, cost), counted.owed()).await {
+        let decision = match shared::count(redis, (limit, caller), (rate, cost), counted.owed()).await {
             Ok(count) => counted.settle(&count),
             Err(NoAnswer::Slow) => counted.refuse(SLOW_WAIT),
             Err(NoAnswer::Away) => counted.share(redis.servers()),
         };
-        count.map_err(exceeded)
+        decision.map_err(exceeded)
     }
 }
 
@@ -178,10 +179,11 @@ impl Rates {
         match limit {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,
-            // What is stored for callers without a login follows from how many logins an address may begin.
+            // The bound of data that is stored for callers without a login follows from the rate at which they start
+            // logins.
             Limit::CreateSession | Limit::BegunLogins | Limit::StoredKib => self.create_session,
-            // Programs that poll documents, and a map that is moved, must not use up the requests of pages from the same
-            // address, nor pages theirs: each has the same rate, and windows of its own.
+            // Programs that poll documents, the interactive map and pages must not use up each other's requests at one
+            // address: they have equal rates, and separate windows.
             Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
@@ -194,7 +196,7 @@ impl Rates {
 }
 
 impl Limit {
-    /// How many there are.
+    /// Number of limits.
     const COUNT: usize = Self::StoredKib as usize + 1;
 
     fn name(self) -> &'static str {
@@ -218,26 +220,26 @@ impl Limit {
 }
 
 impl Exceeded {
-    /// Whole seconds until the next request will pass; at least 1.
+    /// Returns the whole seconds until the next request will pass, at least 1.
     #[must_use]
     pub fn retry_after(&self) -> u64 {
         self.wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
     }
 
-    /// The fields of draft-ietf-httpapi-ratelimit-headers.
+    /// Returns the header fields of draft-ietf-httpapi-ratelimit-headers.
     #[must_use]
     pub fn rate_limit_headers(&self) -> [(&'static str, String); 2] {
-        let (name, rate) = (self.name, self.rate);
+        let Self { name, rate, .. } = self;
         let policy = format!("\"{name}\";q={};w={}", rate.count, rate.window.as_secs().max(1));
         let state = format!("\"{name}\";r=0;t={}", self.retry_after());
         [("ratelimit-policy", policy), ("ratelimit", state)]
     }
 }
 
-/// A rate such as `100/m`; none where it is `off`.
+/// Deserializes a rate such as `100/m`; `None` for `off`.
 ///
 /// # Errors
-/// Where the text is neither.
+/// If the text is neither.
 pub fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
     parsed(from, "a count (1 to 1000000) per s, m or h, such as 100/m, or off", |text| {
         if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }

@@ -1,4 +1,4 @@
-//! Windows kept in Redis, for all servers together.
+//! Windows in Redis, for all servers together.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -8,9 +8,10 @@ use redis::Script;
 use super::{Caller, Limit, Rate};
 use crate::redis::{NoAnswer, Redis};
 
-/// The times of the requests that passed, oldest first, by Redis' own clock: those of the servers may differ. What a
-/// server let through while Redis was away is counted first. Where its clock was set back, what passed later than now
-/// counts as passed now, so that nobody waits for longer than a window. One round trip, and nothing comes between.
+/// Counts a request, atomically and in one round trip. The list has the times of the requests that passed, oldest
+/// first, by the clock of Redis, because those of the servers may differ. Requests that a server passed while Redis was
+/// unreachable are counted first. If the clock was set back, requests in the future count as passed now, so that no
+/// wait exceeds a window.
 const COUNT: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -42,15 +43,15 @@ return {wait, passed}";
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(COUNT));
 
-/// What Redis says of a request.
+/// The reply of Redis to a counted request.
 pub(super) struct SharedCount {
-    /// How long until it will pass; zero where it did.
+    /// The time until it will pass; zero if it passed.
     pub(super) wait: Duration,
-    /// How many passed in the window, here and elsewhere.
+    /// Number of requests that passed in the window, on all servers.
     pub(super) passed: u32,
 }
 
-/// Counts a request that takes `cost` units of the window, and before it as many units as are owed.
+/// Counts a request that takes `cost` units of the window, after as many units as are owed.
 pub(super) async fn count(
     redis: &Redis,
     (limit, caller): (Limit, &Caller),

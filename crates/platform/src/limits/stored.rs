@@ -1,5 +1,5 @@
-//! The bound of what is stored for callers who have not logged in: logins that they begin, and requests that wait for their
-//! consent. Each is stored for an hour, so a bound of what is added in a window bounds what is there.
+//! The bound of data that is stored for callers who have not logged in: started logins, and requests that are pending
+//! consent. Each is stored for an hour, so a bound of the additions in a window bounds the total.
 
 use std::time::Duration;
 
@@ -9,22 +9,23 @@ use super::{Caller, Exceeded, Limit, Limits, Rate, network_of};
 const ROW_BYTES: usize = 2048;
 /// KiB that each login of the limit may take on average: a row, and parameters of 1 KiB.
 const KIB_PER_LOGIN: u32 = 3;
-/// How many times as much as one address all addresses together may store.
+/// Maximum of all addresses together, in multiples of the maximum of one address.
 const ADDRESSES: u32 = 100;
-/// How many times as much as one address the addresses of one network may store. One customer of a provider often has 256
-/// IPv6 networks of 64 bits, and must not use up what all may store.
+/// Maximum of the addresses of one network, in multiples of the maximum of one address. One customer of a provider
+/// often has 256 IPv6 networks of 64 bits, and must not use up the maximum of all addresses.
 const ADDRESSES_OF_NETWORK: u32 = 4;
 
 impl Limits {
-    /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller without a login: the bytes
-    /// for the caller, rows and bytes for its network and for all callers together. How many rows a caller may add is
-    /// [`Limit::CreateSession`], which the caller of this function counts.
+    /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller without a login: the
+    /// bytes for the caller, rows and bytes for its network and for all callers together. How many rows a caller may
+    /// add is [`Limit::CreateSession`], which the caller of this function counts.
     ///
     /// # Errors
     /// [`Exceeded`] if the caller, its network, or all callers together, stored too much in the window.
     pub async fn check_stored(&self, caller: &Caller, bytes: usize, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rate_of(Limit::CreateSession) else { return Ok(()) };
-        let (kib, cost) = (stored_kib(rate), kib_of(bytes));
+        let kib = stored_kib(rate);
+        let cost = kib_of(bytes);
         self.count(Limit::StoredKib, caller, (kib, cost), now).await?;
         let mut groups = vec![(Caller::Everybody, ADDRESSES)];
         if let Caller::Address(address) = caller {
@@ -38,7 +39,7 @@ impl Limits {
     }
 }
 
-/// KiB that one address may store in the window in which it may begin this many logins.
+/// Returns the KiB that one address may store in the window in which it may start this many logins.
 fn stored_kib(logins: Rate) -> Rate {
     times(logins, KIB_PER_LOGIN)
 }

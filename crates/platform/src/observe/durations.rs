@@ -1,4 +1,4 @@
-//! How long things took, counted without a lock: every request of a server ends here.
+//! A lock-free histogram of durations, because every request updates it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::{MetricType, TypedMetric};
 
-/// From a call that stays in memory to one that waits for another host.
+/// Upper bounds of the buckets, from a call in memory to one that waits for another host.
 const SECONDS: [f64; 14] = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
 /// A histogram; cheap to clone.
@@ -17,13 +17,13 @@ pub(crate) struct Durations(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// How many took no longer than each of [`SECONDS`] and longer than the one before it; at the end, longer than all.
+    /// Counts of the buckets below each of [`SECONDS`], and above all of them.
     within: [AtomicU64; SECONDS.len() + 1],
     nanos: AtomicU64,
 }
 
 impl Durations {
-    /// Counts one.
+    /// Records a duration.
     pub(crate) fn observe(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         let place = SECONDS.partition_point(|bound| *bound < seconds);

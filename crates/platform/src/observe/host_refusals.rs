@@ -1,5 +1,5 @@
-//! Requests that get 404 because of the host that they name. Without a line in the log, an operator cannot distinguish such a
-//! page from one that does not exist.
+//! Requests that get 404 because of the host that they name. Without a line in the log, an operator cannot distinguish
+//! such a page from one that does not exist.
 
 use std::time::Duration;
 

@@ -1,17 +1,18 @@
-//! Lines that anybody could cause again and again, logged once a minute.
+//! Rate limit for log lines that clients can cause.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A line of each kind is logged once in this time.
+/// Minimum interval between two lines of a kind.
 const LOGGED_EVERY: Duration = Duration::from_mins(1);
 
-/// When a line of each of `N` kinds was logged last, by [`Clock::elapsed`](crate::clock::Clock::elapsed).
+/// The times at which lines of `N` kinds were logged last, by [`Clock::elapsed`](crate::clock::Clock::elapsed).
 #[derive(Debug)]
 pub struct LineGate<const N: usize>(Mutex<[Option<Duration>; N]>);
 
 impl<const N: usize> LineGate<N> {
-    /// Whether to log a line of this kind now, which is then logged. Never where there is no such kind.
+    /// Returns whether to log a line of this kind now, and if so records that it was logged. `false` for an unknown
+    /// kind.
     #[must_use]
     pub fn is_due(&self, kind: usize, now: Duration) -> bool {
         let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a running server counts, for Prometheus (`OpenMetrics` text), at an address of its own.
+//! Metrics of a server for Prometheus (`OpenMetrics` text), at an address of their own.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -16,46 +16,48 @@ use prometheus_client::registry::{Registry, Unit};
 use super::durations::Durations;
 use super::request_name::RequestName;
 
-/// A request that was answered. The route is one of ours, never the path that was asked: a caller cannot make series.
+/// Labels of answered requests. The route is that of the router, not the path of the request, so that clients cannot
+/// create series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct RequestLabels {
     method: &'static str,
     route: String,
     status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
+struct RouteLabels {
     route: String,
 }
 
-/// What became of a session.
+/// Labels of session events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Happened {
+struct SessionLabels {
     environment: &'static str,
     event: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Ended {
+struct AttemptLabels {
     outcome: &'static str,
 }
 
-/// The counters; cheap to clone.
+/// The metrics; cheap to clone.
 #[derive(Clone)]
 pub struct Metrics(Arc<All>);
 
+#[derive(Default)]
 struct All {
-    /// What is counted as it happens, and what the process knows of itself.
+    /// Counters, and gauges of the process.
     counted: Registry,
     /// The [`ServiceGauges`].
     of_services: Registry,
     /// The [`DatabaseGauges`].
     of_database: Registry,
-    requests: Family<Answered, Counter>,
-    durations: Family<Route, Durations>,
-    sessions: Family<Happened, Counter>,
-    attempts: Family<Ended, Counter>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Durations>,
+    sessions: Family<SessionLabels, Counter>,
+    attempts: Family<AttemptLabels, Counter>,
     first_attempts: Durations,
     passes: Counter,
     outbox: Gauge,
@@ -69,68 +71,69 @@ struct All {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let with_prefix = || Registry::with_prefix("signpost");
-        let (mut registry, mut of_services, mut of_database) = (with_prefix(), with_prefix(), with_prefix());
-        let version = vec![("version", env!("CARGO_PKG_VERSION"))];
-        registry.register("build", "What runs", Info::new(version));
         let mut all = All {
-            counted: Registry::default(),
-            of_services: Registry::default(),
-            of_database: Registry::default(),
-            requests: Family::default(),
-            durations: Family::default(),
-            sessions: Family::default(),
-            attempts: Family::default(),
-            first_attempts: Durations::default(),
-            passes: Counter::default(),
-            outbox: Gauge::default(),
-            oldest: Gauge::default(),
-            disabled: Gauge::default(),
-            waiting: Gauge::default(),
-            redis: Gauge::default(),
-            machines: Gauge::default(),
-            memory: Gauge::default(),
+            counted: Registry::with_prefix("signpost"),
+            of_services: Registry::with_prefix("signpost"),
+            of_database: Registry::with_prefix("signpost"),
+            ..All::default()
         };
-        registry.register("http_requests", "Requests answered", all.requests.clone());
-        let seconds = || Unit::Seconds;
-        registry.register_with_unit("http_request_duration", "Duration of requests", seconds(), all.durations.clone());
-        registry.register("sessions", "Session events", all.sessions.clone());
-        registry.register("delivery_attempts", "Attempts to deliver an event, by outcome", all.attempts.clone());
+        let counted = &mut all.counted;
+        counted.register("build", "What runs", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
+        counted.register("http_requests", "Requests answered", all.requests.clone());
+        let durations = all.durations.clone();
+        counted.register_with_unit("http_request_duration", "Duration of requests", Unit::Seconds, durations);
+        counted.register("sessions", "Session events", all.sessions.clone());
+        counted.register("delivery_attempts", "Attempts to deliver an event, by outcome", all.attempts.clone());
         let first = "From the event to the end of the first attempt to deliver it";
-        registry.register_with_unit("first_delivery_attempt", first, seconds(), all.first_attempts.clone());
-        registry.register("outbox_passes", "Passes of the delivery worker", all.passes.clone());
-        registry.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
-        of_database.register("deliveries_pending", "Events waiting for delivery", all.outbox.clone());
+        counted.register_with_unit("first_delivery_attempt", first, Unit::Seconds, all.first_attempts.clone());
+        counted.register("outbox_passes", "Passes of the delivery worker", all.passes.clone());
+        counted.register_with_unit("resident_memory", "Memory of the process", Unit::Bytes, all.memory.clone());
+        let database = &mut all.of_database;
+        database.register("deliveries_pending", "Events waiting for delivery", all.outbox.clone());
         let oldest = "Age of the oldest event waiting for delivery";
-        of_database.register_with_unit("delivery_oldest_pending", oldest, seconds(), all.oldest.clone());
-        of_database.register("endpoints_disabled", "Endpoints disabled after failing for days", all.disabled.clone());
-        of_services.register("session_waiters", "Requests waiting for a session", all.waiting.clone());
+        database.register_with_unit("delivery_oldest_pending", oldest, Unit::Seconds, all.oldest.clone());
+        database.register("endpoints_disabled", "Endpoints disabled after failing for days", all.disabled.clone());
+        let services = &mut all.of_services;
+        services.register("session_waiters", "Requests waiting for a session", all.waiting.clone());
         let redis = "1 while Redis responds or none is configured, else 0";
-        of_services.register("redis_up", redis, all.redis.clone());
-        of_services.register("machines", "ATMs in the catalogue", all.machines.clone());
-        (all.counted, all.of_services, all.of_database) = (registry, of_services, of_database);
+        services.register("redis_up", redis, all.redis.clone());
+        services.register("machines", "ATMs in the catalogue", all.machines.clone());
         Self(Arc::new(all))
     }
 }
 
-/// The counters of one route, so that they need not be looked for with each request.
+/// The counters of one route, so that requests need not look them up.
 pub(crate) struct RouteCounts {
     route: String,
     duration: Durations,
-    /// By method and status, in the order in which they came; what finds no place is looked for each time.
+    /// Counters by method and status, in the order of the first requests. Those without a place are looked up each
+    /// time.
     requests: [OnceLock<((&'static str, u16), Counter)>; 8],
 }
 
 impl RouteCounts {
-    fn find(&self, of: (&'static str, u16), make: impl Fn() -> Counter) -> Option<&Counter> {
-        let mut places = self.requests.iter().map(|place| place.get_or_init(|| (of, make())));
-        places.find(|(kept, _)| *kept == of).map(|(_, count)| count)
+    /// Counts a request in the counter of its method and status, which `create` returns for the first request.
+    fn count(&self, key: (&'static str, u16), create: impl Fn() -> Counter) {
+        for place in &self.requests {
+            let (known, counter) = place.get_or_init(|| (key, create()));
+            if *known == key {
+                counter.inc();
+                return;
+            }
+        }
+        create().inc();
     }
 }
 
 impl Metrics {
-    /// Counts a request that was answered, in `counts`, which are those of its route from its first request on.
-    pub(crate) fn answered(&self, counts: &OnceLock<RouteCounts>, request: &RequestName, status: u16, took: Duration) {
+    /// Counts an answered request in `counts`, which the first request of a route sets.
+    pub(crate) fn answered(
+        &self,
+        counts: &OnceLock<RouteCounts>,
+        request: &RequestName,
+        status: u16,
+        elapsed: Duration,
+    ) {
         let method = match request.method.as_str() {
             "GET" => "GET",
             "POST" => "POST",
@@ -140,50 +143,49 @@ impl Metrics {
             _ => "other",
         };
         let counts = counts.get_or_init(|| self.of_route(request.route()));
-        let make = || self.0.requests.get_or_create(&Answered { method, route: counts.route.clone(), status }).clone();
-        match counts.find((method, status), make) {
-            Some(count) => count.inc(),
-            None => make().inc(),
-        };
-        counts.duration.observe(took);
+        counts.count((method, status), || {
+            let labels = RequestLabels { method, route: counts.route.clone(), status };
+            self.0.requests.get_or_create(&labels).clone()
+        });
+        counts.duration.observe(elapsed);
     }
 
     fn of_route(&self, route: &str) -> RouteCounts {
         let route = route.to_owned();
-        let duration = self.0.durations.get_or_create(&Route { route: route.clone() }).clone();
+        let duration = self.0.durations.get_or_create(&RouteLabels { route: route.clone() }).clone();
         RouteCounts { route, duration, requests: Default::default() }
     }
 
-    /// Counts what happened to a session: `created`, `authenticated`, `cancelled`.
+    /// Counts a session event: `created`, `authenticated` or `cancelled`.
     pub fn session(&self, environment: crate::accounts::Environment, event: &'static str) {
-        self.0.sessions.get_or_create(&Happened { environment: environment.as_str(), event }).inc();
+        self.0.sessions.get_or_create(&SessionLabels { environment: environment.as_str(), event }).inc();
     }
 
     /// Counts an attempt to deliver an event: `delivered`, `retry` or `failed`.
     pub fn attempt(&self, outcome: &'static str) {
-        self.0.attempts.get_or_create(&Ended { outcome }).inc();
+        self.0.attempts.get_or_create(&AttemptLabels { outcome }).inc();
     }
 
-    /// How long after an event its first attempt ended.
+    /// Records the time from an event to the end of its first delivery attempt.
     pub fn first_attempt(&self, after: Duration) {
         self.0.first_attempts.observe(after);
     }
 
-    /// Counts a look of the delivery worker into the outbox.
+    /// Counts a pass of the delivery worker over the outbox.
     pub fn outbox_pass(&self) {
         self.0.passes.inc();
     }
 
-    /// How often the delivery worker has looked into the outbox.
+    /// Returns the number of passes of the delivery worker over the outbox.
     #[must_use]
     pub fn outbox_passes(&self) -> u64 {
         self.0.passes.get()
     }
 
-    /// Returns all of them as text. Gauges that could not be measured are left out: a wrong zero would raise alerts.
+    /// Returns all metrics as text. Gauges that could not be measured are left out: a wrong zero would raise alerts.
     ///
     /// # Errors
-    /// If the text cannot be written, which only a lack of memory could cause.
+    /// If the text cannot be written, which does not happen in memory.
     pub fn write_text(&self, services: Option<ServiceGauges>, database: Option<DatabaseGauges>) -> Result<String> {
         let Self(all) = self;
         all.memory.set(resident().unwrap_or(0));
@@ -215,7 +217,7 @@ pub struct ServiceGauges {
     pub machines: i64,
 }
 
-/// Gauges that the database is asked for when the metrics are read.
+/// Gauges that are read from the database when the metrics are read.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct DatabaseGauges {
@@ -224,7 +226,7 @@ pub struct DatabaseGauges {
     pub disabled_endpoints: i64,
 }
 
-/// The resident memory of this process in bytes, where the system tells.
+/// Returns the resident memory of this process in bytes, if the system reports it.
 fn resident() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -250,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_request_is_counted_once_however_many_kinds_of_replies_a_route_has() {
+    fn each_request_is_counted_once() {
         let (metrics, counts) = (Metrics::default(), OnceLock::new());
         for status in (200..212).chain(200..212) {
             for method in [Method::GET, Method::PUT] {
@@ -265,6 +267,7 @@ mod tests {
         assert!(lines.iter().all(|line| line.ends_with("} 2")), "{lines:?}");
         assert!(text.contains("signpost_http_request_duration_seconds_count{route=\"none\"} 48"), "{text}");
     }
+
     #[test]
     fn gauges_that_were_not_measured_are_left_out() {
         let metrics = Metrics::default();

@@ -1,4 +1,4 @@
-//! What an operator sees of a running server: counters, spans and the log.
+//! Metrics, spans and the log of a server.
 
 mod durations;
 pub mod host_refusals;

@@ -1,7 +1,7 @@
-//! The request that a log line belongs to.
+//! The request of a log line.
 //!
-//! A request is named in front of every line that is written in it, but hardly any has a line. A span is spelled out when
-//! it begins, whether anybody reads it or not; this name is spelled when there is a line.
+//! Log lines start with the name of the request in which they are written, but few requests log a line. A span is
+//! formatted when it begins, even without a line; this name is formatted for lines only.
 
 use std::fmt;
 
@@ -17,24 +17,24 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 tokio::task_local! {
-    /// The request that is being answered.
+    /// The current request.
     static CURRENT: RequestName;
 }
 
-/// What the log calls a request.
+/// The name of a request in the log.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestName {
-    /// Its id, as the reply carries it.
+    /// The ID, as in the response.
     pub(crate) id: HeaderValue,
     pub(crate) method: Method,
-    /// One of our routes; `None` where there is none for it.
+    /// The route; `None` if no route matches.
     pub(crate) route: Option<MatchedPath>,
-    /// Once it is answered.
+    /// The status of the response, once there is one.
     pub(crate) status: Option<u16>,
 }
 
 impl RequestName {
-    /// The route, as the log and the counters call it.
+    /// Returns the route for the log and the metrics.
     pub(crate) fn route(&self) -> &str {
         self.route.as_ref().map_or("none", MatchedPath::as_str)
     }
@@ -43,39 +43,37 @@ impl RequestName {
         self.id.to_str().unwrap_or_default()
     }
 
-    /// Puts this name on every line that is written while this runs.
+    /// Adds this name to every line that is written while the future runs.
     pub(crate) fn scope<F: Future>(self, running: F) -> TaskLocalFuture<Self, F> {
         CURRENT.scope(self, running)
     }
 
-    /// The same of what returns at once.
+    /// Adds this name to every line that is written while the function runs.
     pub(crate) fn in_scope<T>(self, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(self, run)
     }
 
-    /// As a span of this name and these fields stands in a line.
+    /// Writes the name as the text of a span with these fields.
     fn write(&self, writer: &mut Writer<'_>) -> fmt::Result {
-        let (id, method, route) = (self.id(), self.method.as_str(), format!("{:?}", self.route()));
-        let status = self.status.map(|status| status.to_string());
-        let fields =
-            [("id", Some(id)), ("method", Some(method)), ("route", Some(&route)), ("status", status.as_deref())];
         paint(writer, BOLD, "request")?;
         paint(writer, BOLD, "{")?;
-        for (at, (name, value)) in fields.iter().filter_map(|(name, value)| Some((name, (*value)?))).enumerate() {
-            writer.write_str(if at == 0 { "" } else { " " })?;
-            paint(writer, ITALIC, name)?;
-            paint(writer, DIMMED, "=")?;
-            writer.write_str(value)?;
+        write_field(writer, "id", self.id())?;
+        writer.write_char(' ')?;
+        write_field(writer, "method", self.method.as_str())?;
+        writer.write_char(' ')?;
+        write_field(writer, "route", &format!("{:?}", self.route()))?;
+        if let Some(status) = self.status {
+            writer.write_char(' ')?;
+            write_field(writer, "status", &status.to_string())?;
         }
         paint(writer, BOLD, "}")?;
         paint(writer, DIMMED, ":")?;
         writer.write_char(' ')
     }
 
-    /// As the same span stands in a document.
+    /// Returns the name as the JSON of a span with these fields.
     fn to_json(&self) -> String {
-        let text = |text: &str| Value::from(text).to_string();
-        let (id, method, route) = (text(self.id()), text(self.method.as_str()), text(self.route()));
+        let [id, method, route] = [self.id(), self.method.as_str(), self.route()].map(Value::from);
         let status = self.status.map(|status| format!("\"status\":{status},")).unwrap_or_default();
         format!("{{\"id\":{id},\"method\":{method},\"route\":{route},{status}\"name\":\"request\"}}")
     }
@@ -85,12 +83,18 @@ const BOLD: u8 = 1;
 const DIMMED: u8 = 2;
 const ITALIC: u8 = 3;
 
-/// Writes a text, on a terminal in this style.
+fn write_field(writer: &mut Writer<'_>, name: &str, value: &str) -> fmt::Result {
+    paint(writer, ITALIC, name)?;
+    paint(writer, DIMMED, "=")?;
+    writer.write_str(value)
+}
+
+/// Writes a text, in this style on terminals.
 fn paint(writer: &mut Writer<'_>, style: u8, text: &str) -> fmt::Result {
     if writer.has_ansi_escapes() { write!(writer, "\x1b[{style}m{text}\x1b[0m") } else { writer.write_str(text) }
 }
 
-/// The fields of a line, behind the request that it belongs to. The spans of jobs are in no request.
+/// Formats the fields of a line after the name of its request, if any.
 #[derive(Debug)]
 pub(crate) struct TextFields;
 
@@ -101,7 +105,7 @@ impl<'writer> FormatFields<'writer> for TextFields {
     }
 }
 
-/// Lines that are documents, with the request that they belong to at the end.
+/// Formats a line as JSON with the name of its request at the end.
 #[derive(Debug)]
 pub(crate) struct JsonLines<T>(pub(crate) Format<Json, T>);
 
@@ -151,7 +155,7 @@ mod tests {
 
     type Log = Box<dyn Layer<Registry> + Send + Sync>;
 
-    /// What is written through a layer.
+    /// Returns the lines that a layer writes.
     fn written(log: impl FnOnce(Written) -> Log, say: impl FnOnce()) -> String {
         let written = Written::default();
         with_default(tracing_subscriber::registry().with(log(written.clone())), say);
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_of_its_request_what_a_span_would() {
+    fn a_line_names_its_request_as_a_span_would() {
         for status in [None, Some(404)] {
             for ansi in [false, true] {
                 let by_span = |to: Written| {
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_says_of_its_request_what_a_span_would() {
+    fn a_json_line_names_its_request_as_a_span_would() {
         let lines = || format().json().without_time().flatten_event(true).with_span_list(false);
         let by_span = |to: Written| {
             let log = layer().event_format(lines()).fmt_fields(JsonFields::new());

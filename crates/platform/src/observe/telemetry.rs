@@ -1,5 +1,4 @@
-//! What a server reports while it runs: log lines on standard error and, built with the feature `otlp`, spans to a
-//! collector (OpenTelemetry protocol over HTTP).
+//! Log lines on standard error and, with the feature `otlp`, spans for a collector (OpenTelemetry protocol over HTTP).
 
 use std::io::IsTerminal;
 
@@ -17,20 +16,20 @@ use url::Url;
 
 use super::request_name::{JsonLines, RequestName, TextFields};
 
-/// Where the spans of requests are from. They are for a collector alone: the log names requests by itself.
+/// Target of the spans of requests. They are for the collector only: log lines name their request otherwise.
 const REQUESTS: &str = "signpost::requests";
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// Time, level, message and `name=value`, for people and `grep`.
     Text,
-    /// A JSON document a line, for programs.
+    /// One JSON document per line, for programs.
     Json,
 }
 
-/// Logging and tracing while they run; [`Telemetry::end`] sends what is left.
+/// The running logging and tracing. [`Telemetry::end`] sends the remaining spans.
 #[derive(Debug)]
 #[must_use]
 pub struct Telemetry {
@@ -39,10 +38,10 @@ pub struct Telemetry {
     spans: Option<otlp::Spans>,
 }
 
-/// Starts the log on standard error, where a terminal gets colours, and sends spans to the `collector`, if there is one.
+/// Starts the log on standard error, with colours on terminals, and sends spans to the `collector`, if there is one.
 ///
 /// # Errors
-/// Where the collector cannot be used, or this program was built without support for one.
+/// If the collector cannot be used, or this program was built without support for one.
 pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> Result<Telemetry> {
     let log = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     let log = match format {
@@ -71,26 +70,31 @@ pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> 
     }
 }
 
-/// Our own lines down to a level, and those of libraries down to warnings: some of theirs repeat what strangers sent, with
-/// its line breaks.
+/// Returns the filter: lines of this program from `level` on, and of libraries from warnings on. Some other lines of
+/// libraries contain untrusted input with its line breaks.
 fn own_lines(level: LevelFilter) -> Targets {
     let lines = Targets::new().with_target("signpost", level).with_target(REQUESTS, LevelFilter::OFF);
     lines.with_default(level.min(LevelFilter::WARN))
 }
 
 impl Telemetry {
-    /// Sends the spans that are left, and waits for the collector.
+    /// Sends the remaining spans, and waits for the collector.
     pub async fn end(self) {
-        // On a thread where waiting holds nobody up.
+        // On a thread that may block.
         drop(tokio::task::spawn_blocking(|| drop(self)).await);
     }
 }
 
-/// A request's span, where there is a collector for it: a part of its caller's trace (W3C Trace Context), if that names one.
+/// Returns the span of a request, as a part of the trace that its headers name (W3C Trace Context), if any.
 pub(crate) fn request_span(request: &RequestName, headers: &HeaderMap) -> Span {
-    let (id, method, route) = (request.id(), request.method.as_str(), request.route());
-    let status = tracing::field::Empty;
-    let span = tracing::info_span!(target: REQUESTS, "request", id, method, route, status);
+    let span = tracing::info_span!(
+        target: REQUESTS,
+        "request",
+        id = request.id(),
+        method = request.method.as_str(),
+        route = request.route(),
+        status = tracing::field::Empty,
+    );
     #[cfg(feature = "otlp")]
     otlp::adopt(&span, headers);
     #[cfg(not(feature = "otlp"))]
@@ -114,17 +118,17 @@ mod otlp {
     use tracing_subscriber::Layer;
     use url::Url;
 
-    /// Spans on their way to a collector, in batches, from a thread of their own.
+    /// Sends spans to a collector, in batches, from a thread of its own.
     #[derive(Debug)]
     pub(crate) struct Spans(SdkTracerProvider);
 
     impl Spans {
         pub(crate) fn start(endpoint: &Url) -> Result<Self> {
-            // Fails only where another part of the process has chosen already.
+            // Fails only if a provider is installed already.
             drop(rustls::crypto::ring::default_provider().install_default());
             let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary);
             let exporter = exporter.with_endpoint(endpoint.as_str());
-            // Its client waits for answers, and is made where waiting is allowed.
+            // The client blocks, and must be created on a thread that may block.
             let made = std::thread::spawn(|| exporter.build()).join();
             let exporter = made.map_err(|_| anyhow::anyhow!("the trace exporter panicked"))?;
             let exporter = exporter.with_context(|| format!("cannot send traces to {endpoint}"))?;
@@ -143,7 +147,7 @@ mod otlp {
 
     impl Drop for Spans {
         fn drop(&mut self) {
-            // The collector may be away; the server ends all the same.
+            // The server stops even if the collector is unreachable.
             drop(self.0.shutdown());
         }
     }
@@ -166,7 +170,7 @@ mod otlp {
         }
         let parent = TraceContextPropagator::new().extract(&Fields(headers));
         if parent.span().span_context().is_valid() {
-            // Fails where no collector is named: then there is no trace to be a part of.
+            // Fails without a collector, when there is no trace.
             let _ = span.set_parent(parent);
         }
     }
@@ -179,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_says_nothing_below_a_warning_and_we_what_is_asked_for() {
+    fn libraries_log_from_warnings_on() {
         let debug = own_lines(LevelFilter::DEBUG);
         for ours in ["signpost::server", "signpost_login::flows::submit", "signpost_platform"] {
             assert!(debug.would_enable(ours, &Level::DEBUG), "{ours}");

@@ -30,8 +30,8 @@ impl UntrustedProxies {
     }
 }
 
-/// Returns the address of the connection if its request names another client and the address is not trusted to do so. The
-/// doctor writes such headers to see how its own requests are counted.
+/// Returns the address of the connection if its request names another client and the address is not trusted to do so.
+/// The doctor writes such headers to see how its own requests are counted.
 fn untrusted_proxy(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
     let names_client = FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name));
     if !names_client || headers.contains_key(ASK_CLIENT) {

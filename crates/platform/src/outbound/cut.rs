@@ -1,4 +1,4 @@
-//! A request that is cut off in its body, for who tests how a host takes it.
+//! A request that ends in the middle of its body, for tests of hosts.
 
 use std::net::SocketAddr;
 
@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Host;
 
-use super::{CONNECT, Reach, Request, permitted};
+use super::{CONNECT_TIMEOUT, Reach, Request, permitted};
 
 /// Sends the head of a request over plain http and half of its body, and closes the connection.
 ///
 /// # Errors
-/// Where the URL or the address behind it is closed to `reach`, is not http, or the host takes no connection.
+/// If `reach` forbids the URL or its address, the URL is not http, or the host accepts no connection.
 pub(super) async fn cut_short(reach: Reach, request: Request<'_>) -> Result<()> {
     let Request { method, url, headers, body, within, .. } = request;
     reach.check(url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
@@ -26,7 +26,8 @@ pub(super) async fn cut_short(reach: Reach, request: Request<'_>) -> Result<()> 
     };
     let addresses = permitted(reach, found)?;
     let body = body.unwrap_or_default();
-    let (host, path) = (&url[url::Position::BeforeHost..url::Position::AfterPort], &url[url::Position::BeforePath..]);
+    let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
+    let path = &url[url::Position::BeforePath..];
     let mut sent =
         format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len()).into_bytes();
     for (name, value) in &headers {
@@ -35,7 +36,8 @@ pub(super) async fn cut_short(reach: Reach, request: Request<'_>) -> Result<()> 
     sent.extend_from_slice(b"\r\n");
     sent.extend_from_slice(&body[..body.len() / 2]);
     let exchange = async {
-        let mut connection = timeout(CONNECT, TcpStream::connect(&addresses[..])).await.context("no answer")??;
+        let mut connection =
+            timeout(CONNECT_TIMEOUT, TcpStream::connect(&addresses[..])).await.context("no answer")??;
         connection.write_all(&sent).await?;
         connection.shutdown().await?;
         Ok(())

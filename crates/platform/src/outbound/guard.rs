@@ -1,22 +1,23 @@
-//! Which addresses this server may be sent to by others. Pure; asked twice: when a URL is registered, and again for
-//! every address that is dialled, since a name may point elsewhere by then.
+//! The egress policy: the addresses to which clients may make this server send requests (protection against SSRF).
+//! Pure. It is applied when a URL is registered, and to every address that is connected to, since a name may resolve
+//! differently then.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// How far outbound requests may reach.
+/// The allowed targets of outbound requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// https to public addresses.
     Public,
-    /// That, and plain http to loopback.
+    /// https to public addresses, and http and https to loopback.
     Loopback,
-    /// Everything, plain http too.
+    /// http and https to all addresses.
     Everything,
 }
 
-/// Blocks that are not the public internet (the IANA special-purpose registries), each with the reason.
+/// Blocks that are not part of the public internet (IANA special-purpose registries), each with the reason.
 const CLOSED_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),        // "this network"
     ([10, 0, 0, 0], 8),       // private
@@ -40,7 +41,7 @@ const CLOSED_V4: &[([u8; 4], u32)] = &[
 ];
 
 impl Reach {
-    /// Whether an address may be dialled.
+    /// Whether an address may be connected to.
     #[must_use]
     pub fn permits(self, address: IpAddr) -> bool {
         match self {
@@ -50,10 +51,10 @@ impl Reach {
         }
     }
 
-    /// Whether a URL may be a target.
+    /// Checks whether a URL may be a target.
     ///
     /// # Errors
-    /// What is allowed instead.
+    /// A description of the allowed URLs.
     pub fn check(self, url: &Url) -> Result<(), &'static str> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("must not contain a user name or password");
@@ -81,7 +82,8 @@ impl Reach {
     }
 }
 
-/// Whether an address is on the public internet. An IPv6 address that carries an IPv4 one is judged by both.
+/// Whether an address is part of the public internet. IPv6 addresses that embed an IPv4 address are judged by that
+/// address.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -93,14 +95,13 @@ fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let inside = |(block, bits): &([u8; 4], u32)| {
+    !CLOSED_V4.iter().any(|(block, bits)| {
         let shift = 32 - bits;
         address.to_bits() >> shift == Ipv4Addr::from(*block).to_bits() >> shift
-    };
-    !CLOSED_V4.iter().any(inside)
+    })
 }
 
-/// The IPv4 address inside a mapped (`::ffff:0:0/96`) or NAT64 (`64:ff9b::/96`) one.
+/// Returns the IPv4 address in a mapped (`::ffff:0:0/96`) or NAT64 (`64:ff9b::/96`) address.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let low = Ipv4Addr::from_bits(u32::try_from(address.to_bits() & 0xffff_ffff).ok()?);
     match address.segments() {
@@ -109,7 +110,7 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Only `2000::/3` is handed out as public, less the blocks inside it that reach elsewhere.
+/// Only `2000::/3` is allocated to the public internet, except for some special-purpose blocks in it.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
         // Teredo, ORCHID and the other protocol assignments; 6to4; documentation.
@@ -124,7 +125,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    /// Every block that a server must not be lured into, by an address inside it and at its edges.
+    /// Addresses in every closed block and at its edges.
     const CLOSED: &[&str] = &[
         "0.0.0.0",
         "0.255.255.255",
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_open_only_where_that_is_allowed() {
+    fn loopback_requires_a_reach_that_includes_it() {
         for (text, loopback) in [("127.0.0.1", true), ("::1", true), ("10.0.0.1", false), ("169.254.169.254", false)] {
             let address = text.parse().unwrap();
             assert_eq!(Reach::Loopback.permits(address), loopback, "{text}");
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_checked_before_anything_is_dialled() {
+    fn urls_are_checked_for_each_reach() {
         let table = [
             ("https://shop.example/hook", [true, true, true]),
             ("https://shop.example:8443/hook", [true, true, true]),

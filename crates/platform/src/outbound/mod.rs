@@ -1,5 +1,5 @@
-//! The one client through which this program asks other hosts: it dials no address that [`Reach`] closes, follows no
-//! redirect, uses no proxy and reads bounded answers in bounded time.
+//! The HTTP client for requests to other hosts. It connects to no address that [`Reach`] forbids, follows no redirects,
+//! uses no proxy, and reads bounded responses in bounded time.
 
 mod cut;
 mod guard;
@@ -7,7 +7,7 @@ mod names;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
@@ -19,10 +19,10 @@ use url::{Host, Url};
 pub use guard::Reach;
 pub use names::Names;
 
-/// How long a connection may take to stand.
-const CONNECT: Duration = Duration::from_secs(5);
+/// Timeout of connecting.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client per reach, each with its own connections; cheap to clone.
+/// A client per [`Reach`], each with its own connections; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Outbound(Arc<GuardedClients>);
 
@@ -34,14 +34,14 @@ struct GuardedClients {
     everything: OnceLock<Guarded>,
 }
 
-/// What another host answered.
+/// A response of another host.
 #[derive(Debug)]
 pub struct OutboundResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The beginning of the body.
+    /// The start of the body, up to the bound of the request.
     pub body: Vec<u8>,
-    /// The wait that the host asked for.
+    /// The header `Retry-After`.
     pub retry_after: Option<RetryAfterHeader>,
     /// The header fields.
     pub headers: HeaderMap,
@@ -50,30 +50,35 @@ pub struct OutboundResponse {
 /// `Retry-After` (RFC 9110, section 10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfterHeader {
-    /// So long.
+    /// A number of seconds.
     Delay(Duration),
-    /// Until then.
-    Until(SystemTime),
+    /// A time.
+    Until(Timestamp),
 }
 
 impl RetryAfterHeader {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let delay = text.parse().map(|seconds| Self::Delay(Duration::from_secs(seconds)));
-        delay.ok().or_else(|| httpdate::parse_http_date(text).ok().map(Self::Until))
+        match text.parse() {
+            Ok(seconds) => Some(Self::Delay(Duration::from_secs(seconds))),
+            Err(_) => parse_http_date(text).map(Self::Until),
+        }
     }
 
-    /// The wait from `now` on; none for a time that is over.
+    /// Returns the wait from `now` on; zero for a time in the past.
     #[must_use]
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {
             Self::Delay(delay) => delay,
-            Self::Until(time) => {
-                let Ok(time) = Timestamp::try_from(time) else { return Duration::ZERO };
-                time.duration_since(now).try_into().unwrap_or_default()
-            }
+            Self::Until(time) => time.duration_since(now).try_into().unwrap_or_default(),
         }
     }
+}
+
+/// Parses a date of HTTP in any of its three forms (RFC 9110, section 5.6.7).
+#[must_use]
+pub fn parse_http_date(text: &str) -> Option<Timestamp> {
+    Timestamp::try_from(httpdate::parse_http_date(text).ok()?).ok()
 }
 
 /// A request to another host.
@@ -81,62 +86,61 @@ impl RetryAfterHeader {
 pub struct Request<'a> {
     /// `GET`, `HEAD` or `POST`.
     pub method: Method,
-    /// Where to.
+    /// The URL.
     pub url: &'a Url,
     /// The header fields.
     pub headers: HeaderMap,
     /// The body, if any.
     pub body: Option<Bytes>,
-    /// How long the whole exchange may take.
+    /// Timeout of the whole exchange.
     pub within: Duration,
-    /// How many bytes of the answer's body are read.
+    /// Maximum number of bytes of the response body that are read.
     pub keep: usize,
 }
 
-/// Built for the first request, since each reads all certificates of the machine; the reason is kept where that failed, so
-/// that a machine without certificates can still serve all that needs none.
+/// A client, or the reason that it could not be created. It is created for the first request, because it reads all
+/// certificates of the machine; without certificates, the server still starts.
 type Guarded = Result<Client, Arc<str>>;
 
 impl Outbound {
-    /// Clients that look names up with `names`.
+    /// Creates the clients, which resolve names with `names`.
     #[must_use]
     pub fn new(names: &Names) -> Self {
-        // Fails only where another part of the process has chosen already.
+        // Fails only if a provider is installed already.
         drop(rustls::crypto::ring::default_provider().install_default());
         let [public, loopback, everything] = [(); 3].map(|()| OnceLock::new());
         Self(Arc::new(GuardedClients { names: names.clone(), public, loopback, everything }))
     }
 
-    /// Sends one request.
+    /// Sends a request and reads the response, up to its bound.
     ///
     /// # Errors
-    /// Where the URL or the address behind it is closed to `reach`, the host does not answer in time, or the answer
-    /// is not HTTP. The text names the reason, never the answer.
+    /// If `reach` forbids the URL or its address, the host does not respond in time, or the response is not HTTP or
+    /// incomplete. The text contains nothing of the response.
     pub async fn send(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
         let (answer, cut) = self.exchange(reach, request).await?;
         cut.map_or(Ok(answer), |error| Err(error.into()))
     }
 
-    /// Sends one request of whose answer the status is what counts: it holds once its status line came in time, whatever
-    /// the body does then. Of the body there is what came.
+    /// Sends a request of whose response only the status matters. An incomplete body is not an error.
     ///
     /// # Errors
-    /// As [`Outbound::send`].
+    /// If `reach` forbids the URL or its address, or no status line arrives in time.
     pub async fn notify(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
         Ok(self.exchange(reach, request).await?.0)
     }
 
-    /// Sends one request over plain http, closes the connection in the middle of its body, and waits for no answer.
+    /// Sends a request over plain http, closes the connection in the middle of its body, and reads no response.
     ///
     /// # Errors
-    /// Where the URL or the address behind it is closed to `reach`, is not http, or the host takes no connection.
+    /// If `reach` forbids the URL or its address, the URL is not http, or the host accepts no connection.
     pub async fn cut_short(&self, reach: Reach, request: Request<'_>) -> Result<()> {
         cut::cut_short(reach, request).await
     }
 
     async fn exchange(&self, reach: Reach, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
         reach.check(request.url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;
-        // A host that is an address is not looked up, so nobody else would check it.
+        // Addresses are not resolved, so the resolver does not check them.
         let address = match request.url.host() {
             Some(Host::Ipv4(v4)) => Some(v4.into()),
             Some(Host::Ipv6(v6)) => Some(v6.into()),
@@ -155,7 +159,7 @@ impl Outbound {
     }
 }
 
-/// The answer, and why its body ended too early, if it did.
+/// Returns the response, and the error if its body is incomplete.
 async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResponse, Option<reqwest::Error>)> {
     let Request { method, url, headers, body, within, keep } = request;
     let mut outgoing = client.request(method, url.clone()).headers(headers).timeout(within);
@@ -189,7 +193,7 @@ fn client(reach: Reach, names: Names) -> Guarded {
     let builder = Client::builder()
         .no_proxy()
         .redirect(redirect::Policy::none())
-        .connect_timeout(CONNECT)
+        .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(Duration::from_secs(30))
         .pool_max_idle_per_host(8)
         .user_agent(concat!("signpost/", env!("CARGO_PKG_VERSION")))
@@ -200,10 +204,10 @@ fn client(reach: Reach, names: Names) -> Guarded {
     })
 }
 
-/// The addresses of a name that may be dialled: all of them, or none.
+/// Returns the addresses of a name if `reach` permits all of them.
 pub(crate) fn permitted(reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
     anyhow::ensure!(!found.is_empty(), "the host name does not resolve");
-    // One closed address closes the name: else an attacker names one of each and waits for luck.
+    // One forbidden address forbids the name: otherwise an attacker could mix both kinds and retry.
     anyhow::ensure!(found.iter().all(|address| reach.permits(address.ip())), names::CLOSED);
     Ok(found)
 }
@@ -215,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks a host that answers with these bytes, and then goes on or leaves.
+    /// Sends requests to a host that responds with these bytes and then keeps the connection, or closes it.
     async fn asked(answer: &'static [u8], stays: bool) -> [Result<OutboundResponse>; 2] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
@@ -240,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_counts_by_its_status_counts_however_its_body_ends() {
+    async fn notify_accepts_an_incomplete_body() {
         for (answer, stays, body, is_whole) in [
             (&b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine"[..], false, "fine", true),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ntoo long", true, "too ", true),
@@ -268,7 +272,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_is_cut_short_arrives_in_half_and_reaches_no_further_than_others() {
+    async fn cut_short_sends_half_of_the_body_and_respects_reach() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/in?x=1", listener.local_addr().unwrap())).unwrap();
         let request = |url| {
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_asked_for_in_seconds_or_by_a_date_in_any_of_its_three_forms() {
+    fn retry_after_is_a_number_of_seconds_or_a_date() {
         let now = Timestamp::from_second(784_111_777 - 90).unwrap();
         let wait = |text| RetryAfterHeader::parse(text).map(|after| after.wait(now).as_secs());
         for (text, expected) in [

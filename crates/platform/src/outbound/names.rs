@@ -1,4 +1,4 @@
-//! Looking names up: with the system for webhooks, with the operator's name server, uncached, for domain proofs.
+//! Name resolution: by the system for webhooks, and uncached by the configured name server for domain proofs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,37 +15,37 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::{Reach, permitted};
 
-/// Why an address is not dialled.
+/// The error of a forbidden address.
 pub(super) const CLOSED: &str = "the host's address is private, loopback or otherwise not public";
 
-/// Where names are looked up; cheap to clone.
+/// A resolver; cheap to clone.
 #[derive(Clone, Debug)]
 pub enum Names {
-    /// As every program of this machine does, the hosts file included.
+    /// The resolver of the system, including the hosts file.
     System,
-    /// Asks name servers each time: a proof that was just published must not fail for an old "no such name".
+    /// Queries name servers each time: a proof that was just published must not fail because of a cached negative
+    /// reply.
     Uncached(Arc<TokioResolver>),
 }
 
-/// A lookup that refuses names with closed addresses: what is checked is what is dialled.
+/// A resolver that rejects names with forbidden addresses. The client connects to the addresses that were checked.
 pub(super) struct Checked {
     pub(super) reach: Reach,
     pub(super) names: Names,
 }
 
 impl Names {
-    /// Asks `server`, or the system's name servers, each time.
+    /// Creates a resolver that queries `server`, or the system's name servers, each time.
     ///
     /// # Errors
-    /// Where the system's configuration cannot be read.
+    /// If the system's configuration cannot be read.
     pub fn uncached(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
             Some(server) => {
-                let at_port = |mut connection: ConnectionConfig| {
+                let mut connections = vec![ConnectionConfig::udp(), ConnectionConfig::tcp()];
+                for connection in &mut connections {
                     connection.port = server.port();
-                    connection
-                };
-                let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(at_port).to_vec();
+                }
                 let server = NameServerConfig::new(server.ip(), true, connections);
                 let config = ResolverConfig::from_parts(None, Vec::new(), vec![server]);
                 Resolver::builder_with_config(config, TokioRuntimeProvider::default())
@@ -82,23 +82,24 @@ impl Names {
 
     async fn find_texts(&self, name: &str) -> Result<Vec<String>> {
         let Self::Uncached(resolver) = self else { anyhow::bail!("only name servers know texts") };
-        // The dot at the end keeps the system's search list out of it.
+        // The trailing dot disables the search list of the system.
         let found = match resolver.txt_lookup(format!("{name}.")).await {
             Ok(found) => found,
             Err(error) if error.is_no_records_found() => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
-        let text = |data: &RData| match data {
+        let texts = found.answers().iter().filter_map(|record| match &record.data {
             RData::TXT(txt) => Some(txt.txt_data.iter().map(|part| String::from_utf8_lossy(part)).collect()),
             _ => None,
-        };
-        Ok(found.answers().iter().filter_map(|record| text(&record.data)).take(100).collect())
+        });
+        Ok(texts.take(100).collect())
     }
 }
 
 impl Resolve for Checked {
     fn resolve(&self, name: Name) -> Resolving {
-        let (reach, names) = (self.reach, self.names.clone());
+        let reach = self.reach;
+        let names = self.names.clone();
         Box::pin(async move {
             let found = names.addresses(name.as_str()).await?;
             Ok(Box::new(permitted(reach, found)?.into_iter()) as Addrs)

@@ -1,30 +1,31 @@
-//! What a client says that it takes (RFC 9110, section 12.5).
+//! Content negotiation (RFC 9110, section 12.5).
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-/// How many ranges of a header are looked at.
-const MOST_RANGES: usize = 32;
+/// Maximum number of ranges of a header that are read.
+const MAX_RANGES: usize = 32;
 
-/// The ranges of a header in the order they stand in, with their weight in thousandths. What is spelt wrong is left out.
+/// Returns the ranges of a header in their order, with their weight in thousandths. Invalid ranges are left out.
 pub(super) fn ranges(headers: &HeaderMap, name: HeaderName) -> Vec<(&str, u16)> {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).take(MOST_RANGES).filter_map(range).collect()
+    lines.flat_map(|line| line.split(',')).take(MAX_RANGES).filter_map(range).collect()
 }
 
 fn range(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
-    let weight = |part: &str| {
-        let (name, value) = part.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("q").then(|| value.trim().to_owned())
-    };
-    match parts.find_map(weight) {
+    match parts.find_map(weight_parameter) {
         None => Some((name, 1000)),
-        Some(weight) => Some((name, thousandths(&weight)?)),
+        Some(weight) => Some((name, thousandths(weight)?)),
     }
 }
 
-/// From `0` to `1`, with at most three digits behind the point.
+fn weight_parameter(part: &str) -> Option<&str> {
+    let (name, value) = part.split_once('=')?;
+    if name.trim().eq_ignore_ascii_case("q") { Some(value.trim()) } else { None }
+}
+
+/// Parses a weight from `0` to `1`, with at most three decimals.
 fn thousandths(weight: &str) -> Option<u16> {
     let (whole, rest) = weight.split_once('.').unwrap_or((weight, ""));
     if !matches!(whole, "0" | "1") || rest.len() > 3 || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -33,7 +34,7 @@ fn thousandths(weight: &str) -> Option<u16> {
     format!("{whole}{rest:0<3}").parse().ok().filter(|weight| *weight <= 1000)
 }
 
-/// Whether a page is what the client wants to read: it names HTML, and nothing that programs read before it.
+/// Whether the client prefers HTML: it names HTML, and JSON with no higher weight.
 #[must_use]
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, "text/html");
@@ -70,11 +71,11 @@ mod tests {
         for wrong in ["a;q=2", "a;q=1.001", "a;q=0.1234", "a;q=-1", "a;q=", "a;q=nan", "a;q=.5", ";q=1", ""] {
             assert_eq!(ranges(&accepts(&[wrong]), header::ACCEPT), [], "{wrong}");
         }
-        assert_eq!(ranges(&accepts(&[&"a,".repeat(100)]), header::ACCEPT).len(), MOST_RANGES);
+        assert_eq!(ranges(&accepts(&[&"a,".repeat(100)]), header::ACCEPT).len(), MAX_RANGES);
     }
 
     #[test]
-    fn a_page_is_for_whoever_names_html_first() {
+    fn html_is_preferred_if_its_weight_is_highest() {
         for (accept, is_preferred) in [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
             ("Text/HTML", true),

@@ -1,5 +1,5 @@
-//! Files that pages load. They are part of the program; the address of each names its content, so that a browser keeps
-//! it for good and a new one is another address.
+//! Files that pages load. They are part of the program. The path of each contains a hash of its content, so that
+//! browsers cache it without limit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -15,16 +15,16 @@ use crate::origin::PublicOrigin;
 use crate::web::ANY_ORIGIN;
 use crate::web::problem::Problem;
 
-/// The one stylesheet.
+/// The stylesheet.
 pub const STYLESHEET: Asset =
     Asset::new("signpost", "css", "text/css; charset=utf-8", include_bytes!("../../assets/signpost.css"));
-/// The sign, for tabs and bookmarks.
+/// The icon for tabs and bookmarks.
 pub const ICON: Asset = Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../../assets/icon.svg"));
 
-/// The same for whoever asks at `/favicon.ico`, as old as that address.
+/// The icon at `/favicon.ico`.
 pub const FAVICON: &[u8] = include_bytes!("../../assets/favicon.ico");
 
-/// What every page loads.
+/// The files that every page loads.
 pub const OF_EVERY_PAGE: [Asset; 2] = [STYLESHEET, ICON];
 
 const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -37,12 +37,12 @@ pub struct Asset {
     extension: &'static str,
     media_type: &'static str,
     bytes: &'static [u8],
-    /// Of the content; `None` where the address stays whatever the content is.
+    /// The hash of the content; `None` if the path does not contain it.
     hash: Option<u64>,
 }
 
 impl Asset {
-    /// A file of pages of ours: its address is another one where its content is.
+    /// Creates a file of this server's pages, whose path changes with its content.
     #[must_use]
     pub const fn new(
         stem: &'static str,
@@ -53,7 +53,7 @@ impl Asset {
         Self { stem, extension, media_type, bytes, hash: Some(hash(bytes)) }
     }
 
-    /// A file that pages of others load: its address stays, so browsers ask for it again after minutes.
+    /// Creates a file for pages of other sites. Its path is constant, so browsers revalidate it after minutes.
     #[must_use]
     pub const fn stable(
         stem: &'static str,
@@ -64,7 +64,7 @@ impl Asset {
         Self { stem, extension, media_type, bytes, hash: None }
     }
 
-    /// What a page links to.
+    /// Returns the path for links.
     #[must_use]
     pub fn link(&self, origin: &PublicOrigin) -> String {
         origin.link(&format!("/assets/{}", self.name()))
@@ -83,7 +83,7 @@ impl Asset {
     }
 }
 
-/// Files that load each other by their names, as modules do: the address of their folder names the content of them all.
+/// Files that load each other by name, as modules do. The path of their folder contains a hash of all of them.
 #[derive(Clone, Debug)]
 pub struct AssetFolder {
     path: &'static str,
@@ -92,47 +92,50 @@ pub struct AssetFolder {
 }
 
 impl AssetFolder {
-    /// These files below a path. The folder is another one too where `beside` is, which loads them.
+    /// Creates a folder of files below a path. The hash includes `beside`, the text that loads them.
     #[must_use]
     pub fn new(path: &'static str, files: Vec<Asset>, beside: &str) -> Self {
-        let named = |so_far, asset: &Asset| hash_on(hash_on(so_far, asset.plain_name().as_bytes()), asset.bytes);
-        let version = format!("{:016x}", files.iter().fold(hash(beside.as_bytes()), named));
-        Self { path, version, files }
+        let mut hash = hash(beside.as_bytes());
+        for asset in &files {
+            hash = extend_hash(hash, asset.plain_name().as_bytes());
+            hash = extend_hash(hash, asset.bytes);
+        }
+        Self { path, version: format!("{hash:016x}"), files }
     }
 
-    /// What is another text wherever one of the files is another.
+    /// Returns a text that changes with the content of the files.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// What a page links to for a file of this name.
+    /// Returns the path for links to a file.
     #[must_use]
     pub fn link(&self, origin: &PublicOrigin, name: &str) -> String {
         origin.link(&format!("{}/{}/{name}", self.path, self.version))
     }
 
-    /// What a page links to for each of them.
+    /// Returns the paths for links to all files.
     #[must_use]
     pub fn links(&self, origin: &PublicOrigin) -> Vec<String> {
         self.files.iter().map(|asset| self.link(origin, &asset.plain_name())).collect()
     }
 
-    /// The addresses of the files.
+    /// Returns the routes of the files.
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
-        let named = |asset: &Asset| (asset.plain_name(), Served::new(*asset));
-        serve_by_name(&format!("{}/{}/{{*name}}", self.path, self.version), self.files.iter().map(named).collect())
+        let files = self.files.iter().map(|asset| (asset.plain_name(), Served::new(*asset))).collect();
+        serve_by_name(&format!("{}/{}/{{*name}}", self.path, self.version), files)
     }
 }
 
-/// FNV-1a: it tells versions of a file apart, and the compiler computes it.
+/// Returns the FNV-1a hash, which distinguishes versions of a file and is computed at compile time.
 const fn hash(bytes: &[u8]) -> u64 {
-    hash_on(0xcbf2_9ce4_8422_2325, bytes)
+    extend_hash(0xcbf2_9ce4_8422_2325, bytes)
 }
 
-/// The same of more bytes behind those that were hashed.
-const fn hash_on(so_far: u64, bytes: &[u8]) -> u64 {
-    let (mut hash, mut at) = (so_far, 0);
+/// Returns the hash of the bytes so far and more bytes.
+const fn extend_hash(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut at = 0;
     while at < bytes.len() {
         hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
         at += 1;
@@ -140,7 +143,7 @@ const fn hash_on(so_far: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// A file with its compressed form, made for the first who loads it: nobody loads all of them.
+/// A file with its compressed form, which the first request creates.
 struct Served {
     asset: Asset,
     body: OnceLock<Compressed>,
@@ -152,10 +155,10 @@ impl Served {
     }
 }
 
-/// The addresses of these files.
+/// Returns the routes of these files.
 ///
 /// # Panics
-/// Where two of them have one address.
+/// If two of them have the same path.
 pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item = Asset>) -> Router<S> {
     let mut files = HashMap::new();
     for asset in assets {
@@ -167,10 +170,10 @@ pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item =
 
 fn serve_by_name<S: Clone + Send + Sync + 'static>(path: &str, files: HashMap<String, Served>) -> Router<S> {
     let files = Arc::new(files);
-    let serve = move |Path(name): Path<String>, headers: HeaderMap| async move {
+    let handler = get(async move |Path(name): Path<String>, headers: HeaderMap| {
         files.get(&name).map(|file| file.reply(&headers)).ok_or(Problem::NotFound)
-    };
-    Router::new().route(path, get(serve))
+    });
+    Router::new().route(path, handler)
 }
 
 impl Served {
@@ -185,9 +188,10 @@ impl Served {
         if is_compressed {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        // A module script of another site is asked for with CORS.
-        let open = ANY_ORIGIN.into_iter().filter(|_| hash.is_none());
-        headers.extend(open.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        // Module scripts are loaded with CORS.
+        if hash.is_none() {
+            headers.extend(ANY_ORIGIN.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        }
         response
     }
 }
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_names_the_content() {
+    fn a_path_contains_the_hash_of_the_content() {
         let named = |bytes| link(Asset::new("a", "css", "text/css", bytes));
         assert_ne!(named(b"a { }"), named(b"a {}"));
         assert_eq!(named(b"a { }"), named(b"a { }"));
@@ -229,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_of_ours_is_kept_for_good_and_no_other_address_has_one() {
+    async fn a_file_of_this_servers_pages_is_immutable() {
         let (status, headers, body) = get(&link(TEXT), "").await;
         assert_eq!((status, body), (StatusCode::OK, TEXT.bytes.to_vec()));
         assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_for_others_is_asked_for_again_and_open_to_them() {
+    async fn a_file_for_other_sites_is_revalidated_and_allows_cors() {
         let (status, headers, _) = get("/assets/b.js", "gzip").await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!(headers["cache-control"], "public, max-age=300");
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_compressed_for_whoever_says_so() {
+    async fn a_file_is_compressed_for_clients_that_accept_it() {
         for (accepted, is_compressed) in [
             ("gzip", true),
             ("br, GZIP;q=0.5", true),
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_folder_is_another_one_where_any_of_it_is() {
+    async fn the_path_of_a_folder_changes_with_its_files() {
         const MODULE: Asset = Asset::new("qr/decode", "js", "text/javascript", b"x");
         let folder = |files, beside| AssetFolder::new("/app", files, beside);
         let whole = folder(vec![TEXT, MODULE], "page");
@@ -297,7 +301,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "two assets are named b.js")]
-    fn two_files_never_have_one_address() {
+    fn two_files_with_one_path_panic() {
         drop(router::<()>([OPEN, OPEN]));
     }
 }

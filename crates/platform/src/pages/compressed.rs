@@ -1,4 +1,4 @@
-//! What is compressed once and sent often.
+//! Bodies that are compressed once and sent often.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ pub struct Compressed {
 }
 
 impl Compressed {
-    /// Compresses a body as well as gzip can, where that saves anything.
+    /// Compresses a body with the best level of gzip, if that makes it smaller.
     #[must_use]
     pub fn new(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
@@ -25,13 +25,13 @@ impl Compressed {
         Self { plain, gzip }
     }
 
-    /// The body for a client that says what it accepts, and whether that is gzip.
+    /// Returns the body for a client with this `Accept-Encoding`, and whether it is gzip.
     #[must_use]
     pub fn choose(&self, headers: &HeaderMap) -> (Bytes, bool) {
         self.choose_form(accepts_gzip(headers))
     }
 
-    /// The same for a client that is known to accept gzip, or not to.
+    /// Returns the body for a client that accepts gzip, or does not, and whether it is gzip.
     #[must_use]
     pub fn choose_form(&self, accepts_gzip: bool) -> (Bytes, bool) {
         match &self.gzip {
@@ -40,7 +40,7 @@ impl Compressed {
         }
     }
 
-    /// How many bytes both forms have.
+    /// Returns the size of both forms, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.plain.len() + self.gzip.as_ref().map_or(0, Bytes::len)
@@ -54,7 +54,7 @@ fn gzip(bytes: &[u8]) -> Option<Bytes> {
     (compressed.len() < bytes.len()).then(|| compressed.into())
 }
 
-/// Whether a client says that it accepts gzip.
+/// Whether a client accepts gzip.
 #[must_use]
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut codings = accept::ranges(headers, header::ACCEPT_ENCODING).into_iter();

@@ -1,4 +1,4 @@
-//! What a browser holds: a secret in a cookie, of which only the hash is kept.
+//! Cookies with a secret, of which only the hash is stored.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,132 +6,142 @@ use std::time::Duration;
 use anyhow::Context as _;
 use axum::http::{HeaderMap, HeaderValue, header};
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::origin::PublicOrigin;
 
-/// A cookie of ours. Over https its name begins with `__Host-`, so that no other host can set it; over http, which is
-/// for one's own machine, it is plain.
+/// The name of a cookie. Over https it has the prefix `__Host-`, so that no other host can set it; over http, which is
+/// for the own machine, it has none.
 #[derive(Clone, Copy, Debug)]
 pub struct CookieName(&'static str);
 
-/// The value of a cookie of ours: 256 random bits.
+/// The value of a cookie: 256 random bits.
 #[derive(Clone, Debug)]
 pub struct CookieSecret(SecretString);
 
-/// What the database knows one by.
+/// The hash of a cookie's value, which is stored instead of it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CookieHash(String);
 
 impl CookieName {
-    /// A cookie by its plain name.
+    /// Creates the name of a cookie, without the prefix.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// What a browser sent under this name. Where it sent two, somebody else set one of them: that is none.
+    /// Returns the cookie of a request. `None` if the browser sent two of this name, because another host set one of
+    /// them.
     #[must_use]
     pub fn read(self, origin: &PublicOrigin, headers: &HeaderMap) -> Option<CookieSecret> {
         self.read_over(origin.is_https(), headers)
     }
 
-    /// The same where nothing is known of the origin but whether it is encrypted.
+    /// Returns the cookie of a request to an origin of which only the scheme is known.
     #[must_use]
     pub fn read_over(self, is_https: bool, headers: &HeaderMap) -> Option<CookieSecret> {
-        let (prefix, name) = (prefix(is_https), self.0);
-        // Bytes, because a cookie of somebody else's on the same host may be in any encoding.
+        let name = format!("{}{}=", prefix(is_https), self.0);
+        // Bytes, because other cookies of the host may be in any encoding.
         let lines = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes);
         let pairs = lines.flat_map(|line| line.split(|byte| *byte == b';')).map(<[u8]>::trim_ascii);
-        let mut values = pairs
-            .filter_map(|pair| pair.strip_prefix(prefix.as_bytes())?.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
-        match (values.next(), values.next()) {
-            (Some(value), None) => CookieSecret::parse(str::from_utf8(value).ok()?),
-            _ => None,
+        let mut values = pairs.filter_map(|pair| pair.strip_prefix(name.as_bytes()));
+        let value = values.next()?;
+        if values.next().is_some() {
+            return None;
         }
+        CookieSecret::parse(str::from_utf8(value).ok()?)
     }
 
-    /// The `Set-Cookie` that gives it to a browser for a time.
+    /// Returns the `Set-Cookie` that stores the secret in a browser for a time.
     ///
     /// # Panics
-    /// Never: names and secrets are fit for a header.
+    /// Never: names and secrets are valid in a header.
     #[must_use]
     pub fn set(self, origin: &PublicOrigin, secret: &CookieSecret, lasts: Duration) -> HeaderValue {
         self.header(origin, secret.reveal(), lasts)
     }
 
-    /// The `Set-Cookie` that takes it from a browser.
+    /// Returns the `Set-Cookie` that removes the cookie from a browser.
     ///
     /// # Panics
-    /// Never: names are fit for a header.
+    /// Never: names are valid in a header.
     #[must_use]
     pub fn clear(self, origin: &PublicOrigin) -> HeaderValue {
         self.header(origin, "", Duration::ZERO)
     }
 
     fn header(self, origin: &PublicOrigin, value: &str, lasts: Duration) -> HeaderValue {
-        let (name, seconds) = (self.at(origin), lasts.as_secs());
+        let name = format!("{}{}", prefix(origin.is_https()), self.0);
+        let seconds = lasts.as_secs();
         let secure = if origin.is_https() { "; Secure" } else { "" };
         let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
         let mut header = HeaderValue::try_from(text).expect("names and secrets are letters and digits");
         header.set_sensitive(true);
         header
     }
-
-    fn at(self, origin: &PublicOrigin) -> String {
-        format!("{}{}", prefix(origin.is_https()), self.0)
-    }
 }
 
-/// What a browser lets no other host set (RFC 6265bis, 4.1.3.2).
+/// Returns the prefix of names that no other host can set (RFC 6265bis, 4.1.3.2).
 fn prefix(is_https: bool) -> &'static str {
     if is_https { "__Host-" } else { "" }
 }
 
 impl CookieSecret {
-    /// Takes 32 random bytes.
+    /// Creates a secret from 32 random bytes.
     #[must_use]
     pub fn from_bytes(random: [u8; 32]) -> Self {
         Self(BASE64URL_NOPAD.encode(&random).into())
     }
 
-    /// Reads a cookie's value; `None` where it cannot be one of ours.
+    /// Parses the value of a cookie; `None` if it is not 32 bytes in base64url.
     #[must_use]
     pub fn parse(value: &str) -> Option<Self> {
         let bytes = BASE64URL_NOPAD.decode(value.as_bytes()).ok();
         bytes.filter(|bytes| bytes.len() == 32).map(|_| Self(value.into()))
     }
 
-    /// For the cookie.
+    /// Returns the value of the cookie.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// What is kept of it.
+    /// Returns the hash for the database.
     #[must_use]
     pub fn hash(&self) -> CookieHash {
         CookieHash(HEXLOWER.encode(&Sha256::digest(self.reveal())))
     }
+
+    /// Derives 32 bytes for a purpose and an ID, which are the same for two tabs and after a reload. The database alone does
+    /// not reveal them.
+    ///
+    /// # Panics
+    /// Never: HMAC takes keys of any length.
+    #[must_use]
+    pub fn derive(&self, purpose: &str, id: &str) -> [u8; 32] {
+        let mac = Hmac::<Sha256>::new_from_slice(self.reveal().as_bytes()).expect("HMAC takes keys of any length");
+        mac.chain_update(purpose).chain_update(id).finalize().into_bytes().into()
+    }
 }
 
 impl CookieHash {
-    /// As it is stored.
+    /// Returns the hash in hex, as it is stored.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Reads what was stored; `None` where that is no hash.
+    /// Parses a stored hash; `None` if the text is not a hash.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
-        let is_one = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
-        is_one.then(|| Self(text.to_owned()))
+        let is_hash = text.len() == 64 && HEXLOWER.decode(text.as_bytes()).is_ok();
+        is_hash.then(|| Self(text.to_owned()))
     }
 
-    /// Whether both are of one cookie; takes the same time wherever they differ.
+    /// Whether both hashes are equal, compared in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()

@@ -1,10 +1,10 @@
-//! Days as people write them, in each language.
+//! Dates in each language.
 
 use jiff::civil::Date;
 
 use super::Language;
 
-/// The months in Spanish, short and whole.
+/// The Spanish months, short and long.
 const SPANISH_MONTHS: [(&str, &str); 12] = [
     ("ene", "enero"),
     ("feb", "febrero"),
@@ -20,7 +20,7 @@ const SPANISH_MONTHS: [(&str, &str); 12] = [
     ("dic", "diciembre"),
 ];
 
-/// A day in a sentence: `1 August 2026`, `1 de agosto de 2026`.
+/// Returns a date for a sentence: `1 August 2026`, `1 de agosto de 2026`.
 #[must_use]
 pub fn long_date(language: Language, date: Date) -> String {
     match language {
@@ -29,7 +29,7 @@ pub fn long_date(language: Language, date: Date) -> String {
     }
 }
 
-/// A day in a row: `1 Aug 2026`, `1 ago 2026`.
+/// Returns a date for a table: `1 Aug 2026`, `1 ago 2026`.
 #[must_use]
 pub fn short_date(language: Language, date: Date) -> String {
     match language {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_reads_as_people_write_it() {
+    fn dates_are_written_in_each_language() {
         let day = date(2026, 9, 1);
         assert_eq!(long_date(Language::English, day), "1 September 2026");
         assert_eq!(long_date(Language::Spanish, day), "1 de septiembre de 2026");

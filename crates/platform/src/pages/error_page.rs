@@ -1,4 +1,4 @@
-//! Errors in words: what a person gets where a program gets the error body.
+//! Error pages, which browsers get instead of the error body.
 
 use std::sync::Arc;
 
@@ -17,29 +17,28 @@ use super::words::error_words;
 use crate::origin::PublicOrigin;
 use crate::web::problem::ErrorReply;
 
-/// Which errors are said in words: those of people, anywhere but below the addresses that programs alone have.
+/// Renders errors as pages, except below the paths that are for programs only.
 #[derive(Clone, Debug)]
 pub struct ErrorPages {
-    /// Where the pages stand.
+    /// The origin of the pages.
     pub origin: PublicOrigin,
-    /// Paths of programs; what stands below them, too.
+    /// The paths for programs, including all paths below them.
     pub programs: Arc<[String]>,
 }
 
 impl ErrorPages {
-    fn is_of_programs(&self, path: &str) -> bool {
-        let is_below = |start: &String| path.strip_prefix(start.as_str()).is_some_and(is_path_end);
-        self.programs.iter().any(is_below)
-    }
-
-    /// In which language an error is said to whoever sends this request, if a page of words is what they want.
+    /// Returns the language of an error page for this request; `None` if errors of it are not pages.
     #[must_use]
     pub fn choose(&self, request: &Request) -> Option<Language> {
-        let wants_page = !self.is_of_programs(request.uri().path()) && prefers_html(request.headers());
-        wants_page.then(|| Language::choose(request.uri(), request.headers()))
+        let path = request.uri().path();
+        let is_for_programs = self.programs.iter().any(|program| is_at_or_below(path, program));
+        if is_for_programs || !prefers_html(request.headers()) {
+            return None;
+        }
+        Some(Language::choose(request.uri(), request.headers()))
     }
 
-    /// Puts a page in the place of an error body. The reply's other headers stay.
+    /// Replaces an error body by a page. The other headers stay.
     #[must_use]
     pub fn say_in_words(&self, language: Language, reply: Response) -> Response {
         if reply.extensions().get::<ErrorReply>().is_none() {
@@ -47,16 +46,16 @@ impl ErrorPages {
         }
         let document = PageError::of(&reply).render(language, &self.origin);
         let mut page = HtmlPage::personal(document).with_status(reply.status()).into_response();
-        keep(page.headers_mut(), reply.headers());
+        copy_headers(page.headers_mut(), reply.headers());
         page
     }
 }
 
-fn is_path_end(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('/')
+fn is_at_or_below(path: &str, start: &str) -> bool {
+    path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn keep(page: &mut HeaderMap, reply: &HeaderMap) {
+fn copy_headers(page: &mut HeaderMap, reply: &HeaderMap) {
     for (name, value) in reply {
         if name != header::CONTENT_LENGTH && !page.contains_key(name) {
             page.append(name, value.clone());
@@ -65,24 +64,20 @@ fn keep(page: &mut HeaderMap, reply: &HeaderMap) {
 }
 
 impl PageError {
-    /// What a reply with an error body says.
+    /// Returns the error of a response with an error body.
     fn of(reply: &Response) -> Self {
-        let text = |name| reply.headers().get(name).and_then(|value| value.to_str().ok());
         match reply.status() {
             StatusCode::NOT_FOUND => Self::NotFound,
             StatusCode::METHOD_NOT_ALLOWED => Self::MethodNotAllowed,
             StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge,
-            StatusCode::TOO_MANY_REQUESTS => {
-                let seconds = text("retry-after").and_then(|seconds| seconds.parse().ok());
-                Self::TooMany(seconds.unwrap_or(1))
-            }
+            StatusCode::TOO_MANY_REQUESTS => Self::TooMany(header_text(reply, "retry-after").parse().unwrap_or(1)),
             StatusCode::SERVICE_UNAVAILABLE => Self::Unavailable,
-            status if status.is_server_error() => Self::Failed(text("x-request-id").unwrap_or_default().to_owned()),
+            status if status.is_server_error() => Self::Failed(header_text(reply, "x-request-id").to_owned()),
             _ => Self::Refused,
         }
     }
 
-    /// The page that says it.
+    /// Renders the page.
     fn render(&self, language: Language, origin: &PublicOrigin) -> String {
         let words = error_words(language);
         let host = html! { bdi { (origin.host()) } };
@@ -109,6 +104,11 @@ impl PageError {
             _ => Sign::Stop,
         }
     }
+}
+
+/// Returns a header of a response; an empty text if it is missing or not text.
+fn header_text<'a>(reply: &'a Response, name: &str) -> &'a str {
+    reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn people_get_words_and_programs_the_error_body() {
+    async fn browsers_get_pages_and_programs_the_error_body() {
         let html = "text/html; charset=utf-8";
         for (path, accept, status, media_type) in [
             ("/x", BROWSER, 404, html),
@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_error_is_said_in_the_readers_language() {
+    async fn an_error_page_is_in_the_preferred_language() {
         let (_, headers, text) = get_of("/x?lang=es", BROWSER).await;
         assert!(text.contains("lang=\"es\"") && text.contains("<h1 id=\"title\">"), "{text}");
         assert_eq!(headers["cache-control"], "no-store");
     }
 
     #[test]
-    fn each_error_has_words_of_its_own_in_each_language() {
+    fn each_error_has_its_own_text_in_each_language() {
         let errors = [
             PageError::Refused,
             PageError::NotFound,

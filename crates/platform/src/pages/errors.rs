@@ -1,8 +1,8 @@
-//! What can go wrong for a person, and what is said of it.
+//! Errors of pages, and their texts.
 
 use maud::Markup;
 
-/// What went wrong, as far as a person can act on it.
+/// An error of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageError {
     /// The server cannot act on the request.
@@ -11,21 +11,21 @@ pub enum PageError {
     NotFound,
     /// The address is that of a form.
     MethodNotAllowed,
-    /// What was sent is too large.
+    /// The request is too large.
     TooLarge,
-    /// Too many requests came; the next passes in so many seconds.
+    /// Too many requests; the next will pass in this number of seconds.
     TooMany(u64),
-    /// The server cannot answer for a moment.
+    /// The server is temporarily unavailable.
     Unavailable,
-    /// It failed; the log has the cause under this request ID.
+    /// An internal error; the log has the cause under this request ID.
     Failed(String),
 }
 
-/// One error in a language.
+/// The texts of an error in a language.
 #[derive(Debug)]
 pub struct ErrorText {
-    /// What happened.
+    /// The title.
     pub title: &'static str,
-    /// What it means, and what to do.
+    /// The explanation, and what to do.
     pub text: Markup,
 }

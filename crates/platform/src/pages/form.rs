@@ -1,40 +1,41 @@
-//! Forms that change something: each carries a token of its cookie, and comes from a page of ours.
+//! Forms that change state: each carries a CSRF token bound to its cookie, and is accepted from this origin's pages
+//! only.
 
 use std::collections::BTreeMap;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use data_encoding::BASE64URL_NOPAD;
-use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use maud::{Markup, Render, html};
-use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
 use super::cookie::CookieSecret;
 use crate::origin::PublicOrigin;
+use crate::web::{has_media_type, single_header};
 
-/// The most that a form may hold, in bytes.
+/// Maximum size of a form, in bytes.
 pub const MOST_FORM_BYTES: usize = 16 * 1024;
 /// The field with the token.
 const TOKEN_FIELD: &str = "token";
+/// The header in which browsers report the relation of the sending page to this origin (W3C Fetch Metadata).
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What a form carries to show that it was made for the browser with a cookie, and for one purpose. Rendered, it is the
-/// form's hidden field.
+/// A CSRF token, bound to a browser's cookie and to one purpose. Rendered, it is the form's hidden field.
 #[derive(Clone, Debug)]
 pub struct FormToken(String);
 
-/// The fields of a form that came from a page of ours.
+/// The fields of a form that a page of this origin posted.
 #[derive(Debug)]
 pub struct PostedForm(BTreeMap<String, String>);
 
-/// Why a form was refused. Nothing was done then.
+/// The reason a form was rejected. Nothing was changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormRefusal {
     /// It was not posted from a page of this origin.
     Foreign,
-    /// Its token is missing, or was made for another browser or purpose: the page is an old one, or the cookie is gone.
+    /// Its token is missing, or belongs to another browser or purpose: the page is old, or the cookie is gone.
     Stale,
     /// It is larger than [`MOST_FORM_BYTES`].
     TooLarge,
@@ -43,24 +44,19 @@ pub enum FormRefusal {
 }
 
 impl FormToken {
-    /// The token of a browser's forms for a purpose, which names what the form acts on.
-    ///
-    /// # Panics
-    /// Never: HMAC takes keys of any length.
+    /// Creates the token of a browser's forms for a purpose, which names the object of the change.
     #[must_use]
     pub fn new(secret: &CookieSecret, purpose: &str) -> Self {
-        let mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).expect("HMAC takes keys of any length");
-        let mac = mac.chain_update("signpost form ").chain_update(purpose);
-        Self(BASE64URL_NOPAD.encode(&mac.finalize().into_bytes()))
+        Self(BASE64URL_NOPAD.encode(&secret.derive("signpost form ", purpose)))
     }
 
-    /// Whether a form carries this one; takes the same time wherever they differ.
+    /// Whether a submitted token is this one, compared in constant time.
     #[must_use]
     pub fn is(&self, sent: &str) -> bool {
         self.0.as_bytes().ct_eq(sent.as_bytes()).into()
     }
 
-    /// For a field of the form.
+    /// Returns the text for a field of the form.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -68,7 +64,7 @@ impl FormToken {
 }
 
 impl FormRefusal {
-    /// What a browser is told with the page that says it in words.
+    /// Returns the status of the page that explains the rejection.
     #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
@@ -89,15 +85,14 @@ impl PostedForm {
     /// Reads a form that a page of `origin` posted.
     ///
     /// # Errors
-    /// Where another page posted it, or it cannot be read.
+    /// [`FormRefusal::Foreign`] if another page posted it, [`FormRefusal::TooLarge`] or [`FormRefusal::Unreadable`] if
+    /// it cannot be read.
     pub async fn receive(origin: &PublicOrigin, request: Request) -> Result<Self, FormRefusal> {
         let (parts, body) = request.into_parts();
         if !is_from(origin, &parts.headers) {
             return Err(FormRefusal::Foreign);
         }
-        let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let media_type = media_type.and_then(|text| text.split(';').next()).map(str::trim);
-        if !media_type.is_some_and(|name| name.eq_ignore_ascii_case("application/x-www-form-urlencoded")) {
+        if !has_media_type(&parts.headers, "application/x-www-form-urlencoded") {
             return Err(FormRefusal::Unreadable);
         }
         let body = Limited::new(body, MOST_FORM_BYTES).collect().await.map_err(|error| {
@@ -112,42 +107,34 @@ impl PostedForm {
         Ok(Self(fields))
     }
 
-    /// What a field holds.
+    /// Returns the value of a field.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Refuses a form that was not made for this browser and purpose; takes the same time wherever tokens differ.
+    /// Checks in constant time that the form's token belongs to this browser and purpose.
     ///
     /// # Errors
-    /// Where the cookie or the token is missing, or they do not belong together.
+    /// [`FormRefusal::Stale`] if the cookie or the token is missing, or they do not belong together.
     pub fn check(&self, cookie: Option<&CookieSecret>, purpose: &str) -> Result<(), FormRefusal> {
-        let (Some(cookie), Some(token)) = (cookie, self.text(TOKEN_FIELD)) else { return Err(FormRefusal::Stale) };
-        FormToken::new(cookie, purpose).is(token).then_some(()).ok_or(FormRefusal::Stale)
+        let Some(cookie) = cookie else { return Err(FormRefusal::Stale) };
+        let Some(token) = self.text(TOKEN_FIELD) else { return Err(FormRefusal::Stale) };
+        if FormToken::new(cookie, purpose).is(token) { Ok(()) } else { Err(FormRefusal::Stale) }
     }
 }
 
-/// Whether a page of `origin` sent the request. Pages of ours send no referrer, and with it no origin but `null` (Fetch
-/// standard, "append a request `Origin` header"); then `Sec-Fetch-Site` says what it would have said.
+/// Whether a page of `origin` sent the request. Pages of this server suppress the referrer, and browsers then send the
+/// origin `null` (Fetch standard, "append a request `Origin` header"); `Sec-Fetch-Site` decides in that case.
 #[must_use]
 pub fn is_from(origin: &PublicOrigin, headers: &HeaderMap) -> bool {
-    let only = |name: header::HeaderName| {
-        let mut values = headers.get_all(name).iter();
-        match (values.next(), values.next()) {
-            (None, _) => Ok(None),
-            (Some(value), None) => value.to_str().map(Some).map_err(drop),
-            _ => Err(()),
-        }
-    };
-    let (Ok(sent), Ok(site)) = (only(header::ORIGIN), only(header::HeaderName::from_static("sec-fetch-site"))) else {
-        return false;
-    };
-    match (sent, site) {
-        // Browsers send `Sec-Fetch-Site` to trustworthy addresses alone: elsewhere the token decides by itself.
-        (Some("null"), None) => !origin.is_trustworthy(),
-        (None | Some("null"), site) => site == Some("same-origin"),
-        (Some(sent), None | Some("same-origin")) => sent == origin.as_str(),
+    let Ok(sent) = single_header(headers, &header::ORIGIN) else { return false };
+    let Ok(site) = single_header(headers, &SEC_FETCH_SITE) else { return false };
+    match (sent.map(HeaderValue::as_bytes), site.map(HeaderValue::as_bytes)) {
+        // Browsers send `Sec-Fetch-Site` to trustworthy origins only: elsewhere the token alone decides.
+        (Some(b"null"), None) => !origin.is_trustworthy(),
+        (None | Some(b"null"), Some(b"same-origin")) => true,
+        (Some(sent), None | Some(b"same-origin")) => sent == origin.as_str().as_bytes(),
         _ => false,
     }
 }
@@ -168,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_browsers_say_nothing_of_the_site_the_token_decides() {
+    async fn without_fetch_metadata_the_token_decides() {
         for (origin, is_taken) in [
             ("http://login.lan:8080", true),
             ("http://192.0.2.7", true),
@@ -190,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_form_comes_from_a_page_of_ours() {
+    async fn forms_of_other_origins_are_rejected() {
         let site = |value| ("sec-fetch-site", value);
         for (headers, is_ours) in [
             (&[OURS][..], true),

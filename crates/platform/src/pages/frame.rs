@@ -1,4 +1,4 @@
-//! The frame of every page: what stands around its `<main>`.
+//! The frame of every page, around its `<main>`.
 
 use maud::{DOCTYPE, Markup, html};
 use url::Url;
@@ -9,44 +9,44 @@ use super::language::Language;
 use super::words::frame_words;
 use crate::origin::PublicOrigin;
 
-/// How a page fills the window.
+/// The layout of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One sheet in the middle: `<main id="main" class="sheet">`, with `one` where it has a single column.
+    /// A centred sheet: `<main id="main" class="sheet">`, with `one` if it has a single column.
     Sheet,
     /// A column of text: `<main id="main" class="wrap">`.
     Column,
 }
 
-/// A page, with what its own room says about it.
+/// A page before it is rendered.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
-    /// The language of all of it.
+    /// The language.
     pub language: Language,
-    /// Whether it is there in the other languages too.
+    /// Whether the page exists in the other languages.
     pub is_translated: bool,
-    /// The text of the tab, without what a reader cannot see; what happened comes first.
+    /// The title, most specific part first.
     pub title: &'a str,
-    /// Where the page stands.
+    /// The origin of the page.
     pub origin: &'a PublicOrigin,
-    /// How it fills the window.
+    /// The layout.
     pub layout: Layout,
-    /// What else its head has: scripts, where it goes by itself.
+    /// More elements of the head, such as scripts.
     pub head: Markup,
-    /// Links at its top, before the other languages.
+    /// Links at the top, before those to the other languages.
     pub nav: Markup,
-    /// What stands before the language in the query of its address in another one: nothing, or a query that ends in `&`.
+    /// The part of the query before `lang` in links to the other languages: empty, or a query that ends in `&`.
     pub kept_query: &'a str,
     /// The whole `<main id="main">`, with its attributes.
     pub main: Markup,
-    /// What the foot says behind who runs the page.
+    /// More text of the footer.
     pub foot: Markup,
-    /// Links in the foot.
+    /// Links in the footer.
     pub foot_links: Markup,
 }
 
 impl<'a> Frame<'a> {
-    /// A page with nothing more in its head and foot.
+    /// Creates a page without additions to its head and footer.
     #[must_use]
     pub fn new(language: Language, title: &'a str, origin: &'a PublicOrigin, layout: Layout, main: Markup) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The whole document.
+    /// Renders the document.
     #[must_use]
     pub fn render(&self) -> String {
         let words = frame_words(self.language);
@@ -111,8 +111,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// For the head of a page that goes on by itself, with a link in its text for whoever stays: what a POST that ends on
-/// another site answers, for a redirect would be held against `form-action`.
+/// Returns the `<meta>` element of a page that forwards the browser, and should also contain a link. A POST that leads
+/// to another site returns such a page, because `form-action` would forbid a redirect.
 #[must_use]
 pub fn refresh_to(url: &Url) -> Markup {
     html! { meta http-equiv="refresh" content={ "0;url=" (url) }; }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_its_language_and_offers_the_others() {
+    fn a_page_has_its_language_and_links_to_the_others() {
         for (language, tag, other) in [(Language::English, "en", "es"), (Language::Spanish, "es", "en")] {
             let page = render(language, "x", html! {});
             assert!(page.starts_with(&format!("<!DOCTYPE html><html lang=\"{tag}\">")), "{page}");
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_in_one_language_offers_no_other() {
+    fn a_page_in_one_language_links_to_no_other() {
         let origin = PublicOrigin::of("https://login.test");
         let frame = Frame::new(Language::English, "x", &origin, Layout::Column, html! {});
         assert!(!Frame { is_translated: false, ..frame }.render().contains("?lang="));
     }
 
     #[test]
-    fn no_input_is_markup_and_none_turns_the_line() {
+    fn input_is_escaped_and_isolated() {
         let input = "<script>alert(1)</script>\"&'\u{202e}\u{5d0}";
         let page = render(Language::English, input, html! { main #main { p { bdi { (input) } } } });
         assert!(!page.contains("<script"), "{page}");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_page_goes_by_itself_is_escaped() {
+    fn the_target_of_a_refresh_is_escaped() {
         let url = Url::parse("https://shop.test/?a=\"><script>&b='").unwrap();
         let meta = "<meta http-equiv=\"refresh\" content=\"0;url=https://shop.test/?a=%22%3E%3Cscript%3E&amp;b=%27\">";
         assert_eq!(refresh_to(&url).into_string(), meta);

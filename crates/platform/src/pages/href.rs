@@ -1,12 +1,12 @@
-//! Addresses that strangers wrote, where a reader can press them.
+//! Untrusted URLs in links.
 
 use url::Url;
 
 /// Schemes that a link may have: none of them runs anything in the page.
 const SCHEMES: [&str; 5] = ["http", "https", "tel", "mailto", "geo"];
 
-/// A stranger's address for an `href`, spelt as browsers read it; `None` where it is no URL or has a scheme that a page
-/// must not lead to.
+/// Returns an untrusted URL for an `href`, serialized as browsers parse it; `None` if it is not a URL or its scheme is
+/// not allowed.
 #[must_use]
 pub fn href(text: &str) -> Option<String> {
     let url = Url::parse(text).ok()?;
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_leads_to_places_alone() {
+    fn links_have_safe_schemes_only() {
         for (text, link) in [
             ("https://shop.test/a?b=c#d", Some("https://shop.test/a?b=c#d")),
             ("HTTP://Shop.Test", Some("http://shop.test/")),
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_holds_nothing_that_a_browser_would_read_otherwise() {
+    fn links_are_escaped() {
         assert_eq!(href("https://shop.test/\"><script>\n").as_deref(), Some("https://shop.test/%22%3E%3Cscript%3E"));
     }
 }

@@ -1,4 +1,4 @@
-//! A document on its way to a browser, with the headers that every page has.
+//! Responses with an HTML document, and the headers of every page.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use bytes::Bytes;
 
 use crate::origin::PublicOrigin;
 
-/// What a page may load and do: its own assets, and nothing of another host or inside of its text.
+/// The content security policy of pages: assets of the origin only, and no inline code.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                            connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
                                            frame-ancestors 'none'; form-action 'self'";
 
-/// What no page may ask a device for.
+/// The device features that no page may use.
 const PERMISSIONS_POLICY: &str = "accelerometer=(), autoplay=(), display-capture=(), fullscreen=(), gyroscope=(), \
                                   magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), usb=()";
 
@@ -26,25 +26,25 @@ const SAFETY: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// A whole HTML document with status and headers.
+/// A response with an HTML document.
 #[derive(Clone, Debug)]
 pub struct HtmlPage {
     status: StatusCode,
     headers: HeaderMap,
     device_use: Option<DeviceUse>,
-    /// More of what the page may load, behind the policy of all.
+    /// The content security policy of a page with a worker.
     worker_policy: Option<String>,
     document: Bytes,
 }
 
-/// What a page asks the person's device for, of what it may be asked for at all.
+/// A device feature that a page uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceUse {
     /// The camera.
     Camera,
-    /// Where it is.
+    /// The location.
     Location,
-    /// Passkeys: to make one, and to log in with one.
+    /// Passkeys: creating one, and logging in with one.
     Passkeys,
 }
 
@@ -53,7 +53,7 @@ impl HtmlPage {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, worker_policy: None, document }
     }
 
-    /// A page for one person, in one state: nobody stores it, nobody lists it.
+    /// Creates a page for one user, which is neither cached nor indexed.
     #[must_use]
     pub fn personal(document: impl Into<Bytes>) -> Self {
         let page = Self::new(document.into());
@@ -61,10 +61,10 @@ impl HtmlPage {
         page.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"))
     }
 
-    /// A page that is the same for all who read its language.
+    /// Creates a page that is equal for all users, which caches may store for this time.
     ///
     /// # Panics
-    /// Never: a number is fit for a header.
+    /// Never: a number is valid in a header.
     #[must_use]
     pub fn public(document: impl Into<Bytes>, fresh: Duration) -> Self {
         let page = Self::new(document.into());
@@ -73,28 +73,29 @@ impl HtmlPage {
         page.with_header(header::VARY, HeaderValue::from_static("accept, accept-language"))
     }
 
-    /// The same with another status than 200.
+    /// Sets a status other than 200.
     #[must_use]
     pub fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
-    /// The same, which may ask the device for this and for nothing else.
+    /// Allows the page one device feature.
     #[must_use]
     pub fn with_device_use(self, device_use: DeviceUse) -> Self {
         Self { device_use: Some(device_use), ..self }
     }
 
-    /// The same, which runs a worker of its own host, and may ask this origin, where that is another than its own.
+    /// Allows the page to run a worker of its own origin, and to send requests to one other origin.
     #[must_use]
-    pub fn with_worker(self, asks: Option<&PublicOrigin>) -> Self {
-        let own = "connect-src 'self'";
-        let asks = asks.map_or_else(|| own.to_owned(), |origin| format!("{own} {}", origin.as_str()));
-        let policy = CONTENT_SECURITY_POLICY.replace(own, &asks) + "; worker-src 'self'";
+    pub fn with_worker(self, other: Option<&PublicOrigin>) -> Self {
+        let mut policy = format!("{CONTENT_SECURITY_POLICY}; worker-src 'self'");
+        if let Some(other) = other {
+            policy = policy.replace("connect-src 'self'", &format!("connect-src 'self' {}", other.as_str()));
+        }
         Self { worker_policy: Some(policy), ..self }
     }
 
-    /// The same with one more header; several `Set-Cookie` are several.
+    /// Adds a header, also if the response has one of this name.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
@@ -120,11 +121,10 @@ impl IntoResponse for HtmlPage {
     }
 }
 
-/// The value of `Permissions-Policy`: all that a device could be asked for is closed, but for what the page uses.
+/// Returns the value of `Permissions-Policy`, which disables all device features except the one that the page uses.
 fn permissions_policy(device_use: Option<DeviceUse>) -> String {
-    let allowed = |of: DeviceUse| if device_use == Some(of) { "(self)" } else { "()" };
-    let (camera, location) = (allowed(DeviceUse::Camera), allowed(DeviceUse::Location));
-    let passkeys = allowed(DeviceUse::Passkeys);
+    let [camera, location, passkeys] = [DeviceUse::Camera, DeviceUse::Location, DeviceUse::Passkeys]
+        .map(|feature| if device_use == Some(feature) { "(self)" } else { "()" });
     format!(
         "{PERMISSIONS_POLICY}, camera={camera}, geolocation={location}, publickey-credentials-create={passkeys}, \
          publickey-credentials-get={passkeys}"

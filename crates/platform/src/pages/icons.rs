@@ -1,8 +1,8 @@
-//! Signs beside words, drawn here. None of them stands alone, so readers of the text are told of none.
+//! Icons beside texts. None stands alone, so screen readers skip them.
 
 use maud::{Markup, html};
 
-/// The sign of the house: two boards on a post.
+/// Draws the logo: two boards on a post.
 #[must_use]
 pub fn brand() -> Markup {
     html! {
@@ -14,7 +14,7 @@ pub fn brand() -> Markup {
     }
 }
 
-/// A sign of lines.
+/// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// An i in a ring: a hint.
@@ -25,7 +25,7 @@ pub enum Sign {
     Clock,
     /// A tick: done.
     Tick,
-    /// A globe: what the address bar says.
+    /// A globe: the address.
     Globe,
     /// A purse with a clasp.
     Wallet,
@@ -39,12 +39,12 @@ pub enum Sign {
     Sun,
     /// A machine with a screen.
     Machine,
-    /// A flag: what people report.
+    /// A flag: a report.
     Flag,
 }
 
 impl Sign {
-    /// The sign at this many pixels a side.
+    /// Draws the icon at this size, in pixels.
     #[must_use]
     pub fn draw(self, pixels: u8) -> Markup {
         html! {
@@ -56,7 +56,6 @@ impl Sign {
     }
 
     fn lines(self) -> Markup {
-        let path = |d: &str| html! { path d=(d) {} };
         let ring = html! { circle cx="10" cy="10" r="7.5" {} };
         match self {
             Self::Info => html! { (ring) (path("M10 9v5M10 6.2h.01")) },
@@ -86,18 +85,22 @@ impl Sign {
     }
 }
 
+fn path(d: &str) -> Markup {
+    html! { path d=(d) {} }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_a_sign_ends_before_the_next_begins() {
+    fn every_element_of_an_icon_is_closed() {
         use Sign::{Clock, Flag, Globe, Info, Key, Lightning, Machine, Phone, Stop, Sun, Tick, Wallet};
         let signs = [Info, Stop, Clock, Tick, Globe, Wallet, Lightning, Phone, Key, Sun, Machine, Flag];
         for drawn in signs.into_iter().map(|sign| sign.draw(20)).chain([brand()]) {
             let text = drawn.into_string();
             let count = |mark| text.matches(mark).count();
-            // In SVG no element ends by itself: what follows an open one would be inside of it, and not be drawn.
+            // SVG has no void elements: elements after an open one would be inside of it, and not drawn.
             assert_eq!(count("<"), 2 * count("</"), "{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! Which language a page is in.
+//! The language of a page.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -10,10 +10,10 @@ use url::form_urlencoded;
 
 use super::accept;
 
-/// A language that pages speak.
+/// A language of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// For whoever says nothing, or names others alone.
+    /// The default.
     English,
     /// With “tú”.
     Spanish,
@@ -23,21 +23,24 @@ impl Language {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
 
-    /// The language of a page: what `lang` in the query says, else what `Accept-Language` prefers (RFC 9110, section
-    /// 12.5.4), else English.
+    /// Returns the language of a page: `lang` in the query, else the preferred one of `Accept-Language` (RFC 9110,
+    /// section 12.5.4), else English.
     #[must_use]
     pub fn choose(uri: &Uri, headers: &HeaderMap) -> Self {
         let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-        let asked = query.find_map(|(name, value)| (name == "lang").then(|| Self::of_tag(&value))).flatten();
-        asked.unwrap_or_else(|| Self::preferred(&accept::ranges(headers, header::ACCEPT_LANGUAGE)))
+        if let Some((_, tag)) = query.find(|(name, _)| name == "lang")
+            && let Some(language) = Self::of_tag(&tag)
+        {
+            return language;
+        }
+        Self::preferred(&accept::ranges(headers, header::ACCEPT_LANGUAGE))
     }
 
     fn preferred(ranges: &[(&str, u16)]) -> Self {
-        // What is first of equals counts, and the sort keeps their order.
+        // The first of equal weights is preferred: the sort is stable.
         let mut found: Vec<_> = ranges.iter().filter_map(|(tag, weight)| Some((Self::of_tag(tag)?, *weight))).collect();
-        let is_named = |language| found.iter().any(|(named, _)| *named == language);
         if let Some((_, weight)) = ranges.iter().find(|(tag, _)| *tag == "*")
-            && !is_named(Self::English)
+            && !found.iter().any(|(language, _)| *language == Self::English)
         {
             found.push((Self::English, *weight));
         }
@@ -46,14 +49,14 @@ impl Language {
         found.first().map_or(Self::English, |(language, _)| *language)
     }
 
-    /// The language of a tag, whatever country it names.
+    /// Returns the language of a tag, of any country.
     #[must_use]
     pub fn of_tag(tag: &str) -> Option<Self> {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         Self::ALL.into_iter().find(|language| primary.eq_ignore_ascii_case(language.tag()))
     }
 
-    /// As in `lang`.
+    /// Returns the tag for `lang`.
     #[must_use]
     pub fn tag(self) -> &'static str {
         match self {
@@ -62,7 +65,7 @@ impl Language {
         }
     }
 
-    /// What its readers call it.
+    /// Returns the name in the language itself.
     #[must_use]
     pub fn own_name(self) -> &'static str {
         match self {

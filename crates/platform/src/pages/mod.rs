@@ -1,7 +1,7 @@
-//! What every HTML page stands on: the frame and its headers, languages, assets, cookies, forms, and pages for errors.
+//! The foundation of HTML pages: frame, headers, languages, assets, cookies, forms and error pages.
 //!
-//! A page is put together in three steps: a [`Frame`] around its `<main>`, rendered to a document; an [`HtmlPage`] around
-//! the document, which sets the headers that every page has; texts from a catalogue with one file for each [`Language`].
+//! A page consists of a [`Frame`] around its `<main>`, rendered to a document; an [`HtmlPage`] with the document, which
+//! sets the headers of every page; and texts from a catalogue with one file for each [`Language`].
 
 pub mod accept;
 pub mod assets;

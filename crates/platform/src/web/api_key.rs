@@ -1,63 +1,57 @@
-//! Who asks, and whether they may ask again so soon: before anything of the body is read.
+//! Authentication by API key, and the limits of accounts; both precede the body.
 
-use axum::extract::{FromRequestParts, Request};
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use crate::accounts::audit::Actor;
-use crate::accounts::keys::KeyHash;
+use crate::accounts::keys::{KeyGrant, KeyHash};
 use crate::accounts::{Account, Environment, KeyId, Scope};
 use crate::limits::{Caller, Limit, release_in_progress};
 use crate::shared::Platform;
-use crate::web::around::{Behind, Surround, Surrounding};
+use crate::web::peer::client_address;
 use crate::web::problem::Problem;
 
-/// What a group of addresses requires of a request: a key of an environment with a scope, and a limit not exceeded.
+/// The requirements of a group of routes: an API key of an environment with a scope, and a limit that is not exceeded.
 #[derive(Clone)]
-pub struct Door {
+pub struct ApiKeyGuard {
     platform: Platform,
     environment: Environment,
     limit: Limit,
     scope: Scope,
 }
 
-impl Surrounding for Door {
-    async fn answer(self, request: Request, behind: Behind) -> Response {
-        match self.admit(request).await {
-            Ok(request) => behind.answer(request).await,
-            Err(problem) => problem.into_response(),
-        }
-    }
-}
-
-/// The key that a request came with.
+/// The API key of a request.
 #[derive(Clone, Debug)]
 pub struct ApiKey {
-    /// Its name.
+    /// The ID of the key.
     pub id: KeyId,
-    /// All of it.
+    /// The key itself.
     pub key: SecretString,
 }
 
 impl ApiKey {
-    /// Whoever holds it, as the audit log names them.
+    /// Returns the key as an actor of the audit log.
     #[must_use]
     pub fn actor(&self) -> Actor {
         Actor::Key(self.id.clone())
     }
 }
 
-impl Door {
-    /// A door to addresses of an environment, which need a key with this scope and count against this limit.
+impl ApiKeyGuard {
+    /// Creates the guard of routes of an environment, which require this scope and count against this limit.
     #[must_use]
     pub fn new(platform: &Platform, environment: Environment, limit: Limit, scope: Scope) -> Self {
         Self { platform: platform.clone(), environment, limit, scope }
     }
 
-    /// Listing sessions is reading, whatever opening them is.
+    /// Returns the limit of a method: listing sessions counts as reading.
     fn limit_of(&self, method: &Method) -> Limit {
         match self.limit {
             Limit::CreateSession if method != Method::POST => Limit::GetSession,
@@ -65,21 +59,17 @@ impl Door {
         }
     }
 
-    /// Lets a request with a valid key in, counted for its account; one without is counted for its address.
+    /// Authenticates a request and counts it for its account, or for its client address if it has no valid key. Adds
+    /// the [`Account`] and the [`ApiKey`] to its extensions.
     ///
     /// # Errors
-    /// Where the key is missing, unknown or of another scope, or the limit is exceeded.
+    /// [`Problem::InvalidApiKey`], [`Problem::InsufficientScope`] or [`Problem::RateLimited`]; or if the database
+    /// cannot be read.
     pub async fn admit(&self, mut request: Request) -> Result<Request, Problem> {
-        let Self { platform, environment, scope, .. } = self;
-        let (limit, now) = (self.limit_of(request.method()), platform.clock.now());
-        // A key of the other environment is no key here.
-        let sent = bearer(request.headers()).map(SecretString::from);
-        let opened = match sent.as_ref().and_then(|key| KeyHash::parse(key.expose_secret())) {
-            Some((of, hash)) if of == *environment => platform.keys.find_grant(&platform.store, of, hash, now).await?,
-            _ => None,
-        };
-        let Some(grant) = opened.filter(|grant| !grant.account.is_server()) else {
-            let address = crate::web::peer::client_address(platform, &request);
+        let Self { platform, scope, .. } = self;
+        let limit = self.limit_of(request.method());
+        let Some((grant, key)) = self.find_key(request.headers()).await? else {
+            let address = client_address(platform, &request);
             platform.refusals.count(&address, "invalid_api_key");
             let caller = address.without_key();
             platform.limits.check(limit, &caller, platform.clock.elapsed()).await.map_err(Problem::RateLimited)?;
@@ -93,36 +83,66 @@ impl Door {
             return Err(Problem::InsufficientScope { needed: *scope, opened: grant.scope });
         }
         request.extensions_mut().insert(grant.account.clone());
-        if let Some(sent) = sent {
-            request.extensions_mut().insert(ApiKey { id: grant.key.clone(), key: sent });
-        }
+        request.extensions_mut().insert(key);
         Ok(request)
+    }
+
+    /// Returns the grant and the API key of a request, if the key is valid in this environment.
+    async fn find_key(&self, headers: &HeaderMap) -> Result<Option<(Arc<KeyGrant>, ApiKey)>, Problem> {
+        let Some(key) = bearer(headers) else { return Ok(None) };
+        let Some(grant) = find_grant(&self.platform, key, Some(self.environment)).await? else { return Ok(None) };
+        let key = ApiKey { id: grant.key.clone(), key: key.into() };
+        Ok(Some((grant, key)))
     }
 }
 
-/// Lets those in who have a key for `scope`, each as often as `limit` says.
-pub fn door<S: Clone + Send + Sync + 'static>(
+/// Returns a function that protects routes by an [`ApiKeyGuard`].
+pub fn require_api_key<S: Clone + Send + Sync + 'static>(
     platform: &Platform,
     environment: Environment,
     limit: Limit,
     scope: Scope,
 ) -> impl Fn(MethodRouter<S>) -> MethodRouter<S> {
-    let door = Door::new(platform, environment, limit, scope);
-    move |routes| routes.fallback(async || Problem::MethodNotAllowed).layer(Surround(door.clone()))
+    let guard = ApiKeyGuard::new(platform, environment, limit, scope);
+    move |routes| {
+        let layer = from_fn_with_state(guard.clone(), authenticate);
+        routes.fallback(async || Problem::MethodNotAllowed).layer(layer)
+    }
 }
 
-/// Returns the account of the API key that a request carries, of either environment and of any scope; `None` if it carries
-/// no valid key.
+/// Middleware that passes on the requests that an [`ApiKeyGuard`] admits.
+pub async fn authenticate(State(guard): State<ApiKeyGuard>, request: Request, next: Next) -> Response {
+    match guard.admit(request).await {
+        Ok(request) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Returns the account of the API key that a request carries, of either environment and of any scope; `None` if it
+/// carries no valid key.
 ///
 /// # Errors
 /// If the key is not cached and the database cannot be read.
 pub async fn find_account(platform: &Platform, headers: &HeaderMap) -> Result<Option<Account>, Problem> {
-    let Some((environment, hash)) = bearer(headers).and_then(KeyHash::parse) else { return Ok(None) };
-    let grant = platform.keys.find_grant(&platform.store, environment, hash, platform.clock.now()).await?;
-    Ok(grant.map(|grant| grant.account.clone()).filter(|account| !account.is_server()))
+    let Some(key) = bearer(headers) else { return Ok(None) };
+    Ok(find_grant(platform, key, None).await?.map(|grant| grant.account.clone()))
 }
 
-/// The bearer that a request carries.
+/// Returns the grant of a valid API key, of one environment or of any. The keys of servers are not API keys.
+async fn find_grant(
+    platform: &Platform,
+    key: &str,
+    environment: Option<Environment>,
+) -> Result<Option<Arc<KeyGrant>>, Problem> {
+    let Some((of, hash)) = KeyHash::parse(key) else { return Ok(None) };
+    if environment.is_some_and(|environment| environment != of) {
+        return Ok(None);
+    }
+    let grant = platform.keys.find_grant(&platform.store, of, hash, platform.clock.now()).await?;
+    Ok(grant.filter(|grant| !grant.account.is_server()))
+}
+
+/// Returns the bearer token of a request (RFC 6750, 2.1).
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let sent = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = sent.split_once(' ')?;
@@ -141,7 +161,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Account {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // Fails closed: a route without a door has no account to act for.
+        // Fails closed: a route without an API key guard has no account to act for.
         parts.extensions.get::<Self>().cloned().ok_or(Problem::InvalidApiKey)
     }
 }

@@ -1,4 +1,4 @@
-//! CORS for addresses that scripts of every site may use, without cookies (Fetch standard, 3.2).
+//! CORS for routes that scripts of every origin may use, without cookies (Fetch standard, 3.2).
 
 use axum::http::StatusCode;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE};
@@ -7,17 +7,18 @@ use axum::routing::MethodRouter;
 
 use super::ANY_ORIGIN;
 
-/// Methods of these addresses.
+/// Methods of these routes.
 const ALLOWED_METHODS: &str = "GET, POST";
 
 /// Request headers that clients in a browser send: OAuth and OpenID Connect libraries, and MCP clients, which send
-/// `mcp-protocol-version` to discovery too. `dpop` is ignored, but without it a client that sends it fails without a reason.
+/// `mcp-protocol-version` to discovery too. `dpop` is ignored, but without it a client that sends it fails without a
+/// reason.
 const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, mcp-protocol-version";
 
-/// Lifetime of the reply in a browser's cache, in seconds.
+/// Lifetime of the response in a browser's cache, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
-/// Adds the reply to preflights to an address whose other replies carry [`ANY_ORIGIN`].
+/// Adds the response to preflight requests to a route whose other responses have [`ANY_ORIGIN`].
 pub fn with_preflight<S: Clone + Send + Sync + 'static>(address: MethodRouter<S>) -> MethodRouter<S> {
     address.options(async || preflight())
 }

@@ -1,4 +1,4 @@
-//! Documents that programs anywhere may read, and keep for an hour.
+//! Public documents, which every origin may read and cache for an hour.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -11,7 +11,7 @@ use super::ANY_ORIGIN;
 
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
-/// A document with the tag that follows from its content.
+/// A document with an entity tag derived from its content.
 #[derive(Clone, Debug)]
 pub struct PublicDocument {
     media_type: &'static str,
@@ -20,30 +20,32 @@ pub struct PublicDocument {
 }
 
 impl PublicDocument {
-    /// A document of this media type.
+    /// Creates a document of this media type.
     ///
     /// # Panics
-    /// Never: hex is fit for a header.
+    /// Never: hex is valid in a header.
     #[must_use]
     pub fn new(media_type: &'static str, document: &Value) -> Self {
         let body = Bytes::from(document.to_string());
         let tag = format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(&body)[..8]));
-        Self { media_type, tag: HeaderValue::try_from(tag).expect("hex is fit for a header"), body }
+        Self { media_type, tag: HeaderValue::try_from(tag).expect("hex is valid in a header"), body }
     }
 
-    /// The document, or that the caller has it already (RFC 9110, 13.1.2).
+    /// Returns the document, or 304 if the client has it already (RFC 9110, 13.1.2).
     #[must_use]
-    pub fn reply(&self, asked: &HeaderMap) -> Response {
+    pub fn reply(&self, request: &HeaderMap) -> Response {
         let Self { media_type, tag, body } = self;
         let caching = [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, FOR_AN_HOUR)];
-        let is_known = |known: &HeaderValue| {
-            let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
-            let tag = tag.to_str().unwrap_or_default();
-            tags.into_iter().any(|one| one == "*" || one.trim_start_matches("W/") == tag)
-        };
-        if asked.get_all(header::IF_NONE_MATCH).iter().any(is_known) {
+        if request.get_all(header::IF_NONE_MATCH).iter().any(|known| matches_tag(known, tag)) {
             return (StatusCode::NOT_MODIFIED, ANY_ORIGIN, caching).into_response();
         }
         (ANY_ORIGIN, caching, [(header::CONTENT_TYPE, *media_type)], body.clone()).into_response()
     }
+}
+
+/// Whether a list of entity tags contains this one, or `*`.
+fn matches_tag(known: &HeaderValue, tag: &HeaderValue) -> bool {
+    let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
+    let tag = tag.to_str().unwrap_or_default();
+    tags.into_iter().any(|known| known == "*" || known.trim_start_matches("W/") == tag)
 }

@@ -1,15 +1,18 @@
-//! Every request says once for which host it is.
+//! The `Host` header of every request.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 
 use crate::web::problem::Problem;
+use crate::web::single_header;
 
-/// Refuses a request without exactly one `Host` (RFC 9112, section 3.2): where there are two, a proxy and we might go by
-/// different ones.
+/// Checks that a request has exactly one valid `Host` (RFC 9112, section 3.2): of two, a proxy and this server might
+/// use different ones.
+///
+/// # Errors
+/// [`Problem::InvalidRequest`] if the header is missing, repeated or not a host.
 pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
-    let mut sent = headers.get_all(header::HOST).iter();
-    let (Some(host), None) = (sent.next(), sent.next()) else {
+    let Ok(Some(host)) = single_header(headers, &header::HOST) else {
         return Err(Problem::field("Host", "a request has exactly one Host header"));
     };
     if is_plain(host.as_bytes()) {
@@ -21,13 +24,15 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Whether it is a name or an IPv4 address with or without a port, as nearly every host is: nothing of it needs to be read
-/// any closer.
+/// Whether the host is a name or an IPv4 address, with or without a port. Nearly every host is, and needs no full
+/// parse.
 fn is_plain(host: &[u8]) -> bool {
     let name = host.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')).count();
-    let is_port =
-        |rest: &[u8]| rest[0] == b':' && (2..=5).contains(&rest.len()) && rest[1..].iter().all(u8::is_ascii_digit);
-    name > 0 && (name == host.len() || is_port(&host[name..]))
+    match &host[name..] {
+        [] => name > 0,
+        [b':', port @ ..] => name > 0 && (1..=4).contains(&port.len()) && port.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -35,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_host_is_one_that_a_closer_look_would_take_too() {
+    fn every_plain_host_is_a_valid_authority() {
         for host in ["localhost", "a.test:1", "192.0.2.1:8080", "A-b.example:443"] {
             assert!(is_plain(host.as_bytes()) && Authority::try_from(host).is_ok(), "{host}");
         }

@@ -1,229 +1,129 @@
-//! Bodies in: what is not exactly what the interface takes is refused with the field's name and the reason.
-
-use std::collections::BTreeMap;
-use std::fmt;
+//! JSON bodies of requests. A body is checked as a whole (media type, size, UTF-8, depth, duplicate members) and then
+//! deserialized into the struct that documents it.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
+use super::has_media_type;
+use super::json_members::JsonMembers;
 use crate::web::problem::Problem;
 
-/// The most that a body may hold, in bytes.
-const MOST_BYTES: usize = 64 * 1024;
-/// The same of a large one, such as a list of machines.
-const MOST_BYTES_OF_A_LARGE_ONE: usize = 8 << 20;
-/// How deep its arrays and objects may stand in one another.
-const MOST_DEPTH: usize = 16;
+/// Maximum size of a body, in bytes.
+const MAX_BODY_LEN: usize = 64 * 1024;
+/// Maximum size of a large body, such as a list of ATMs, in bytes.
+const MAX_LARGE_BODY_LEN: usize = 8 << 20;
+/// Maximum depth of nested arrays and objects.
+const MAX_DEPTH: usize = 16;
 
-/// The fields of a JSON object, as they were written, to be taken one by one; what is left is unknown.
+/// A JSON object, deserialized into a struct with `#[serde(deny_unknown_fields)]`. Errors name the member.
+///
+/// `null` is a value like any other: an `Option` is `None` only if the member is absent. Members that may be null
+/// use [`Nullable`](super::Nullable).
 #[derive(Debug)]
-pub struct Fields(BTreeMap<String, Box<RawValue>>);
+pub struct JsonBody<T>(pub T);
 
-/// A JSON body as its bytes and its object: for a payload that is passed on to rules of its own.
+/// A [`JsonBody`] that may be left out; an empty body is read as `{}`.
 #[derive(Debug)]
-pub struct Payload(pub Bytes);
+pub struct OptionalJsonBody<T>(pub T);
 
-/// The fields of a body that may be left out.
+/// The bytes of a JSON object, checked as a [`JsonBody`] is, for a parser of its own.
 #[derive(Debug)]
-pub struct OptionalFields(pub Fields);
+pub struct JsonBytes(pub Bytes);
 
-/// The bytes of a JSON body that may be large, and is read by rules of its own.
+/// The bytes of a large JSON body, unchecked, for a parser of its own.
 #[derive(Debug)]
-pub struct LargePayload(pub Bytes);
+pub struct LargeJsonBytes(pub Bytes);
 
-/// A request that carries nothing: no body, or `{}`.
+/// No content: an empty body, or `{}`.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct EmptyBody;
 
-impl<S: Send + Sync> FromRequest<S> for Fields {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        require_json(&parts.headers)?;
-        Self::parse(&read(body, MOST_BYTES).await?)
+impl<T: DeserializeOwned> JsonBody<T> {
+    /// Deserializes an object.
+    ///
+    /// # Errors
+    /// [`Problem::InvalidJson`] if the text is not JSON or nested too deeply; [`Problem::InvalidRequest`] if it is not
+    /// an object, repeats a member, or a member is unknown, missing or invalid.
+    pub fn parse(body: &[u8]) -> Result<Self, Problem> {
+        parse_members(body)?.deserialize().map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Payload {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        Self::parse(&read_json(request, MAX_BODY_LEN).await?)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for OptionalJsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        require_json(&parts.headers)?;
-        let body = read(body, MOST_BYTES).await?;
-        Fields::parse(&body)?;
+        let body = read_body(body).await?;
+        if body.is_empty() {
+            return JsonBody::parse(b"{}").map(|JsonBody(value)| Self(value));
+        }
+        if !has_media_type(&parts.headers, "application/json") {
+            return Err(Problem::UnsupportedMediaType);
+        }
+        JsonBody::parse(&body).map(|JsonBody(value)| Self(value))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for JsonBytes {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let body = read_json(request, MAX_BODY_LEN).await?;
+        parse_members(&body)?;
         Ok(Self(body))
     }
 }
 
-impl Payload {
-    /// A body that is read by rules of its own, whatever it calls itself.
-    ///
-    /// # Errors
-    /// Where it is too long or ends early.
-    pub async fn bytes(body: Body) -> Result<Bytes, Problem> {
-        read(body, MOST_BYTES).await
-    }
-}
-
-impl<S: Send + Sync> FromRequest<S> for OptionalFields {
+impl<S: Send + Sync> FromRequest<S> for LargeJsonBytes {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let body = read(body, MOST_BYTES).await?;
-        if body.is_empty() {
-            return Ok(Self(Fields(BTreeMap::new())));
-        }
-        require_json(&parts.headers)?;
-        Fields::parse(&body).map(Self)
+        read_json(request, MAX_LARGE_BODY_LEN).await.map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for LargePayload {
+impl<S: Send + Sync> FromRequest<S> for EmptyBody {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        require_json(&parts.headers)?;
-        Ok(Self(read(body, MOST_BYTES_OF_A_LARGE_ONE).await?))
-    }
-}
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct NoMembers {}
 
-impl<S: Send + Sync> FromRequest<S> for Nothing {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let body = read(request.into_body(), MOST_BYTES).await?;
+        let body = read_body(request.into_body()).await?;
         if !body.is_empty() {
-            Fields::parse(&body)?.done()?;
+            JsonBody::<NoMembers>::parse(&body)?;
         }
         Ok(Self)
     }
 }
 
-impl Fields {
-    /// Reads an object.
-    ///
-    /// # Errors
-    /// Where it is no JSON object, too deep, or has a field twice.
-    pub fn parse(body: &[u8]) -> Result<Self, Problem> {
-        if is_too_deep(body) {
-            return Err(Problem::InvalidJson(format!("it is nested more than {MOST_DEPTH} deep")));
-        }
-        let fields: Self = serde_json::from_slice(body).map_err(|error| to_problem(&error))?;
-        fields.0.values().try_for_each(|value| check(value)).map_err(|error| to_problem(&error))?;
-        Ok(fields)
-    }
-
-    /// A text, if it is there.
-    ///
-    /// # Errors
-    /// Where it is there and no text.
-    pub fn optional_text(&mut self, field: &str) -> Result<Option<String>, Problem> {
-        let Some(value) = self.0.remove(field) else { return Ok(None) };
-        serde_json::from_str(value.get())
-            .map(Some)
-            .map_err(|_| Problem::field(field, format!("must be a string, not {}", kind(&value))))
-    }
-
-    /// A text or null, if it is there: `Some(None)` is null, which takes a value away.
-    ///
-    /// # Errors
-    /// Where it is there and neither.
-    pub fn nullable_text(&mut self, field: &str) -> Result<Option<Option<String>>, Problem> {
-        if self.0.get(field).is_some_and(|value| value.get() == "null") {
-            self.0.remove(field);
-            return Ok(Some(None));
-        }
-        Ok(self.optional_text(field)?.map(Some))
-    }
-
-    /// An array of texts, if it is there.
-    ///
-    /// # Errors
-    /// Where it is there and anything else.
-    pub fn optional_texts(&mut self, field: &str) -> Result<Option<Vec<String>>, Problem> {
-        let Some(value) = self.0.remove(field) else { return Ok(None) };
-        let wrong = |_| Problem::field(field, format!("must be an array of strings, not {}", kind(&value)));
-        serde_json::from_str(value.get()).map(Some).map_err(wrong)
-    }
-
-    /// An array of texts or null, if it is there: `Some(None)` is null, which takes a value away.
-    ///
-    /// # Errors
-    /// Where it is there and neither.
-    pub fn nullable_texts(&mut self, field: &str) -> Result<Option<Option<Vec<String>>>, Problem> {
-        if self.0.get(field).is_some_and(|value| value.get() == "null") {
-            self.0.remove(field);
-            return Ok(Some(None));
-        }
-        Ok(self.optional_texts(field)?.map(Some))
-    }
-
-    /// A text.
-    ///
-    /// # Errors
-    /// Where it is missing or no text.
-    pub fn text(&mut self, field: &str) -> Result<String, Problem> {
-        self.optional_text(field)?.ok_or_else(|| Problem::field(field, "is required"))
-    }
-
-    /// True or false, if it is there.
-    ///
-    /// # Errors
-    /// Where it is there and neither.
-    pub fn optional_bool(&mut self, field: &str) -> Result<Option<bool>, Problem> {
-        let Some(value) = self.0.remove(field) else { return Ok(None) };
-        let wrong = |_| Problem::field(field, format!("must be true or false, not {}", kind(&value)));
-        serde_json::from_str(value.get()).map(Some).map_err(wrong)
-    }
-
-    /// A whole number, if it is there.
-    ///
-    /// # Errors
-    /// Where it is there and something else, or not from `least` to `most`.
-    pub fn optional_integer(&mut self, field: &str, least: u64, most: u64) -> Result<Option<u64>, Problem> {
-        let Some(value) = self.0.remove(field) else { return Ok(None) };
-        let number = serde_json::from_str(value.get()).ok().filter(|number| (least..=most).contains(number));
-        let wrong = || Problem::field(field, format!("must be a whole number from {least} to {most}"));
-        number.map(Some).ok_or_else(wrong)
-    }
-
-    /// An object as it was written, if it is there: what is given back unchanged must not pass through numbers of ours.
-    ///
-    /// # Errors
-    /// Where it is there and no object.
-    pub fn optional_object(&mut self, field: &str) -> Result<Option<Box<RawValue>>, Problem> {
-        match self.0.remove(field) {
-            None => Ok(None),
-            Some(value) if value.get().starts_with('{') => Ok(Some(value)),
-            Some(other) => Err(Problem::field(field, format!("must be an object, not {}", kind(&other)))),
-        }
-    }
-
-    /// Ends the reading: whatever was not taken is a field that the interface does not know.
-    ///
-    /// # Errors
-    /// The first such field.
-    pub fn done(self) -> Result<(), Problem> {
-        match self.0.keys().next() {
-            None => Ok(()),
-            Some(field) => Err(Problem::field(field, "is not a known field of this request")),
-        }
-    }
+/// Reads a body of any media type.
+///
+/// # Errors
+/// [`Problem::PayloadTooLarge`] if it is larger than 64 KiB; [`Problem::InvalidRequest`] if it ends early.
+pub async fn read_body(body: Body) -> Result<Bytes, Problem> {
+    read(body, MAX_BODY_LEN).await
 }
 
-fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let essence = sent.split(';').next().unwrap_or("").trim();
-    if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Problem::UnsupportedMediaType) }
+async fn read_json(request: Request, limit: usize) -> Result<Bytes, Problem> {
+    if !has_media_type(request.headers(), "application/json") {
+        return Err(Problem::UnsupportedMediaType);
+    }
+    read(request.into_body(), limit).await
 }
 
 async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
@@ -234,113 +134,117 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
     }
 }
 
-/// Counts brackets outside of texts; what is not JSON at all is left for the parser to say.
+fn parse_members(body: &[u8]) -> Result<JsonMembers<'_>, Problem> {
+    if is_too_deep(body) {
+        return Err(Problem::InvalidJson(format!("it is nested more than {MAX_DEPTH} deep")));
+    }
+    JsonMembers::parse(body)
+}
+
+/// Counts the brackets outside of strings. Text that is not JSON is left to the parser.
 fn is_too_deep(body: &[u8]) -> bool {
-    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut is_escaped = false;
     for byte in body {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            b'{' | b'[' if !in_text => depth += 1,
-            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return true;
         }
     }
     false
 }
 
-/// What is kept as it was written was not decoded: a field may stand twice in it too, and half a surrogate pair is no text.
-fn check(value: &RawValue) -> serde_json::Result<()> {
-    let text = value.get();
-    match text.as_bytes().first() {
-        Some(b'{') => serde_json::from_str::<Fields>(text)?.0.values().try_for_each(|value| check(value)),
-        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text)?.into_iter().try_for_each(check),
-        Some(b'"') if text.contains("\\u") => serde_json::from_str::<String>(text).map(drop),
-        _ => Ok(()),
-    }
-}
-
-fn to_problem(error: &serde_json::Error) -> Problem {
-    match error.classify() {
-        serde_json::error::Category::Data => Problem::field("body", shape(error)),
-        _ => Problem::InvalidJson(error.to_string()),
-    }
-}
-
-/// The parser's words without its position, which means nothing in a one-line body.
-fn shape(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.split(" at line").next().unwrap_or_default().to_owned()
-}
-
-fn kind(value: &RawValue) -> &'static str {
-    match value.get().as_bytes().first() {
-        Some(b'{') => "an object",
-        Some(b'[') => "an array",
-        Some(b'"') => "a string",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'n') => "null",
-        _ => "a number",
-    }
-}
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Fields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            // Of two fields of one name, one reader takes the first and another the last: neither is what was meant.
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Fields, A::Error> {
-                let mut fields = BTreeMap::new();
-                while let Some((name, value)) = members.next_entry::<String, Box<RawValue>>()? {
-                    if fields.contains_key(&name) {
-                        return Err(de::Error::custom(format!("the field '{name}' stands twice")));
-                    }
-                    fields.insert(name, value);
-                }
-                Ok(Fields(fields))
-            }
-        }
-
-        deserializer.deserialize_map(Members)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::value::RawValue;
+
+    use super::super::{Nullable, raw_object};
     use super::*;
 
-    #[test]
-    fn fields_are_taken_by_name_and_kind() {
-        let mut fields = Fields::parse(br#"{"domain": "a", "metadata": {"x": 1}, "mode": 7}"#).unwrap();
-        assert_eq!(fields.text("domain").unwrap(), "a");
-        assert_eq!(fields.optional_object("metadata").unwrap().unwrap().get(), r#"{"x": 1}"#);
-        assert!(fields.optional_text("webhook_url").unwrap().is_none());
-        let told = fields.text("mode").unwrap_err().to_string();
-        assert_eq!(told, "mode: must be a string, not a number");
-        assert_eq!(fields.text("domain").unwrap_err().to_string(), "domain: is required");
-        let mut fields = Fields::parse(br#"{"public": true, "pkce": "true"}"#).unwrap();
-        assert_eq!(fields.optional_bool("public").unwrap(), Some(true));
-        assert!(fields.optional_bool("trusted").unwrap().is_none());
-        let told = fields.optional_bool("pkce").unwrap_err().to_string();
-        assert_eq!(told, "pkce: must be true or false, not a string");
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        domain: String,
+        #[serde(default, deserialize_with = "raw_object")]
+        metadata: Option<Box<RawValue>>,
+        #[serde(default)]
+        public: bool,
+        groups: Option<Vec<String>>,
+        mode: Option<SampleMode>,
+        name: Option<Nullable<String>>,
+        inner: Option<SampleInner>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "lowercase")]
+    enum SampleMode {
+        Login,
+        Register,
+        Link,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct SampleInner {
+        ip: Option<String>,
+        port: u64,
+    }
+
+    fn parse(body: &str) -> Result<Sample, Problem> {
+        JsonBody::parse(body.as_bytes()).map(|JsonBody(sample)| sample)
     }
 
     #[test]
-    fn what_the_interface_does_not_know_is_refused() {
-        let told = Fields::parse(br#"{"dommain": "a"}"#).unwrap().done().unwrap_err().to_string();
-        assert_eq!(told, "dommain: is not a known field of this request");
-        for (body, said) in [
+    fn members_are_deserialized() {
+        let members = r#""metadata": {"x": 1.0}, "public": true, "groups": ["b"], "mode": "link""#;
+        let sample = parse(&format!(r#"{{"domain": "a", {members}}}"#)).unwrap();
+        assert_eq!((sample.domain.as_str(), sample.public), ("a", true));
+        assert_eq!(sample.metadata.unwrap().get(), r#"{"x": 1.0}"#);
+        assert_eq!((sample.groups, sample.mode), (Some(vec!["b".to_owned()]), Some(SampleMode::Link)));
+        assert!(sample.name.is_none() && sample.inner.is_none());
+        assert_eq!(parse(r#"{"domain": "a", "name": null}"#).unwrap().name, Some(Nullable(None)));
+        let sample = parse(r#"{"domain": "\u00e9", "name": "b", "inner": {"ip": "::1", "port": 1}}"#).unwrap();
+        assert_eq!((sample.domain.as_str(), sample.name), ("é", Some(Nullable(Some("b".to_owned())))));
+        let inner = sample.inner.unwrap();
+        assert_eq!((inner.ip.as_deref(), inner.port), (Some("::1"), 1));
+    }
+
+    #[test]
+    fn errors_name_the_member_and_the_allowed_values() {
+        for (members, expected) in [
+            (r#""public": true"#, "domain: is required"),
+            (r#""domain": 7"#, "domain: must be a string, not a number"),
+            (r#""domain": null"#, "domain: must be a string, not null"),
+            (r#""domain": "a", "dommain": "a""#, "dommain: is not a known field of this request"),
+            (r#""domain": "a", "metadata": [1]"#, "metadata: must be an object, not an array"),
+            (r#""domain": "a", "metadata": null"#, "metadata: must be an object, not null"),
+            (r#""domain": "a", "public": "true""#, "public: must be true or false, not a string"),
+            (r#""domain": "a", "groups": {}"#, "groups: must be an array of strings, not an object"),
+            (r#""domain": "a", "groups": [1]"#, "groups: must be an array of strings, not an array"),
+            (r#""domain": "a", "groups": null"#, "groups: must be an array of strings, not null"),
+            (r#""domain": "a", "mode": "x""#, "mode: must be 'login', 'register' or 'link'"),
+            (r#""domain": "a", "mode": true"#, "mode: must be a string, not a boolean"),
+            (r#""domain": "a", "name": 1"#, "name: must be a string, not a number"),
+            (r#""domain": "a", "inner": "b""#, "inner: must be an object, not a string"),
+            (r#""domain": "a", "inner": {}"#, "inner.port: is required"),
+            (r#""domain": "a", "inner": {"port": 1, "ip": 1}"#, "inner.ip: must be a string, not a number"),
+            (r#""domain": "a", "inner": {"port": 1, "host": 1}"#, "inner.host: is not a known field of this request"),
+        ] {
+            assert_eq!(parse(&format!("{{{members}}}")).unwrap_err().to_string(), expected, "{members}");
+        }
+    }
+
+    #[test]
+    fn bodies_that_are_not_one_unambiguous_object_are_rejected() {
+        for (body, expected) in [
             (&br#"{"a":1,"a":2}"#[..], "the field 'a' stands twice"),
             (br#"{"a":{"b":[1,{"c":1,"\u0063":2}]}}"#, "the field 'c' stands twice"),
             (br#"{"a":["\ud800"]}"#, "not valid JSON"),
@@ -350,17 +254,17 @@ mod tests {
             (b"{} x", "not valid JSON"),
             (b"{\"a\":\"\xff\"}", "not valid JSON"),
         ] {
-            let told = Fields::parse(body).unwrap_err().to_string();
-            assert!(told.contains(said), "{told}");
+            let message = parse_members(body).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
         }
     }
 
     #[test]
-    fn depth_is_counted_outside_of_texts() {
+    fn depth_is_counted_outside_of_strings() {
         let nested = |depth: usize| format!("{}{}", "{\"a\":".repeat(depth) + "1", "}".repeat(depth));
-        assert!(Fields::parse(nested(16).as_bytes()).is_ok());
-        assert!(matches!(Fields::parse(nested(17).as_bytes()), Err(Problem::InvalidJson(_))));
-        assert!(Fields::parse(br#"{"a": "[[[[[[[[[[[[[[[[[[\"[[["}"#).is_ok());
-        assert!(Fields::parse("[".repeat(100_000).as_bytes()).is_err());
+        assert!(parse_members(nested(16).as_bytes()).is_ok());
+        assert!(matches!(parse_members(nested(17).as_bytes()), Err(Problem::InvalidJson(_))));
+        assert!(parse_members(br#"{"a": "[[[[[[[[[[[[[[[[[[\"[[["}"#).is_ok());
+        assert!(parse_members("[".repeat(100_000).as_bytes()).is_err());
     }
 }

@@ -1,12 +1,13 @@
-//! The ground of HTTP: extractors, the API key's door, and the one error body.
+//! HTTP for every service: extractors, API key authentication, and the error body.
 
 pub mod api_key;
-pub mod around;
 pub mod cors;
 pub mod document;
+mod headers;
 pub mod host;
 pub mod json;
-pub mod path_id;
+mod json_members;
+pub mod path_params;
 pub mod peer;
 pub mod problem;
 pub mod query;
@@ -18,10 +19,12 @@ use axum::http::{HeaderName, header};
 
 pub use api_key::ApiKey;
 pub use document::PublicDocument;
-pub use json::{Fields, LargePayload, Nothing, OptionalFields, Payload};
-pub use path_id::{PathId, PathPair, PathTriple};
+pub use headers::{RepeatedHeader, has_media_type, single_header};
+pub use json::{EmptyBody, JsonBody, JsonBytes, LargeJsonBytes, OptionalJsonBody};
+pub use json_members::{Nullable, raw_object};
+pub use path_params::PathParams;
 pub use query::Page;
 pub use reply::JsonReply;
 
-/// Every page may read public documents.
+/// CORS header for public documents, which pages of every origin may read.
 pub const ANY_ORIGIN: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];

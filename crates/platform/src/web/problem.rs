@@ -1,4 +1,4 @@
-//! What can go wrong in any request, and what the caller is told: the one error body of the HTTP interface.
+//! Errors of any request, and the error body of the HTTP interface.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,7 +9,7 @@ use signpost_store::Unavailable;
 use crate::accounts::Scope;
 use crate::limits::Exceeded;
 
-/// Why a request was refused, whatever it asked for. The text is what the caller reads; causes are logged, never told.
+/// The reason that a request was rejected. The text is sent to the client; causes are only logged.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the text of each variant is its documentation")]
 pub enum Problem {
@@ -40,21 +40,12 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// A field of the request that does not hold what it must.
+    /// Creates the error of a field of the request that is missing or invalid.
     pub fn field(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::InvalidRequest { field: field.into(), reason: reason.into() }
     }
 
-    /// The same problem, of a field inside of `object`.
-    #[must_use]
-    pub fn within(self, object: &str) -> Self {
-        match self {
-            Self::InvalidRequest { field, reason } => Self::field(format!("{object}.{field}"), reason),
-            other => other,
-        }
-    }
-
-    /// HTTP status and stable code of each.
+    /// Returns the HTTP status and the stable error code.
     #[must_use]
     pub fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
@@ -72,7 +63,7 @@ impl Problem {
         }
     }
 
-    /// What a program needs to act on the problem.
+    /// Returns the machine-readable details.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -85,7 +76,7 @@ impl Problem {
         }
     }
 
-    /// Header fields beside the body.
+    /// Returns the header fields.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -108,7 +99,7 @@ impl Problem {
         headers
     }
 
-    /// Failures of ours are logged here and nowhere else.
+    /// Logs internal errors and unavailability. They are not logged elsewhere.
     pub fn log(&self) {
         match self {
             Self::Internal(cause) => tracing::error!(error = format!("{cause:#}"), "request failed"),
@@ -134,8 +125,8 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Returns the refusal of a method at an address that allows these, in the form of the header `Allow` (RFC 9110, 15.5.6). The
-/// router itself names `HEAD` wherever it has `GET`.
+/// Returns the response to a method that the route does not allow, with the header `Allow` (RFC 9110, 15.5.6). Routers
+/// add `HEAD` to `Allow` themselves if a route has `GET`.
 #[must_use]
 pub fn method_not_allowed(allowed: &'static str) -> Response {
     let mut reply = Problem::MethodNotAllowed.into_response();
@@ -143,11 +134,11 @@ pub fn method_not_allowed(allowed: &'static str) -> Response {
     reply
 }
 
-/// What the reply with an error body carries inside of the server: whoever answers people says the same in words.
+/// Marks responses with an error body, for which pages show an error page instead.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReply;
 
-/// The error body, the same in every service.
+/// Returns a response with the error body.
 #[must_use]
 pub fn error_body((status, code): (StatusCode, &'static str), message: &str, details: &Value) -> Response {
     let body = json!({ "error": { "code": code, "message": message, "details": details } });

@@ -1,4 +1,4 @@
-//! What stands behind the question mark of a list: how much of it, from where on, and which rows.
+//! The query parameters of lists: paging and filters.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,18 @@ use url::form_urlencoded;
 
 use crate::web::problem::Problem;
 
-/// Rows on a page: where nobody says, and at most.
-const USUAL: u32 = 50;
+/// Default number of rows on a page.
+const DEFAULT_PAGE_LIMIT: u32 = 50;
+/// Maximum number of rows on a page.
 const MAX_PAGE_LIMIT: u32 = 100;
 
-/// One page of a list.
+/// A page of a list.
 #[derive(Debug)]
 pub struct Page {
-    /// Most rows of it.
+    /// Maximum number of rows.
     pub limit: u32,
-    /// Whether somebody asked for pages at all.
-    is_asked: bool,
+    /// Whether `limit` or `cursor` is given.
+    is_paged: bool,
     query: BTreeMap<String, String>,
 }
 
@@ -32,37 +33,42 @@ impl Page {
                 return Err(Problem::field(name, "must be given exactly once"));
             }
         }
-        let limit =
-            found.get("limit").map(|text| text.parse().ok().filter(|limit| (1..=MAX_PAGE_LIMIT).contains(limit)));
-        let wrong = || Problem::field("limit", format!("must be a whole number from 1 to {MAX_PAGE_LIMIT}"));
-        let limit = limit.map(|limit| limit.ok_or_else(wrong)).transpose()?;
-        let is_asked = limit.is_some() || found.contains_key("cursor");
-        Ok(Self { limit: limit.unwrap_or(USUAL), is_asked, query: found })
+        let limit = match found.get("limit").map(|text| text.parse()) {
+            None => DEFAULT_PAGE_LIMIT,
+            Some(Ok(limit @ 1..=MAX_PAGE_LIMIT)) => limit,
+            Some(_) => {
+                return Err(Problem::field("limit", format!("must be a whole number from 1 to {MAX_PAGE_LIMIT}")));
+            }
+        };
+        let is_paged = found.contains_key("limit") || found.contains_key("cursor");
+        Ok(Self { limit, is_paged, query: found })
     }
 
-    /// The whole list of at most `most` rows, unless somebody asks for pages: for a list that had none at first.
+    /// Returns the whole list of at most `max` rows, unless a page is requested: for a list that had no pages at first.
     #[must_use]
-    pub fn whole_where_nobody_asks(self, most: u32) -> Self {
-        if self.is_asked { self } else { Self { limit: most, ..self } }
+    pub fn or_whole_list(self, max: u32) -> Self {
+        if self.is_paged { self } else { Self { limit: max, ..self } }
     }
 
-    /// A parameter of the list's own.
+    /// Returns a parameter of this list.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
 
-    /// Behind which row the page begins.
+    /// Returns the row after which the page begins.
     ///
     /// # Errors
-    /// Where it is not one that a page before gave as `next_cursor`.
+    /// [`Problem::InvalidRequest`] if `read` cannot parse the cursor, which then is not a `next_cursor` of this list.
     pub fn cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
         let Some(text) = self.text("cursor") else { return Ok(None) };
-        let wrong = || Problem::field("cursor", "must be a next_cursor of this list");
-        read(text).map(Some).ok_or_else(wrong)
+        match read(text) {
+            Some(row) => Ok(Some(row)),
+            None => Err(Problem::field("cursor", "must be a next_cursor of this list")),
+        }
     }
 
-    /// Takes the row away that was read beyond the page; names the last of the page where there was one.
+    /// Removes the row that was read beyond the page. Returns the cursor of the next page if there was such a row.
     pub fn next<T>(&self, rows: &mut Vec<T>, name: impl Fn(&T) -> String) -> Option<String> {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         if rows.len() <= limit {
@@ -72,7 +78,7 @@ impl Page {
         rows.last().map(name)
     }
 
-    /// The reply: the rows under their name, and where the next page begins.
+    /// Returns the reply: the rows under their name, and the cursor of the next page.
     #[must_use]
     pub fn reply(&self, name: &str, rows: &[impl Serialize], next: Option<String>) -> Value {
         let mut reply = json!({ name: rows });
@@ -105,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_beyond_a_page_says_that_there_is_another() {
+    fn a_row_beyond_the_page_gives_a_cursor() {
         let page = Page::read("limit=2").unwrap();
         let (mut rows, mut all) = (vec![1, 2, 3], vec![1, 2]);
         assert_eq!(page.next(&mut rows, ToString::to_string).as_deref(), Some("2"));

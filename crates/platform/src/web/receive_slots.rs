@@ -1,5 +1,4 @@
-//! Slots for large request bodies: how many are received at once, and which one ends early, so that slow senders do not keep
-//! others out.
+//! Slots for large request bodies. They bound the bodies that are received at once; slow ones are displaced by others.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,17 +16,17 @@ use crate::limits::Caller;
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Minimum age of a body before its rate is measured.
 const GRACE: Duration = Duration::from_secs(3);
-/// A body at less than so many times the minimum rate may be displaced by a new one.
+/// A body below this multiple of the minimum rate may be displaced by a new one.
 const SLOW_FACTOR: u64 = 16;
 
-/// How many bodies are received at once.
+/// Maximum numbers of bodies that are received at once.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotBounds {
-    /// In all.
+    /// Maximum in total.
     pub slots: usize,
-    /// Of one owner: an account or a user.
+    /// Maximum of one owner: an account or a user.
     pub per_owner: usize,
-    /// From one client address, if others need the slots.
+    /// Maximum of one client address, if others need the slots.
     pub per_address: usize,
     /// Minimum rate of a body, in bytes per second.
     pub min_rate: u64,
@@ -58,7 +57,7 @@ struct ReceivedBody {
     displaced: CancellationToken,
 }
 
-/// Why a body gets no slot.
+/// The reason that a body gets no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotsFull {
     /// The owner has as many as allowed.
@@ -67,7 +66,7 @@ pub enum SlotsFull {
     All,
 }
 
-/// Why the receipt of a body ended early.
+/// The reason that the receipt of a body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveEnd {
     /// It arrived below the minimum rate.
@@ -85,8 +84,8 @@ impl ReceiveSlots {
         Self { bounds, bodies: Arc::default() }
     }
 
-    /// Takes a slot for a body that begins when the clock shows `elapsed`. If no slot is free, the slowest body is displaced,
-    /// or the newest one of another address that has more than its share.
+    /// Takes a slot for a body that begins when the clock shows `elapsed`. If no slot is free, the slowest body is
+    /// displaced, or the newest one of another address that has more than its share.
     ///
     /// # Errors
     /// [`SlotsFull`], if the owner has its share, or no body may be displaced.
@@ -99,9 +98,14 @@ impl ReceiveSlots {
             let place = self.slowest(&bodies, elapsed).or_else(|| self.newest_of_crowd(&bodies, &address));
             bodies.swap_remove(place.ok_or(SlotsFull::All)?).displaced.cancel();
         }
-        let (bytes, is_complete) = (AtomicU64::new(0), AtomicBool::new(false));
-        let displaced = CancellationToken::new();
-        let body = Arc::new(ReceivedBody { owner, address, began: elapsed, bytes, is_complete, displaced });
+        let body = Arc::new(ReceivedBody {
+            owner,
+            address,
+            began: elapsed,
+            bytes: AtomicU64::new(0),
+            is_complete: AtomicBool::new(false),
+            displaced: CancellationToken::new(),
+        });
         bodies.push(Arc::clone(&body));
         drop(bodies);
         Ok(ReceiveSlot { slots: self.clone(), body })
@@ -125,15 +129,17 @@ impl ReceiveSlots {
         slowest.map(|(_, place)| place)
     }
 
-    /// Returns the position of the newest incomplete body of another address that has more slots than its share: beginning
-    /// again and again, before the rate is measured, does not keep other addresses out.
+    /// Returns the position of the newest incomplete body of another address that has more slots than its share:
+    /// beginning again and again, before the rate is measured, does not keep other addresses out.
     fn newest_of_crowd(&self, bodies: &[Arc<ReceivedBody>], address: &Caller) -> Option<usize> {
-        let count = |of: &Caller| bodies.iter().filter(|body| body.address == *of).count();
         let mut newest: Option<usize> = None;
         for (place, body) in bodies.iter().enumerate() {
-            let may_go = body.address != *address && !body.is_complete.load(Ordering::Relaxed);
+            if body.address == *address || body.is_complete.load(Ordering::Relaxed) {
+                continue;
+            }
             let is_newer = newest.is_none_or(|other| bodies[other].began <= body.began);
-            if may_go && is_newer && count(&body.address) > self.bounds.per_address {
+            let of_address = bodies.iter().filter(|other| other.address == body.address).count();
+            if is_newer && of_address > self.bounds.per_address {
                 newest = Some(place);
             }
         }
@@ -150,14 +156,15 @@ impl ReceiveSlot {
     #[must_use]
     pub fn count(&self, request: Request) -> Request {
         let counted = Arc::clone(&self.body);
-        let count = move |chunk: &bytes::Bytes| {
-            counted.bytes.fetch_add(chunk.len() as u64, Ordering::Relaxed);
-        };
-        request.map(|body| Body::from_stream(body.into_data_stream().inspect_ok(count)))
+        request.map(|body| {
+            Body::from_stream(body.into_data_stream().inspect_ok(move |chunk| {
+                counted.bytes.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+            }))
+        })
     }
 
-    /// Receives a body: waits for `receipt` as long as the bytes arrive fast enough and no other body needs the slot. Once
-    /// the body is complete, the slot is held until it is dropped.
+    /// Receives a body: waits for `receipt` as long as the bytes arrive fast enough and no other body needs the slot.
+    /// Once the body is complete, the slot is held until it is dropped.
     ///
     /// # Errors
     /// [`ReceiveEnd`].

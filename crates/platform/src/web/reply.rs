@@ -1,4 +1,4 @@
-//! Replies that are documents.
+//! JSON responses.
 
 use axum::body::Body;
 use axum::http::HeaderValue;
@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::problem::Problem;
 
-/// How large most replies are at most.
+/// Initial capacity of the body, in bytes, which suffices for most responses.
 const USUAL_BYTES: usize = 512;
 
-/// A value as JSON, as `axum::Json` replies with it. That one writes through a buffer that is asked for room with every
-/// quotation mark; this one is for what is asked for all the time.
+/// A JSON response, equal to that of `axum::Json` but faster to write: `axum::Json` checks the capacity of its buffer
+/// for every quotation mark. For the most frequent responses.
 #[derive(Debug)]
 pub struct JsonReply<T>(pub T);
 
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_is_what_axum_makes_of_it() {
+    async fn responses_are_equal_to_those_of_axum() {
         for text in ["", "a \"text\"", &"long ".repeat(1000)] {
             let [ours, theirs] = [JsonReply(text).into_response(), axum::Json(text).into_response()];
             assert_eq!(taken_apart(ours).await, taken_apart(theirs).await);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_written_is_a_fault_of_ours() {
+    async fn values_that_cannot_be_serialized_are_internal_errors() {
         let (status, _, body) = taken_apart(JsonReply(HashMap::from([([1], 1)])).into_response()).await;
         assert_eq!(status, 500);
         assert!(String::from_utf8(body).unwrap().contains("internal_error"));

@@ -1,4 +1,4 @@
-//! Names every request, times it, and survives what should not happen.
+//! The outermost layer: request IDs, the access log, timeouts, and panics of handlers.
 
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
@@ -29,40 +29,38 @@ use crate::shared::Platform;
 use crate::web::problem::Problem;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The longest that a handler may take unless its route has a limit of its own; a domain check is the slowest (10 s).
+/// Timeout of handlers whose route has no limit of its own. The slowest is a domain check (10 s).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Around all routes of a server: gives each request an id that its reply carries, counts it, and writes one line about it
-/// to the log: never its headers, its body or its query, which may contain secrets.
+/// The layer around all routes of a server. Gives each request an ID, which the response contains, counts it, and logs
+/// one line, without headers, body and query, which may contain secrets.
 #[derive(Clone, Debug)]
 pub struct RequestLog(Arc<LogParts>);
 
 #[derive(Debug)]
 struct LogParts {
-    /// The counters.
     metrics: Metrics,
-    /// Routes with rules of their own.
     routes: SpecialRoutes,
-    /// Knows the API keys. `None` in tests of routes without keys.
+    /// The platform with the API keys. `None` for routes without keys.
     platform: Option<Platform>,
     /// Requests in progress by API key, beyond those of their client address.
     keyed: Concurrent,
     ids: RequestIds,
 }
 
-/// Routes with rules of their own, by their path as the router knows it.
+/// Routes with rules of their own, by their path in the router.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpecialRoutes {
-    /// Routes of another protocol: they check their `Host`, and the requests in progress of a client, themselves.
+    /// Routes of another protocol, which check the `Host` and the requests in progress of a client themselves.
     pub foreign: &'static [&'static str],
     /// Routes without any limit, which read no body: health, discovery, and the checks of forward auth.
     pub unlimited: &'static [&'static str],
-    /// Routes that may take longer than half a minute, such as uploads, and how long.
+    /// Routes that may take longer than half a minute, such as uploads, and their timeouts.
     pub slow: &'static [(&'static str, Duration)],
 }
 
-/// Ids of requests: the time, what no other server has, and a count that is mixed so that nobody reads from it how many ask.
-/// To know one opens nothing.
+/// Generates request IDs from the time, a random number of the server, and a hashed counter, which does not reveal the
+/// number of requests. Request IDs are not secret.
 #[derive(Debug)]
 struct RequestIds {
     server: [u8; 8],
@@ -107,16 +105,16 @@ impl RequestIds {
 }
 
 impl LogParts {
-    /// How long requests of a route may take.
+    /// Returns the timeout of a route.
     fn time_limit(&self, route: &str) -> Duration {
         self.routes.slow.iter().find(|(slow, _)| *slow == route).map_or(REQUEST_TIMEOUT, |(_, limit)| *limit)
     }
 
-    /// Answers a request beyond [`MAX_IN_PROGRESS`] of its client address. Only one with a valid API key reaches the
-    /// route, and takes a place of its account: the route may be one that asks for no key. Nothing of the body is read
-    /// before.
+    /// Handles a request beyond [`MAX_IN_PROGRESS`] of its client address. It reaches the route only with a valid API
+    /// key, even if the route requires none, and takes a slot of the key's account. The body is not read before.
     async fn answer_over_in_progress(self: Arc<Self>, mut route: Route, request: Request) -> Response {
-        let (headers, permit) = (request.headers().clone(), RequestPermit::of(request.extensions()).cloned());
+        let permit = RequestPermit::of(request.extensions()).cloned();
+        let headers = request.headers().clone();
         match self.admit_by_key(&headers, permit).await {
             Ok(()) => route.call(request).await.unwrap_or_else(|never| match never {}),
             Err(problem) => problem.into_response(),
@@ -124,13 +122,16 @@ impl LogParts {
     }
 
     async fn admit_by_key(&self, headers: &HeaderMap, permit: Option<RequestPermit>) -> Result<(), Problem> {
-        let refused = |most| Problem::TooManyAtOnce { limit: "in_progress", most };
-        let Some(platform) = &self.platform else { return Err(refused(MAX_IN_PROGRESS)) };
-        let Some(account) = api_key::find_account(platform, headers).await? else {
-            return Err(refused(MAX_IN_PROGRESS));
+        let account = match &self.platform {
+            Some(platform) => api_key::find_account(platform, headers).await?,
+            None => None,
         };
-        let slot = self.keyed.acquire(Caller::from(&account), MAX_KEYED_IN_PROGRESS);
-        let slot = slot.ok_or_else(|| refused(MAX_KEYED_IN_PROGRESS))?;
+        let Some(account) = account else {
+            return Err(Problem::TooManyAtOnce { limit: "in_progress", most: MAX_IN_PROGRESS });
+        };
+        let Some(slot) = self.keyed.acquire(Caller::from(&account), MAX_KEYED_IN_PROGRESS) else {
+            return Err(Problem::TooManyAtOnce { limit: "in_progress", most: MAX_KEYED_IN_PROGRESS });
+        };
         if let Some(permit) = permit {
             permit.hold(slot);
         }
@@ -146,11 +147,11 @@ impl Layer<Route> for RequestLog {
     }
 }
 
-/// What is behind one path, and what its requests are counted in.
+/// One route with its counters.
 #[derive(Clone, Debug)]
 pub struct LoggedRoute {
     log: Arc<LogParts>,
-    /// Found with the first request that is answered.
+    /// Set by the first response.
     counts: Arc<OnceLock<RouteCounts>>,
     route: Route,
 }
@@ -166,13 +167,13 @@ impl Service<Request> for LoggedRoute {
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let id = self.log.ids.next(Clock::System.now());
-        // Whatever a client called it: the id under which faults are logged is ours.
+        // Replaces an ID that the client sent.
         request.headers_mut().insert(X_REQUEST_ID, id.clone());
         let route = request.extensions().get::<MatchedPath>().cloned();
         let name = RequestName { id, method: request.method().clone(), route, status: None };
         let span = telemetry::request_span(&name, request.headers());
         let path = tracing::enabled!(Level::DEBUG).then(|| request.uri().path().to_owned());
-        // The protocol of the other two refuses in its own words.
+        // Routes of another protocol return errors of that protocol.
         let routes = &self.log.routes;
         let is_foreign = routes.foreign.contains(&name.route());
         let host = if is_foreign { Ok(()) } else { host::check(request.headers()) };
@@ -190,26 +191,28 @@ impl Service<Request> for LoggedRoute {
                 Err(problem) => problem.into_response(),
             }
         };
-        let (log, counts) = (Arc::clone(&self.log), Arc::clone(&self.counts));
+        let log = Arc::clone(&self.log);
+        let counts = Arc::clone(&self.counts);
         async move {
-            let begun = Instant::now();
+            let start = Instant::now();
             let running = tokio::time::timeout(log.time_limit(name.route()), answering);
             let running = name.clone().scope(running).instrument(span.clone());
-            // A panic ends this request, not the connection's others. What it held is dropped with it.
+            // A panic ends this request only. Its state is dropped with it.
             let mut response = match AssertUnwindSafe(running).catch_unwind().await {
                 Ok(Ok(response)) => response,
                 Ok(Err(_)) => Problem::Unavailable("the request took too long".to_owned()).into_response(),
                 Err(_) => {
-                    let panicked = || Problem::Internal(anyhow::anyhow!("a handler panicked")).into_response();
-                    name.clone().in_scope(panicked)
+                    let problem = Problem::Internal(anyhow::anyhow!("a handler panicked"));
+                    name.clone().in_scope(|| problem.into_response())
                 }
             };
-            let (status, took) = (response.status().as_u16(), begun.elapsed());
+            let status = response.status().as_u16();
+            let elapsed = start.elapsed();
             span.record("status", status);
-            log.metrics.answered(&counts, &name, status, took);
+            log.metrics.answered(&counts, &name, status, elapsed);
             response.headers_mut().insert(X_REQUEST_ID, name.id.clone());
             if let Some(path) = path {
-                let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
                 let name = RequestName { status: Some(status), ..name };
                 name.in_scope(|| tracing::debug!(path, elapsed_ms, "answered"));
             }
@@ -230,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_requests_have_one_id() {
+    fn request_ids_are_unique() {
         let now = Timestamp::from_second(1_700_000_000).unwrap();
         let logs = [(); 2].map(|()| RequestLog::new(Metrics::default(), SpecialRoutes::default()));
         let ids = |log: &RequestLog| (0..1000).map(|_| log.0.ids.next(now)).collect::<Vec<_>>();
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_route_may_have_a_longer_limit_than_half_a_minute() {
+    async fn a_route_may_have_a_longer_timeout() {
         const SLOW: [(&str, Duration); 1] = [("/upload", Duration::from_mins(2))];
         let minute = async || {
             drop(tokio::time::timeout(Duration::from_mins(1), pending::<()>()).await);
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_does_not_say_how_many_came_before() {
+    fn request_ids_do_not_reveal_the_number_of_requests() {
         let log = RequestLog::new(Metrics::default(), SpecialRoutes::default());
         let ids: Vec<_> = (0..100).map(|_| log.0.ids.next(Timestamp::UNIX_EPOCH)).collect();
         assert!(!ids.is_sorted(), "{ids:?}");

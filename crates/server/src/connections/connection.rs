@@ -164,9 +164,11 @@ impl OpenConnection {
     /// connection was closed a moment ago.
     pub(crate) fn begin_request(&self, body_len: Option<u64>) -> bool {
         let request = packed(Phase::Request, self.totals.now());
-        let begin = |state| (phase_of(state) != Phase::Closing).then_some(request);
-        // Sequentially consistent, as the sweep is when it counts a head: one of the two sees what the other wrote.
-        if self.state.fetch_update(Ordering::SeqCst, Ordering::Relaxed, begin).is_err() {
+        // Sequentially consistent, as the sweep is when it counts a head: one of the two sees the other's write.
+        let begun = self.state.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |state| {
+            (phase_of(state) != Phase::Closing).then_some(request)
+        });
+        if begun.is_err() {
             return false;
         }
         self.body_len.store(body_len.unwrap_or(UNKNOWN), Ordering::Relaxed);
@@ -205,8 +207,9 @@ impl OpenConnection {
             self.count_head_bytes(held.unwrap_or(UNKNOWN_BUFFER_BYTES));
         }
         let idle = packed(Phase::Idle, self.totals.now());
-        let end = |state| (phase_of(state) != Phase::Closing).then_some(idle);
-        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, end);
+        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| {
+            (phase_of(state) != Phase::Closing).then_some(idle)
+        });
     }
 
     /// Checks whether a request head has begun, or may have, and is incomplete.
@@ -265,16 +268,16 @@ impl OpenConnection {
     /// Closes the connection unless all of a request has come that is not answered yet. Returns whether it is closed now
     /// and was not before.
     pub(super) fn close(&self) -> bool {
-        let close = |state| match phase_of(state) {
+        let closed = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| match phase_of(state) {
             Phase::Request | Phase::Closing => None,
             Phase::Opening | Phase::Head | Phase::Body | Phase::Idle => Some(packed(Phase::Closing, 0)),
-        };
-        let closed = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, close).is_ok();
-        if closed {
-            self.release_head_bytes();
-            self.closing.notify_one();
+        });
+        if closed.is_err() {
+            return false;
         }
-        closed
+        self.release_head_bytes();
+        self.closing.notify_one();
+        true
     }
 
     /// Returns the sweep in which its phase began; of a body, in which it was waited for first.

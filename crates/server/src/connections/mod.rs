@@ -27,11 +27,11 @@ use self::serving::Dispatcher;
 use self::table::ConnectionTable;
 use crate::Front;
 
-/// How often connections are looked at; what is closed for its age is up to this much older than it may be.
+/// Interval of the sweep that checks all connections. Timeouts are exceeded by up to this time.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
-/// How long nobody is accepted after the system refused to, if nothing could be closed for it.
+/// Pause after `accept` failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
-/// The most connections of a server, whatever the system allows: each may hold some 100 KiB.
+/// Maximum number of connections of a server: each may use some 100 KiB.
 const MAX_CONNECTIONS: u64 = 16_384;
 /// Maximum number of bytes in the incomplete request heads of all connections.
 const MAX_INCOMPLETE_HEAD_BYTES: usize = 64 * 1024 * 1024;
@@ -59,11 +59,11 @@ pub struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// The limits of a server, and as many connections as fit below the limit of open files, which is raised as far as
-    /// the system lets us.
+    /// Returns the limits of a server, with as many connections as the limit of open files allows, which is raised as far as
+    /// possible.
     #[must_use]
     pub fn of_server() -> Self {
-        // The limit that stands is enough to go on with.
+        // If it cannot be raised, the usual limit is assumed.
         let descriptors = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
         let limits = Self::with_total(connections_below(descriptors));
         if limits.total < 1024 {
@@ -73,7 +73,7 @@ impl ConnectionLimits {
         limits
     }
 
-    /// The same limits with so many connections in all.
+    /// Returns the limits of a server with this number of connections.
     #[must_use]
     pub fn with_total(total: usize) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl ConnectionLimits {
     }
 }
 
-/// How many connections fit where so many descriptors are allowed.
+/// Returns the number of connections for this number of descriptors.
 fn connections_below(descriptors: u64) -> usize {
     let reserved = RESERVED_DESCRIPTORS.min(descriptors / 2);
     usize::try_from((descriptors - reserved).min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)
@@ -161,7 +161,7 @@ async fn accept(
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
                     if has_place(&table, &mut tasks, limits.total).await {
-                        // Without it every reply on an event stream waits 40 ms for the acknowledgement of the one before.
+                        // Otherwise every event of a stream waits 40 ms for the acknowledgement of the one before.
                         drop(stream.set_nodelay(true));
                         let place = table.enter(proxies.client_of(peer));
                         tasks.spawn(serving::serve(stream, peer, Arc::clone(&dispatcher), place));
@@ -170,7 +170,7 @@ async fn accept(
                 Err(error) if is_of_client(error.kind()) => {}
                 Err(error) => {
                     tracing::warn!(error = %error, "cannot accept connections");
-                    // Most likely no descriptor is left. Nobody gains where this is tried again at once.
+                    // Most likely no descriptor is left, so trying again at once would fail.
                     table.make_room();
                     sleep(ACCEPT_PAUSE).await;
                 }
@@ -180,7 +180,7 @@ async fn accept(
     OpenConnections { table, tasks }
 }
 
-/// Whether one more connection may stay; where all places are taken, one that waits for its client makes way.
+/// Returns whether there is a place for one more connection, and closes others if all places are taken.
 async fn has_place(table: &ConnectionTable, tasks: &mut JoinSet<()>, total: usize) -> bool {
     while tasks.len() >= total {
         if tasks.try_join_next().is_some() {
@@ -194,7 +194,7 @@ async fn has_place(table: &ConnectionTable, tasks: &mut JoinSet<()>, total: usiz
     true
 }
 
-/// Whether a connection ended before it was accepted, which is no fault of ours.
+/// Returns whether the client ended the connection before it was accepted.
 fn is_of_client(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
 }

@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its last.
+//! Serves one connection.
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -25,13 +25,13 @@ use super::connection::{OpenConnection, Phase};
 use super::table::ConnectionPlace;
 use crate::Front;
 
-/// The longest request head, in bytes; a longer one is 431.
+/// Maximum size of a request head, in bytes. Larger ones get 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Maximum size of the parser's read buffer, in bytes. It is kept as long as its connection.
 const MAX_BUFFER_BYTES: usize = MAX_HEAD_BYTES;
 
-/// Maximum size of a part of a response that is handed to the parser at once, in bytes. What it was handed counts as sent.
+/// Maximum size of a part of a response that is passed to the parser at once, in bytes. A passed part counts as sent.
 const MAX_RESPONSE_PART: usize = 64 * 1024;
 
 /// Maximum size of a request body that is read only to keep its connection, in bytes.
@@ -40,7 +40,7 @@ const MAX_DISCARDED_BYTES: u64 = 64 * 1024;
 /// Maximum time to wait for a request body that is read only to keep its connection. A body usually arrives with its head.
 const MAX_DISCARD_TIME: Duration = Duration::from_millis(100);
 
-/// What the requests of all connections of a listener need.
+/// Dispatches the requests of all connections of a listener.
 pub(crate) struct Dispatcher {
     /// Answers the requests.
     front: Front,
@@ -65,12 +65,12 @@ impl Dispatcher {
     }
 }
 
-/// A connection was told to close as a request came.
+/// The connection is closing.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection closes")]
 struct Closing;
 
-/// Answers the requests of a connection until either side ends it, or the table does.
+/// Answers the requests of a connection until either side or the table closes it.
 pub(crate) async fn serve<I>(io: I, peer: SocketAddr, dispatcher: Arc<Dispatcher>, place: ConnectionPlace)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -79,13 +79,13 @@ where
     let io = TokioIo::new(InspectReader::new(io, place.recorder()));
     let service = service_fn(|request: Request<Incoming>| {
         let (mut head, incoming) = request.into_parts();
-        // Here and not in the future: from now on the connection is not idle.
+        // Before the future runs, so that the connection is not idle from now on.
         let running = place.begin_request(incoming.size_hint().exact());
         let running = running.then(|| RunningRequest(Arc::clone(connection)));
         let permit = dispatcher.admit(peer, &head.headers);
         head.extensions.insert(ConnectInfo(peer));
         head.extensions.insert(permit.clone());
-        // Whoever waits for "100 Continue" sends nothing after a refusal.
+        // A client that waits for "100 Continue" sends no body after a refusal.
         let sends_body = !head.headers.contains_key(header::EXPECT);
         let (body, unread) = to_body(incoming, connection);
         let request = Request::from_parts(head, body);
@@ -105,17 +105,17 @@ where
         }
     });
     let mut builder = http1::Builder::new();
-    // The table's sweep does what hyper's own time-out does, which cannot tell a slow head from an idle connection.
+    // The table's sweep replaces hyper's own timeout, which does not distinguish a slow head from an idle connection.
     builder.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_BUFFER_BYTES);
     let mut http = pin!(builder.serve_connection(io, service));
     loop {
         tokio::select! {
             biased;
-            // How it failed is the client's affair.
+            // Errors of the connection are the client's problem.
             _ = http.as_mut() => return,
             () = connection.until_closed() => match connection.phase() {
                 Phase::Closing | Phase::Opening | Phase::Head => return,
-                // The server drains: a reply that is on its way is finished, and what has none is closed here.
+                // The server drains: responses in progress are finished, and idle connections are closed.
                 Phase::Request | Phase::Body | Phase::Idle => http.as_mut().graceful_shutdown(),
             },
         }
@@ -161,7 +161,7 @@ async fn discard_rest(body: Option<Arc<Mutex<Incoming>>>, sends_body: bool) -> b
     timeout(MAX_DISCARD_TIME, read_to_end).await.unwrap_or(false)
 }
 
-/// The body of a request, which tells its connection whether the handler waits for it.
+/// The body of a request, which records on its connection whether the handler waits for it.
 struct RequestBody {
     incoming: Arc<Mutex<Incoming>>,
     connection: Arc<OpenConnection>,
@@ -239,7 +239,8 @@ impl HttpBody for ReplyBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (rest, inner) = (self.rest.len() as u64, self.body.size_hint());
+        let rest = self.rest.len() as u64;
+        let inner = self.body.size_hint();
         let mut hint = SizeHint::new();
         hint.set_lower(inner.lower() + rest);
         if let Some(upper) = inner.upper() {

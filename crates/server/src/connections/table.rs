@@ -1,4 +1,4 @@
-//! The open connections of a listener, and which of them are closed for others.
+//! The open connections of a listener, and the choice of those to close for others.
 //!
 //! A request costs a few changes of its connection's own numbers. The lock is taken once when a connection begins, once
 //! with its first request and once at its end.
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::ConnectionLimits;
 use super::connection::{OpenConnection, Phase, Totals};
 
-/// One in so many of the connections that may be closed is, because finding them means looking at all connections.
+/// One in this number of closable connections is closed at once, because the search looks at all connections.
 const CLOSED_SHARE: usize = 64;
 /// Number of sweeps that pass before a connection is closed for others: the head of one that has just been accepted is
 /// most likely here and only not read yet, and so is a small body.
@@ -43,7 +43,7 @@ struct Open {
 /// A connection with an incomplete head: the sweep in which the head began, and the number of the connection.
 type IncompleteHead = (u32, u64);
 
-/// A connection's place in the table, given up when it is dropped.
+/// A connection's place in the table, which is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionPlace {
     connection: Arc<OpenConnection>,
@@ -52,13 +52,12 @@ pub(crate) struct ConnectionPlace {
 
 impl ConnectionTable {
     pub(crate) fn new(limits: ConnectionLimits, sweep_interval: Duration) -> Self {
-        let sweeps = |time: Duration| u32::try_from(time.as_millis() / sweep_interval.as_millis()).unwrap_or(u32::MAX);
-        let per_second = u64::from(sweeps(Duration::from_secs(1)).max(1));
+        let per_second = u64::from(sweeps_in(Duration::from_secs(1), sweep_interval).max(1));
         Self {
             limits,
-            head_sweeps: sweeps(limits.head_timeout),
-            idle_sweeps: sweeps(limits.idle_timeout),
-            body_sweeps: sweeps(limits.body_grace),
+            head_sweeps: sweeps_in(limits.head_timeout, sweep_interval),
+            idle_sweeps: sweeps_in(limits.idle_timeout, sweep_interval),
+            body_sweeps: sweeps_in(limits.body_grace, sweep_interval),
             body_bytes_per_sweep: limits.body_bytes_per_second / per_second,
             totals: Arc::default(),
             open: Mutex::default(),
@@ -90,9 +89,11 @@ impl ConnectionTable {
             *counts.entry(client).or_default() += 1;
         }
         let latest = self.now().saturating_sub(GRACE_SWEEPS);
-        let (mut incomplete, mut others) = (Vec::new(), Vec::new());
+        let mut incomplete = Vec::new();
+        let mut others = Vec::new();
         for connection in open.connections.values() {
-            let (phase, since) = (connection.phase(), connection.since());
+            let phase = connection.phase();
+            let since = connection.since();
             let count = connection.client.and_then(|client| counts.get(&client)).copied().unwrap_or(0);
             match phase {
                 Phase::Opening | Phase::Head | Phase::Body if since <= latest => {
@@ -203,6 +204,11 @@ impl ConnectionTable {
     }
 }
 
+/// Returns the number of sweeps in a time.
+fn sweeps_in(time: Duration, sweep_interval: Duration) -> u32 {
+    u32::try_from(time.as_millis() / sweep_interval.as_millis()).unwrap_or(u32::MAX)
+}
+
 impl Open {
     fn count_head(&mut self, connection: &OpenConnection) {
         let Some(client) = connection.client else { return };
@@ -229,7 +235,8 @@ impl ConnectionPlace {
 
     /// Returns a function that records bytes which were read from the client.
     pub(crate) fn recorder(&self) -> impl FnMut(&[u8]) + Send + use<> {
-        let (connection, table) = (Arc::clone(&self.connection), Arc::clone(&self.table));
+        let connection = Arc::clone(&self.connection);
+        let table = Arc::clone(&self.table);
         move |bytes| {
             connection.bytes_arrived(bytes);
             table.limit_head_bytes();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use signpost_atm::advisories::{Advisories, Advisory, FileRows, LiveAdvisories, embedded};
 use signpost_platform::clock::Clock;
 
-use super::{Session, table};
+use super::{Common, Session, table};
 use crate::config::{Origin, RawSettings};
 
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(super) struct AdvisoriesCommand {
     action: AdvisoriesAction,
 }
 
-/// What every command takes that tells of the law.
+/// The flag of the commands that use advisories.
 #[derive(Debug, Args)]
 pub(super) struct AdvisoriesFlag {
     /// File of your own advisories, added to the built-in ones
@@ -44,31 +44,27 @@ enum AdvisoriesAction {
 }
 
 impl AdvisoriesFlag {
-    /// Sets the flag, which overrides everything else.
+    /// Sets the flag in the settings.
     pub(super) fn set(&self, raw: &mut RawSettings) {
         if let Some(file) = &self.advisories {
             raw.set("advisories", file, Origin::Flag);
         }
     }
 
-    /// The file that was named.
+    /// Returns the file of the flag.
     pub(super) fn file(&self) -> Option<&Path> {
         self.advisories.as_deref().map(Path::new)
     }
 }
 
 impl AdvisoriesCommand {
-    /// Sets the flag, which overrides everything else.
-    pub(super) fn set(&self, raw: &mut RawSettings) {
-        self.flag.set(raw);
-    }
-
-    pub(super) fn run(self, session: &Session) -> Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
+        let session = common.session_with(|raw| self.flag.set(raw))?;
         let file = session.config.atm.advisories.as_deref();
         let today = Clock::System.now().to_zoned_datetime(TimeZone::UTC).date();
         match self.action {
-            AdvisoriesAction::List => list(session, file, today),
-            AdvisoriesAction::Check => check(session, file, today),
+            AdvisoriesAction::List => list(&session, file, today),
+            AdvisoriesAction::Check => check(&session, file, today),
         }
     }
 }
@@ -76,14 +72,15 @@ impl AdvisoriesCommand {
 fn list(session: &Session, file: Option<&Path>, today: Date) -> Result<()> {
     let advisories = LiveAdvisories::open(file)?.now();
     let built_in = embedded();
-    let document: Vec<Value> = advisories.rows().iter().map(|row| whole(row, today, built_in.contains(row))).collect();
+    let document: Vec<Value> =
+        advisories.rows().iter().map(|row| describe(row, today, built_in.contains(row))).collect();
     session.print(&document, || {
-        let rows: Vec<_> = advisories.rows().iter().map(|row| summary(row, today)).collect();
-        table(["ID", "KIND", "WHERE", "STATUS", "SINCE", "CHECKED", "TEXT"], &rows)
+        let rows = advisories.rows().iter().map(|row| summary(row, today));
+        table(["ID", "KIND", "WHERE", "STATUS", "SINCE", "CHECKED", "TEXT"], rows)
     })
 }
 
-fn whole(row: &Advisory, today: Date, is_built_in: bool) -> Value {
+fn describe(row: &Advisory, today: Date, is_built_in: bool) -> Value {
     json!({
         "id": row.id, "kind": row.kind, "where": row.area, "status": row.status, "effective": row.effective,
         "until": row.until, "text": row.text, "values": row.values, "source": row.source, "checked": row.checked,
@@ -96,9 +93,9 @@ fn summary(row: &Advisory, today: Date) -> [String; 7] {
     let overdue = if row.is_overdue(today) { " (overdue)" } else { "" };
     [
         row.id.clone(),
-        row.kind.as_str().to_owned(),
+        row.kind.to_string(),
         row.area.label(),
-        row.status.as_str().to_owned(),
+        row.status.to_string(),
         row.effective.map(|date| date.to_string()).unwrap_or_default(),
         format!("{}{overdue}", row.checked),
         row.text.clone(),

@@ -12,9 +12,9 @@ use signpost_platform::accounts::audit::{self, AuditEntry};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use crate::cli::{Session, Usage, say_json, table};
+use crate::cli::{Session, Usage, print_json, table};
 
-/// How many entries are read at once for an export.
+/// Number of entries that an export reads at once.
 const EXPORT_PAGE_LEN: u32 = 1000;
 
 #[derive(Debug, Subcommand)]
@@ -38,7 +38,7 @@ pub(super) enum Audit {
     },
 }
 
-/// Which entries.
+/// A filter of audit entries.
 #[derive(Debug, Args)]
 pub(super) struct AuditFilter {
     /// Only since this time: 2026-01-31T00:00:00Z, or 7d for the last seven days
@@ -65,27 +65,27 @@ impl Audit {
 impl AuditFilter {
     fn since(&self) -> Result<Timestamp> {
         let Some(text) = &self.since else { return Ok(Timestamp::UNIX_EPOCH) };
-        let days = text.strip_suffix('d').and_then(|days| days.parse::<i64>().ok()).filter(|days| *days <= 10_000);
-        match days {
-            Some(days) => Ok(Clock::System.now() - SignedDuration::from_hours(days * 24)),
-            None => text
-                .parse()
-                .map_err(|_| Usage(format!("--since: '{text}' is not a time; use 2026-01-31T00:00:00Z or 7d")).into()),
+        if let Some(days) = text.strip_suffix('d')
+            && let Ok(days) = days.parse::<i64>()
+            && days <= 10_000
+        {
+            return Ok(Clock::System.now() - SignedDuration::from_hours(days * 24));
         }
+        let time = text.parse();
+        Ok(time.map_err(|_| Usage(format!("--since: '{text}' is not a time; use 2026-01-31T00:00:00Z or 7d")))?)
     }
 }
 
 async fn list(session: &Session, store: &Store, chosen: &AuditFilter, limit: u32) -> Result<()> {
     let entries = audit::sql::list_newest(store, chosen.since()?, &chosen.account, &chosen.action, limit).await?;
     session.print(&json!({ "entries": entries }), || {
-        let row = |entry: &AuditEntry| {
+        let rows = entries.iter().map(|entry| {
             let AuditEntry { at, account, actor, action, object, details, .. } = entry;
             let is_empty = details.as_object().is_some_and(serde_json::Map::is_empty);
             let details = if is_empty { String::new() } else { details.to_string() };
             [at.to_string(), action.clone(), object.clone(), account.clone(), actor.clone(), details]
-        };
-        let rows: Vec<_> = entries.iter().map(row).collect();
-        table(["AT", "ACTION", "OBJECT", "ACCOUNT", "ACTOR", "DETAILS"], &rows)
+        });
+        table(["AT", "ACTION", "OBJECT", "ACCOUNT", "ACTOR", "DETAILS"], rows)
     })
 }
 
@@ -94,7 +94,8 @@ async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen:
     let shown = file.as_ref().map(|path| path.display().to_string());
     let opened = file.map(File::create).transpose().with_context(|| format!("cannot write {shown:?}"))?;
     let mut out = opened.map(BufWriter::new);
-    let (mut after, mut count) = (None, 0);
+    let mut after = None;
+    let mut count = 0;
     loop {
         let entries =
             audit::sql::list(store, after.as_ref(), since, &chosen.account, &chosen.action, EXPORT_PAGE_LEN).await?;
@@ -105,11 +106,13 @@ async fn export(session: &Session, store: &Store, file: Option<PathBuf>, chosen:
             let line = serde_json::to_string(entry)?;
             match &mut out {
                 Some(out) => writeln!(out, "{line}")?,
-                None => say_json(&line)?,
+                None => print_json(&line)?,
             }
         }
     }
-    let (Some(out), Some(shown)) = (out, shown) else { return Ok(()) };
-    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+    let Some(shown) = shown else { return Ok(()) };
+    if let Some(out) = out {
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+    }
     session.print(&json!({ "file": shown, "entries": count }), || format!("wrote {count} entries to {shown}"))
 }

@@ -18,7 +18,7 @@ pub(super) struct Backup {
 impl Backup {
     pub(super) fn run(self, session: &Session) -> Result<()> {
         let bytes = Store::backup(&session.config.database_url(), &self.file);
-        let bytes = bytes.map_err(|error| session.where_from(error))?;
+        let bytes = bytes.map_err(|error| session.explain_missing(error))?;
         let shown = self.file.display().to_string();
         session.print(&json!({ "file": shown, "bytes": bytes }), || format!("wrote {bytes} bytes to {shown}"))
     }

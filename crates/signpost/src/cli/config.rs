@@ -4,10 +4,10 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Common, print, say, say_json};
+use super::{Common, print, print_json, print_text};
 use crate::config::{Config, DEFAULT, Origin, ShownSetting};
 
-/// What is shown even where nobody set it.
+/// The settings that are shown even if they have their default value.
 const ALWAYS: [&str; 5] = ["listen", "public_url", "services", "console", "data_dir"];
 
 #[derive(Debug, Args)]
@@ -30,9 +30,9 @@ impl ConfigCommand {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         match self.command {
             Some(ConfigSubcommand::Check) => check(common),
-            // Asked for above all by those whose own configuration is broken: nothing else is read.
-            None if common.json => say_json(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?),
-            None => say(DEFAULT.trim_end()),
+            // Reads no configuration, so that it works if that is broken.
+            None if common.json => print_json(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?),
+            None => print_text(DEFAULT.trim_end()),
         }
     }
 }
@@ -40,29 +40,29 @@ impl ConfigCommand {
 fn check(common: &Common) -> Result<()> {
     let raw = common.raw_settings()?;
     let config = Config::new(&raw)?;
-    let doubts = config.list_doubts();
-    let is_shown = |one: &&ShownSetting| one.origin != Origin::Default || ALWAYS.contains(&&*one.key);
-    let settings: Vec<_> = config.shown.iter().filter(is_shown).collect();
+    let warnings = config.warnings();
+    let mut settings: Vec<_> = config.shown.iter().collect();
+    settings.retain(|setting| setting.origin != Origin::Default || ALWAYS.contains(&&*setting.key));
     let file = raw.file().map(|path| path.display().to_string());
     let rows =
         settings.iter().map(|one| json!({ "key": one.key, "value": one.value, "origin": one.origin.to_string() }));
-    let warnings = doubts.iter().map(|doubt| json!({ "found": doubt.found, "mend": doubt.mend }));
+    let listed = warnings.iter().map(|warning| json!({ "found": warning.found, "mend": warning.mend }));
     let document = json!({
         "file": file,
         "settings": rows.collect::<Vec<_>>(),
-        "warnings": warnings.collect::<Vec<_>>(),
+        "warnings": listed.collect::<Vec<_>>(),
     });
     print(common.json, &document, || {
         let mut lines = vec![match &file {
             Some(file) => format!("{file}  ok"),
             None => "no file sets anything".to_owned(),
         }];
-        let width = |text: fn(&ShownSetting) -> usize| settings.iter().map(|one| text(one)).max().unwrap_or(0);
-        let (keys, values) = (width(|one| one.key.len()), width(|one| shown(one).chars().count()).min(48));
+        let keys = settings.iter().map(|one| one.key.len()).max().unwrap_or(0);
+        let values = settings.iter().map(|one| shown(one).chars().count()).max().unwrap_or(0).min(48);
         for one in &settings {
             lines.push(format!("{:keys$}  {:values$}  {}", one.key, shown(one), one.origin));
         }
-        lines.extend(doubts.iter().map(|doubt| format!("\nwarn  {}\n      {}", doubt.found, doubt.mend)));
+        lines.extend(warnings.iter().map(|warning| format!("\nwarn  {}\n      {}", warning.found, warning.mend)));
         lines.join("\n")
     })
 }

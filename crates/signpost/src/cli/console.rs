@@ -1,6 +1,6 @@
 //! `signpost console`
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow};
 use clap::Subcommand;
 use serde_json::json;
 use signpost_login::domains::{self, own};
@@ -51,9 +51,9 @@ async fn link(session: &Session, store: &Store) -> Result<()> {
         format!("the console has {MAX_OPERATORS} operators, which is the most; 'signpost console remove ID' makes room")
     })?;
     let link = operators::setup_link(&address, &token);
-    let expires_at = now + operators::LINK_LASTS;
+    let expires_at = now + operators::LINK_LIFETIME;
     let document = json!({ "link": link, "expires_at": expires_at });
-    session.hand_over(&document, &link, &format!("Open it in a browser. It works once, until {expires_at}."))
+    session.print_secret(&document, &link, &format!("Open it in a browser. It works once, until {expires_at}."))
 }
 
 async fn list(session: &Session, store: &Store) -> Result<()> {
@@ -63,10 +63,10 @@ async fn list(session: &Session, store: &Store) -> Result<()> {
         let Operator { user_id, added_at, added_by } = operator;
         rows.push([user_id.to_string(), find_petname(store, user_id).await?, added_at.to_string(), added_by.clone()]);
     }
-    session.print(&json!({ "operators": operators }), || table(["ID", "NAME", "SINCE", "ADDED BY"], &rows))
+    session.print(&json!({ "operators": operators }), || table(["ID", "NAME", "SINCE", "ADDED BY"], rows))
 }
 
-/// What the user is called; nothing where they are gone.
+/// Returns the user's name, or an empty text if the user was deleted.
 async fn find_petname(store: &Store, user: &UserId) -> Result<String> {
     let address = public_address::find(store).await?.unwrap_or_default();
     let public_url = address.parse().ok();
@@ -79,9 +79,12 @@ async fn find_petname(store: &Store, user: &UserId) -> Result<String> {
 }
 
 async fn remove(session: &Session, store: &Store, id: &str) -> Result<()> {
-    let unknown = || anyhow!("no operator has the ID {id}; 'signpost console operators' shows all");
-    let user = UserId::parse(id).ok_or_else(unknown)?;
+    let user = UserId::parse(id).ok_or_else(|| unknown_operator(id))?;
     let removed = operators::remove(store, &user, &Actor::Operator, Clock::System.now()).await;
-    removed.map_err(|error| error.on_conflict(unknown()))?;
+    removed.map_err(|error| error.on_conflict(unknown_operator(id)))?;
     session.print(&json!({ "removed": id }), || format!("{id} is no operator any more"))
+}
+
+fn unknown_operator(id: &str) -> Error {
+    anyhow!("no operator has the ID {id}; 'signpost console operators' shows all")
 }

@@ -7,13 +7,13 @@ use signpost_login::domains;
 use signpost_login::events::attempts::PastAttempt;
 use signpost_login::events::refusal::explain_refusal;
 use signpost_login::events::retries::MOST_RETRIED;
-use signpost_login::events::{self, DeliveryListItem, FailingEndpoint, RetryChoice};
+use signpost_login::events::{self, DeliveryListItem, RetryChoice};
 use signpost_login::ids::{DomainId, EventId};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
-use crate::cli::domains::Which;
+use crate::cli::domains::DomainSelector;
 use crate::cli::{Session, Usage, table};
 
 #[derive(Debug, Subcommand)]
@@ -59,7 +59,7 @@ pub(super) enum Deliveries {
     /// A running server sends it within a second; 'deliveries show' tells what became of it. With --json: `{id}`.
     Test {
         #[command(flatten)]
-        which: Which,
+        which: DomainSelector,
     },
 }
 
@@ -99,26 +99,30 @@ async fn list(session: &Session, store: &Store, state: Option<DeliveryState>, li
     });
     let events = events::deliveries::list_all(store, state, limit).await?;
     session.print(&json!({ "deliveries": events }), || {
-        let row = |DeliveryListItem { delivery: event, .. }: &DeliveryListItem| {
-            let said = event.last_error.clone().or_else(|| event.last_status.map(|status| status.to_string()));
-            let (id, attempts, at) = (event.id.to_string(), event.attempts.to_string(), event.created_at.to_string());
-            [id, event.state.clone(), attempts, at, event.url.clone(), said.unwrap_or_default()]
-        };
-        let rows: Vec<_> = events.iter().map(row).collect();
-        table(["ID", "STATE", "ATTEMPTS", "CREATED", "URL", "LAST RESULT"], &rows)
+        let rows = events.iter().map(|DeliveryListItem { delivery: event, .. }| {
+            let result = event.last_error.clone().or_else(|| event.last_status.map(|status| status.to_string()));
+            [
+                event.id.to_string(),
+                event.state.clone(),
+                event.attempts.to_string(),
+                event.created_at.to_string(),
+                event.url.clone(),
+                result.unwrap_or_default(),
+            ]
+        });
+        table(["ID", "STATE", "ATTEMPTS", "CREATED", "URL", "LAST RESULT"], rows)
     })
 }
 
 async fn endpoints(session: &Session, store: &Store, limit: u32) -> Result<()> {
     let endpoints = events::endpoints::list_failing(store, limit).await?;
     session.print(&json!({ "endpoints": endpoints }), || {
-        let row = |failing: &FailingEndpoint| {
+        let rows = endpoints.iter().map(|failing| {
             let state = failing.disabled_at.map_or_else(|| "failing".to_owned(), |at| format!("disabled since {at}"));
             let environment = failing.environment.to_string();
             [failing.endpoint.clone(), failing.account.clone(), environment, failing.failing_since.to_string(), state]
-        };
-        let rows: Vec<_> = endpoints.iter().map(row).collect();
-        table(["ENDPOINT", "ACCOUNT", "ENVIRONMENT", "FAILING SINCE", "STATE"], &rows)
+        });
+        table(["ENDPOINT", "ACCOUNT", "ENVIRONMENT", "FAILING SINCE", "STATE"], rows)
     })
 }
 
@@ -127,20 +131,22 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let event = found.with_context(|| format!("no event has the ID {id}; 'signpost deliveries list' shows all"))?;
     let row = &event.delivery;
     let attempts = events::attempts::read_past_attempts(row.past_attempts.as_deref())?;
-    // Without the key that encrypts them, all else can still be told.
+    // The rest is shown even if the secrets cannot be decrypted.
     let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), &row.domain_id).await.ok().flatten();
     let mut document = json!(event);
     document["past_attempts"] = attempts.iter().map(PastAttempt::to_view).collect();
-    if let Some(reason) = explain_refusal(&attempts, secrets.as_ref()).filter(|_| row.state != "delivered") {
+    if row.state != "delivered"
+        && let Some(reason) = explain_refusal(&attempts, secrets.as_ref())
+    {
         document["refused"] = reason.to_view();
     }
-    let body = &event.delivery.body;
-    document["body"] = serde_json::from_str::<Value>(body).unwrap_or_else(|_| body.clone().into());
+    document["body"] = serde_json::from_str::<Value>(&row.body).unwrap_or_else(|_| row.body.clone().into());
     session.print(&document, || format!("{document:#}"))
 }
 
-async fn send_test(session: &Session, store: &Store, which: &Which) -> Result<()> {
-    let (domain, now) = (which.find_domain(store).await?, Clock::System.now());
+async fn send_test(session: &Session, store: &Store, which: &DomainSelector) -> Result<()> {
+    let domain = which.find_domain(store).await?;
+    let now = Clock::System.now();
     let id = EventId::new(now, random());
     let id = events::deliveries::send_test_event(store, &domain, id, &Actor::Operator, now).await?;
     session.print(&json!({ "id": id }), || format!("{id} queued; a running server sends it within a second"))
@@ -153,14 +159,19 @@ async fn retry(
     failed: bool,
     domain: Option<&DomainId>,
 ) -> Result<()> {
-    if id.is_none() && !failed {
-        return Err(Usage("name an event ID, or add --failed to retry all failed events".to_owned()).into());
-    }
     let one = id.map(event_id).transpose()?;
-    let failed = domain.map_or(RetryChoice::Failed, RetryChoice::FailedOfDomain);
-    let which = one.as_ref().map_or(failed, |id| RetryChoice::One(id, None));
-    let count = events::retries::retry(store, which, &Actor::Operator, Clock::System.now()).await?;
-    if let Some(id) = id.filter(|_| count == 0) {
+    let choice = match (&one, domain) {
+        (Some(id), _) => RetryChoice::One(id, None),
+        (None, Some(domain)) => RetryChoice::FailedOfDomain(domain),
+        (None, None) if failed => RetryChoice::Failed,
+        (None, None) => {
+            return Err(Usage("name an event ID, or add --failed to retry all failed events".to_owned()).into());
+        }
+    };
+    let count = events::retries::retry(store, choice, &Actor::Operator, Clock::System.now()).await?;
+    if let Some(id) = one
+        && count == 0
+    {
         bail!("no event has the ID {id}, or it is being sent right now; 'signpost deliveries list' shows all");
     }
     session.print(&json!({ "retried": count }), || {

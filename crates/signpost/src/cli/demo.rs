@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::serve::program;
 use super::stop_signal::stop_signal;
-use super::{Common, Usage, say};
+use super::{Common, Usage, print_text};
 use crate::config::{Config, Origin, RawSettings};
 use crate::demo::{Demo, free_address};
 
@@ -26,12 +26,12 @@ impl DemoCommand {
         if common.json {
             println!("{}", links(&demo));
         } else {
-            say(&banner(&demo, is_kept))?;
+            print_text(&banner(&demo, is_kept))?;
         }
         demo.run(stop).await
     }
 
-    /// The defaults, and nothing of the operator's own files and variables: a demo shall not touch their data.
+    /// Returns the default settings, without the operator's files and variables: a demo must not touch their data.
     fn config(&self, common: &Common) -> Result<Config> {
         for (flag, is_given) in
             [("--config", common.config.is_some()), ("--database-url", common.database_url.is_some())]
@@ -42,7 +42,7 @@ impl DemoCommand {
             }
         }
         let mut raw = RawSettings::default();
-        // What people see is the browser; the terminal says what to do, and what goes wrong.
+        // The terminal shows only the banner and problems; people use the browser.
         raw.set("log", "warn", Origin::Flag);
         match &common.data_dir {
             Some(folder) => raw.set("data_dir", folder, Origin::Flag),
@@ -63,14 +63,15 @@ impl DemoCommand {
     }
 }
 
-/// One line for programs.
+/// Returns the addresses as one line of JSON.
 fn links(demo: &Demo) -> serde_json::Value {
     json!({ "server": demo.server, "shop": demo.shop, "wallet": demo.wallet, "mcp": demo.mcp })
 }
 
 fn banner(demo: &Demo, is_kept: bool) -> String {
     let Demo { server, shop, wallet, mcp, .. } = demo;
-    let (version, program) = (env!("CARGO_PKG_VERSION"), program());
+    let version = env!("CARGO_PKG_VERSION");
+    let program = program();
     let kept = if is_kept { "kept in the data folder" } else { "in memory, lost when it stops" };
     format!(
         "signpost {version} demo: everything is a sandbox, {kept}

@@ -8,7 +8,7 @@ use signpost_platform::outbound::{Names, Outbound};
 use url::Url;
 
 use super::Session;
-use crate::doctor::{CheckFinding, Grade, Installation, Visit, check_installation, check_visit};
+use crate::doctor::{AddressProbe, CheckFinding, Grade, Installation, check_address, check_installation};
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
@@ -19,15 +19,16 @@ pub(super) struct Doctor {
 
 impl Doctor {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let (outbound, now) = (Outbound::new(&Names::System), Clock::System.now());
+        let outbound = Outbound::new(&Names::System);
+        let now = Clock::System.now();
         let findings = match &self.url {
-            Some(url) => check_visit(&Visit::pay(url.clone(), &outbound, now).await),
+            Some(url) => check_address(&AddressProbe::run(url.clone(), &outbound, now).await),
             None => {
-                check_installation(&Installation::look(&session.config, session.store(), &outbound, None, now).await)
+                check_installation(&Installation::inspect(&session.config, session.store(), &outbound, None, now).await)
             }
         };
-        let count = |grade| findings.iter().filter(|finding| finding.grade == grade).count();
-        let [passed, warned, failed] = [Grade::Pass, Grade::Warn, Grade::Fail].map(count);
+        let [passed, warned, failed] = [Grade::Pass, Grade::Warn, Grade::Fail]
+            .map(|grade| findings.iter().filter(|finding| finding.grade == grade).count());
         let document = json!({ "passed": passed, "warned": warned, "failed": failed, "checks": findings });
         session.print(&document, || {
             let mut lines: Vec<_> = findings.iter().map(line).collect();
@@ -38,7 +39,7 @@ impl Doctor {
     }
 }
 
-/// A finding in one line, and how to mend it in another.
+/// Returns a line with the finding, and a second one with the fix if there is one.
 fn line(finding: &CheckFinding) -> String {
     let CheckFinding { check, grade, found, mend } = finding;
     let found = signpost_text::line(found);

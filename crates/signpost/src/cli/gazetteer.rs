@@ -16,8 +16,8 @@ use signpost_locator::gazetteer::{
 use super::Session;
 use crate::server;
 
-/// Most characters of a line: the longest of the tables have a hundredth of it.
-const LONGEST_LINE: u64 = 1 << 20;
+/// Maximum bytes of a line: the longest lines of the tables have a hundredth of it.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Maximum size of all tables of one import, unpacked: the largest tables of GeoNames together have a third of it.
 const MAX_TABLES: TableBounds = TableBounds { bytes: 8 << 30, lines: 100_000_000 };
 
@@ -43,18 +43,18 @@ pub(super) struct GazetteerImport {
     fewest: u32,
 }
 
-/// What the tables hold.
+/// The rows of the tables.
 #[derive(Default)]
 struct Tables {
     places: Vec<GeoName>,
     subdivisions: Vec<Subdivision>,
     postcodes: Vec<Postcode>,
-    /// By the number of the place: names that are used, and those that are not any more.
-    living: HashMap<u64, Vec<String>>,
-    dead: HashMap<u64, HashSet<String>>,
+    /// Names in use and historic names, by the ID of the place.
+    current_names: HashMap<u64, Vec<String>>,
+    historic_names: HashMap<u64, HashSet<String>>,
 }
 
-/// Maximum bytes and lines that are read. A packed file may expand to any size, and a pipe has none.
+/// Maximum bytes and lines that are read, because a packed file may expand to any size and a pipe has no end.
 #[derive(Clone, Copy)]
 struct TableBounds {
     bytes: u64,
@@ -84,12 +84,13 @@ impl GazetteerCommand {
         }
         let subdivisions = tables.subdivisions.len();
         let blob = tables.into_gazetteer(import.fewest)?;
-        // What cannot be read back is not put where the server would look for it.
+        // Checked before the server can read it.
         let names = Names::from_bytes(&blob)?;
         server::prepare_data_dir(&session.config.data_dir)?;
         let file = places::file(&session.config.data_dir);
-        put(&file, &blob)?;
-        let (places, postcodes) = (names.len(), names.postcodes());
+        write_atomically(&file, &blob)?;
+        let places = names.len();
+        let postcodes = names.postcodes();
         let document = json!({
             "file": file,
             "places": places,
@@ -98,32 +99,36 @@ impl GazetteerCommand {
             "bytes": blob.len(),
         });
         session.print(&document, || {
-            let of_which = match subdivisions {
+            let among_them = match subdivisions {
                 0 => String::new(),
-                some => format!(" ({some} county subdivisions among them)"),
+                count => format!(" ({count} county subdivisions among them)"),
             };
-            format!("imported {places} places{of_which} and {postcodes} postcodes; a running server uses them too")
+            format!("imported {places} places{among_them} and {postcodes} postcodes; a running server uses them too")
         })
     }
 }
 
 impl Tables {
-    /// What they hold, as bytes; county subdivisions alone together with what is built in.
+    /// Returns the gazetteer as bytes. County subdivisions without any other table are added to the built-in places.
     fn into_gazetteer(self, fewest: u32) -> Result<Vec<u8>> {
-        let Self { mut places, subdivisions, postcodes, mut living, mut dead } = self;
+        let Self { mut places, subdivisions, postcodes, mut current_names, mut historic_names } = self;
         if places.is_empty() {
-            let is_alone = !subdivisions.is_empty() && postcodes.is_empty() && living.is_empty() && dead.is_empty();
-            anyhow::ensure!(is_alone, "none of the files contains places; add cities500.zip or allCountries.zip");
+            let has_names = !current_names.is_empty() || !historic_names.is_empty();
+            let has_only_subdivisions = !subdivisions.is_empty() && postcodes.is_empty() && !has_names;
+            anyhow::ensure!(
+                has_only_subdivisions,
+                "none of the files contains places; add cities500.zip or allCountries.zip"
+            );
             return Ok(Names::embedded().with_subdivisions(&subdivisions)?);
         }
         for place in &mut places {
-            let (dead, living) = (dead.remove(&place.id), living.remove(&place.id));
-            place.correct(&dead.unwrap_or_default(), living.unwrap_or_default());
+            let historic = historic_names.remove(&place.id).unwrap_or_default();
+            place.correct(&historic, current_names.remove(&place.id).unwrap_or_default());
         }
         Ok(build(places, &subdivisions, &postcodes, fewest)?)
     }
 
-    /// Reads a table, or all that a packed file holds.
+    /// Reads a table, or all tables of a zip file.
     fn read(&mut self, path: &Path, room: &mut TableBounds) -> Result<()> {
         let file = File::open(path)?;
         if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("zip")) {
@@ -132,7 +137,7 @@ impl Tables {
         let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
         for at in 0..archive.len() {
             let entry = archive.by_index(at)?;
-            // readme.txt, and the list of languages that comes with the other names.
+            // readme.txt and the list of languages beside alternateNamesV2 are not tables.
             let name = entry.name()?.to_ascii_lowercase();
             if !name.contains("readme") && !name.contains("languagecodes") {
                 self.read_lines(entry, room)?;
@@ -144,16 +149,17 @@ impl Tables {
     fn read_lines(&mut self, table: impl Read, room: &mut TableBounds) -> Result<()> {
         let mut table = BufReader::new(table);
         let mut line = Vec::new();
-        // Of the tables only those of the Census have a header.
+        // Only tables of the Census have a header.
         let mut census = None;
         let mut is_first = true;
         for number in 1_u64.. {
             line.clear();
-            if (&mut table).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            if (&mut table).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
             room.take_line(line.len())?;
-            anyhow::ensure!(line.len() as u64 != LONGEST_LINE, "line {number} is longer than any of these tables has");
+            let is_complete = line.len() as u64 != MAX_LINE_BYTES;
+            anyhow::ensure!(is_complete, "line {number} is longer than any of these tables has");
             let text = std::str::from_utf8(&line).with_context(|| format!("line {number} is not UTF-8"))?;
             let text = text.trim_end_matches(['\r', '\n']);
             if text.is_empty() || text.starts_with('#') {
@@ -186,16 +192,16 @@ impl Tables {
             GeonamesLine::Place(place) => self.places.push(place),
             GeonamesLine::Subdivision(subdivision) => self.subdivisions.push(subdivision),
             GeonamesLine::Postcode(postcode) => self.postcodes.push(postcode),
-            GeonamesLine::Name { of, name, is_dead: false } => self.living.entry(of).or_default().push(name),
+            GeonamesLine::Name { of, name, is_dead: false } => self.current_names.entry(of).or_default().push(name),
             GeonamesLine::Name { of, name, is_dead: true } => {
-                self.dead.entry(of).or_default().insert(name);
+                self.historic_names.entry(of).or_default().insert(name);
             }
         }
     }
 }
 
-/// Puts a file in its place whole: a server that reads it meanwhile sees the old one or the new one.
-fn put(file: &Path, bytes: &[u8]) -> Result<()> {
+/// Replaces a file atomically, so that a running server reads either the old or the new one.
+fn write_atomically(file: &Path, bytes: &[u8]) -> Result<()> {
     let beside = file.with_added_extension("new");
     fs::write(&beside, bytes)
         .and_then(|()| File::open(&beside)?.sync_all())

@@ -19,13 +19,13 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
 
 const START: &str = "Start with 'signpost demo' to look around, or 'signpost serve'. Neither needs configuration.";
 
-/// What stands above the examples, in the help of every command.
+/// The heading of the examples in the help of every command.
 pub(super) const EXAMPLES_HEADING: &str = "Examples:";
 
-/// How many characters an example has in a line, less its indentation and the backslash, in a terminal of 80.
+/// Maximum characters of a line of an example, without its indentation and the backslash, in a terminal of 80 columns.
 const EXAMPLE_WIDTH: usize = 74;
 
-/// The command line as it is parsed and as its help shows it.
+/// Returns the definition of the command line, with its help.
 #[must_use]
 pub fn command() -> Command {
     let command = with_examples(Cli::command(), "");
@@ -34,7 +34,7 @@ pub fn command() -> Command {
     command.help_template(template).after_help(format!("{START}\n\n{examples}"))
 }
 
-/// The examples behind a command's help, each as it stands there: a long one goes on behind a backslash.
+/// Returns the examples in a command's help. Long ones have several lines, joined by backslashes.
 pub(super) fn examples_of(command: &Command) -> Vec<String> {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (_, lines) = text.split_once(EXAMPLES_HEADING).unwrap_or_default();
@@ -51,8 +51,8 @@ pub(super) fn examples_of(command: &Command) -> Vec<String> {
     found
 }
 
-/// Puts the examples behind a command, and behind those below it. One that only has others below it shows
-/// examples of theirs.
+/// Adds the examples to the help of a command and of its subcommands. A command that only has subcommands shows two of
+/// their examples.
 fn with_examples(command: Command, path: &str) -> Command {
     let command = command.mut_subcommands(|one| {
         let path = format!("{path} {}", one.get_name());
@@ -66,8 +66,8 @@ fn with_examples(command: Command, path: &str) -> Command {
         return command;
     }
     let below: Vec<_> = command.get_subcommands().map(examples_of).collect();
-    let (firsts, others) =
-        (below.iter().filter_map(|own| own.first()), below.iter().flat_map(|own| own.iter().skip(1)));
+    let firsts = below.iter().filter_map(|own| own.first());
+    let others = below.iter().flat_map(|own| own.iter().skip(1));
     let shown: Vec<_> = firsts.chain(others).take(2).cloned().collect();
     let shown = examples(&shown);
     command.after_help(shown)
@@ -78,7 +78,7 @@ fn examples(lines: &[String]) -> String {
     format!("{EXAMPLES_HEADING}\n{}", lines.join("\n"))
 }
 
-/// An example as a terminal shows it without breaking it: before an option it may go on in another line.
+/// Breaks an example before options into lines that fit into a terminal.
 fn in_lines(example: &str) -> String {
     let mut parts = example.split(" --");
     let mut lines = vec![parts.next().unwrap_or_default().to_owned()];
@@ -94,7 +94,7 @@ fn in_lines(example: &str) -> String {
     lines.join(" \\\n")
 }
 
-/// The help of the program itself: clap puts options in groups, and not commands.
+/// Returns the help template of the program. clap groups options but not subcommands.
 fn template(root: &Command) -> String {
     let widest = root.get_subcommands().map(|one| one.get_name().len()).max().unwrap_or_default();
     let mut groups = String::new();

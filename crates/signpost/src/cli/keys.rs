@@ -1,6 +1,6 @@
 //! `signpost keys`
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow};
 use clap::{Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
@@ -25,7 +25,7 @@ pub(super) enum Keys {
     Create {
         /// Environment
         #[arg(long, value_enum)]
-        environment: Where,
+        environment: EnvironmentArg,
         /// Name of the key, such as the site that uses it
         #[arg(long)]
         name: String,
@@ -33,8 +33,8 @@ pub(super) enum Keys {
         #[arg(long, default_value = "default")]
         account: String,
         /// Scope: the login API or ATM submissions
-        #[arg(long, value_enum, default_value_t = Opens::Auth)]
-        scope: Opens,
+        #[arg(long, value_enum, default_value_t = ScopeArg::Auth)]
+        scope: ScopeArg,
     },
     /// List API keys, without their secrets
     ///
@@ -59,13 +59,13 @@ pub(super) enum Keys {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Where {
+pub(super) enum EnvironmentArg {
     Live,
     Sandbox,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Opens {
+pub(super) enum ScopeArg {
     Auth,
     Atms,
 }
@@ -110,36 +110,34 @@ async fn create(
         }
         Scope::Atms => format!("submit ATMs with POST {api}/atms/submissions"),
     };
-    let words =
+    let note =
         format!("Save it now: it is not shown again. Send it as 'Authorization: Bearer …' to {api}.\nNext: {next}.");
-    session.hand_over(&document, shown, &words)
+    session.print_secret(&document, shown, &note)
 }
 
 async fn list(session: &Session) -> Result<()> {
     let keys = keys::sql::list(&session.store()?).await?;
     let now = Clock::System.now();
     session.print(&json!({ "keys": keys }), || {
-        let state = |key: &StoredKey| match (key.revoked_at, key.expires_at) {
-            (Some(_), _) => "revoked".to_owned(),
-            (None, Some(at)) if at <= now => "expired".to_owned(),
-            (None, Some(at)) => format!("active until {at}"),
-            (None, None) => "active".to_owned(),
-        };
-        let rows: Vec<_> = keys
-            .iter()
-            .map(|key| {
-                let (environment, state) = (key.environment.to_string(), state(key));
-                let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-                let scope = key.scope.as_str().to_owned();
-                [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), used, state]
-            })
-            .collect();
-        table(["ID", "ENVIRONMENT", "SCOPE", "ACCOUNT", "NAME", "LAST USED", "STATE"], &rows)
+        let rows = keys.iter().map(|key| {
+            let state = match (key.revoked_at, key.expires_at) {
+                (Some(_), _) => "revoked".to_owned(),
+                (None, Some(at)) if at <= now => "expired".to_owned(),
+                (None, Some(at)) => format!("active until {at}"),
+                (None, None) => "active".to_owned(),
+            };
+            let environment = key.environment.to_string();
+            let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            let scope = key.scope.as_str().to_owned();
+            [key.id.to_string(), environment, scope, key.account.clone(), key.name.clone(), used, state]
+        });
+        table(["ID", "ENVIRONMENT", "SCOPE", "ACCOUNT", "NAME", "LAST USED", "STATE"], rows)
     })
 }
 
 async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
-    let (store, now) = (session.store()?, Clock::System.now());
+    let store = session.store()?;
+    let now = Clock::System.now();
     let old = keys::sql::list(&store).await?.into_iter().find(|key| key.id.as_str() == id);
     let old = old.with_context(|| format!("no key has the ID {id}; 'signpost keys list' shows all"))?;
     let new = NewKey::in_place_of(&old, random(), random());
@@ -154,18 +152,21 @@ async fn rotate(session: &Session, id: &str, grace: u32) -> Result<()> {
         "id": new.id, "key": shown, "environment": environment, "name": name, "account": account,
         "replaces": old.id, "old_expires_at": until,
     });
-    session.hand_over(&document, shown, &format!("Save it now: it is not shown again. {id} works until {until}."))
+    session.print_secret(&document, shown, &format!("Save it now: it is not shown again. {id} works until {until}."))
 }
 
 async fn revoke(session: &Session, id: &str) -> Result<()> {
-    let unknown = || anyhow!("no active key has the ID {id}; 'signpost keys list' shows all");
-    let key = KeyId::parse(id).ok_or_else(unknown)?;
+    let key = KeyId::parse(id).ok_or_else(|| no_active_key(id))?;
     let revoked = keys::sql::revoke(&session.store()?, &Actor::Operator, &key, Clock::System.now()).await;
-    revoked.map_err(|error| error.on_conflict(unknown()))?;
+    revoked.map_err(|error| error.on_conflict(no_active_key(id)))?;
     session.print(&json!({ "id": id, "revoked": true }), || format!("revoked {id}; it stops working within 5 seconds"))
 }
 
-/// The name of an account that somebody may act for: not the server's own.
+fn no_active_key(id: &str) -> Error {
+    anyhow!("no active key has the ID {id}; 'signpost keys list' shows all")
+}
+
+/// Checks an account name. The server's own account is rejected.
 pub(super) fn account_name(text: &str) -> Result<String> {
     let name = label("--account", text)?;
     if name == SERVER_ACCOUNT {
@@ -176,27 +177,27 @@ pub(super) fn account_name(text: &str) -> Result<String> {
     Ok(name)
 }
 
-/// A name that fits in a table and a log line.
+/// Checks that a name fits into a table and a log line.
 fn label(flag: &str, text: &str) -> Result<String> {
     let text = text.trim();
     let is_fit = (1..=64).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if is_fit { Ok(text.to_owned()) } else { Err(Usage(format!("{flag} must have 1 to 64 characters")).into()) }
 }
 
-impl From<Opens> for Scope {
-    fn from(value: Opens) -> Self {
+impl From<ScopeArg> for Scope {
+    fn from(value: ScopeArg) -> Self {
         match value {
-            Opens::Auth => Self::Auth,
-            Opens::Atms => Self::Atms,
+            ScopeArg::Auth => Self::Auth,
+            ScopeArg::Atms => Self::Atms,
         }
     }
 }
 
-impl From<Where> for Environment {
-    fn from(value: Where) -> Self {
+impl From<EnvironmentArg> for Environment {
+    fn from(value: EnvironmentArg) -> Self {
         match value {
-            Where::Live => Self::Live,
-            Where::Sandbox => Self::Sandbox,
+            EnvironmentArg::Live => Self::Live,
+            EnvironmentArg::Sandbox => Self::Sandbox,
         }
     }
 }

@@ -12,6 +12,7 @@ mod console;
 mod deliveries;
 mod demo;
 mod doctor;
+mod domain_filter;
 mod domains;
 mod examples;
 mod gazetteer;
@@ -64,7 +65,7 @@ pub struct Cli {
     command: Command,
 }
 
-/// What every command takes.
+/// The flags of every command.
 #[derive(Debug, Args)]
 struct Common {
     /// Data folder [default: ./signpost-data]
@@ -81,14 +82,14 @@ struct Common {
     json: bool,
 }
 
-/// What a command works with.
+/// The settings that a command runs with, and how it prints its results.
 struct Session {
     config: Config,
     json: bool,
 }
 
 impl Cli {
-    /// What was typed. Where that is not understood, or asks for help, the program ends here.
+    /// Parses the arguments of the process. Exits if they are wrong or ask for help.
     #[must_use]
     pub fn read() -> Self {
         Self::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
@@ -97,62 +98,50 @@ impl Cli {
     /// Runs the command: 0 done, 1 failed, 2 usage.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let done = runtime.map_err(Into::into).and_then(|runtime| {
-            let done = runtime.block_on(self.dispatch());
-            // What still runs on other threads has nobody who waits for it.
-            runtime.shutdown_timeout(crate::server::LEAVE);
-            done
-        });
-        match done {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                // The causes on one line: a script and a person both read it.
-                eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
-                let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<BadAdvisories>();
-                ExitCode::from(if is_usage { 2 } else { 1 })
-            }
-        }
+        let Err(error) = self.run_to_end() else { return ExitCode::SUCCESS };
+        // The causes on one line, for scripts and people.
+        eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
+        let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<BadAdvisories>();
+        ExitCode::from(if is_usage { 2 } else { 1 })
+    }
+
+    fn run_to_end(self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let done = runtime.block_on(self.dispatch());
+        // Nothing waits for the tasks that still run on other threads.
+        runtime.shutdown_timeout(crate::server::LEAVE);
+        done
     }
 
     async fn dispatch(self) -> Result<()> {
         let Self { common, command } = self;
-        let session = || Session::new(&common.raw_settings()?, common.json);
         match command {
-            Command::Serve(flags) => {
-                let mut raw = common.raw_settings()?;
-                flags.set(&mut raw);
-                serve::run(Session::new(&raw, common.json)?).await
-            }
+            Command::Serve(flags) => serve::run(common.session_with(|raw| flags.set(raw))?).await,
             Command::Demo(command) => command.run(&common).await,
-            Command::Keys(command) => command.run(&session()?).await,
-            Command::Domains(command) => command.run(&session()?).await,
-            Command::Users(command) => command.run(&session()?).await,
-            Command::Clients(command) => command.run(&session()?).await,
-            Command::SigningKeys(command) => command.run(&session()?).await,
-            Command::Deliveries(command) => command.run(&session()?).await,
-            Command::Listen(command) => command.run(&session()?).await,
-            Command::Trigger(command) => command.run(&session()?).await,
-            Command::Webhook(command) => command.run(&session()?).await,
-            Command::Audit(command) => command.run(&session()?).await,
-            Command::Console(command) => command.run(&session()?).await,
-            Command::Backup(command) => command.run(&session()?),
-            Command::Move(command) => command.run(&session()?).await,
-            Command::Migrate(command) => command.run(&session()?).await,
-            Command::Atms(command) => command.run(&session()?).await,
-            Command::Reports(command) => command.run(&session()?).await,
-            Command::Advisories(command) => {
-                let mut raw = common.raw_settings()?;
-                command.set(&mut raw);
-                command.run(&Session::new(&raw, common.json)?)
-            }
-            Command::Gazetteer(command) => command.run(&session()?),
-            Command::Places(command) => command.run(&session()?).await,
+            Command::Keys(command) => command.run(&common.session()?).await,
+            Command::Domains(command) => command.run(&common.session()?).await,
+            Command::Users(command) => command.run(&common.session()?).await,
+            Command::Clients(command) => command.run(&common.session()?).await,
+            Command::SigningKeys(command) => command.run(&common.session()?).await,
+            Command::Deliveries(command) => command.run(&common.session()?).await,
+            Command::Listen(command) => command.run(&common.session()?).await,
+            Command::Trigger(command) => command.run(&common.session()?).await,
+            Command::Webhook(command) => command.run(&common.session()?).await,
+            Command::Audit(command) => command.run(&common.session()?).await,
+            Command::Console(command) => command.run(&common.session()?).await,
+            Command::Backup(command) => command.run(&common.session()?),
+            Command::Move(command) => command.run(&common.session()?).await,
+            Command::Migrate(command) => command.run(&common.session()?).await,
+            Command::Atms(command) => command.run(&common.session()?).await,
+            Command::Reports(command) => command.run(&common.session()?).await,
+            Command::Advisories(command) => command.run(&common),
+            Command::Gazetteer(command) => command.run(&common.session()?),
+            Command::Places(command) => command.run(&common.session()?).await,
             Command::Mcp(command) => command.run(&common).await,
-            Command::Conformance(command) => command.run(&session()?).await,
-            Command::Wallet(command) => command.run(&session()?).await,
-            Command::Status => status::run(&session()?).await,
-            Command::Doctor(command) => command.run(&session()?).await,
+            Command::Conformance(command) => command.run(&common.session()?).await,
+            Command::Wallet(command) => command.run(&common.session()?).await,
+            Command::Status => status::run(&common.session()?).await,
+            Command::Doctor(command) => command.run(&common.session()?).await,
             Command::Config(command) => command.run(&common),
             Command::Completions(command) => command.run(&common),
             Command::Man(command) => command.run(&common),
@@ -166,7 +155,19 @@ impl Cli {
 struct Usage(String);
 
 impl Common {
-    /// What the files, the environment and the common flags say.
+    /// Reads the settings of a command that has no flags for settings.
+    fn session(&self) -> Result<Session> {
+        self.session_with(|_| {})
+    }
+
+    /// Reads the settings; `set_flags` adds the flags of the command, which override all else.
+    fn session_with(&self, set_flags: impl FnOnce(&mut RawSettings)) -> Result<Session> {
+        let mut raw = self.raw_settings()?;
+        set_flags(&mut raw);
+        Ok(Session { config: Config::new(&raw)?, json: self.json })
+    }
+
+    /// Reads the files, the environment and the common flags.
     fn raw_settings(&self) -> Result<RawSettings> {
         let mut raw = RawSettings::default();
         raw.read_file(self.config.as_deref()).map_err(|error| Usage(format!("{error:#}")))?;
@@ -183,16 +184,12 @@ impl Common {
 }
 
 impl Session {
-    fn new(raw: &RawSettings, json: bool) -> Result<Self> {
-        Ok(Self { config: Config::new(raw)?, json })
-    }
-
-    /// The database, which must be there: a command that is run in the wrong folder shall not make another one.
+    /// Opens the database. It must exist, so that a command in the wrong folder does not create another one.
     fn store(&self) -> Result<Store> {
-        Store::open_existing(&self.config.database_url(), &SCHEMA).map_err(|error| self.where_from(error))
+        Store::open_existing(&self.config.database_url(), &SCHEMA).map_err(|error| self.explain_missing(error))
     }
 
-    /// The database, made where there is none yet.
+    /// Opens the database, and creates it if there is none.
     fn new_store(&self) -> Result<Store> {
         if self.config.database_url.is_none() {
             crate::server::prepare_data_dir(&self.config.data_dir)?;
@@ -200,13 +197,13 @@ impl Session {
         Store::open(&self.config.database_url(), &SCHEMA)
     }
 
-    /// Whether there is a database, as far as a look into the folder tells.
+    /// Returns whether the database exists. A database that is not a file counts as existing.
     fn has_store(&self) -> bool {
         self.config.database_file().is_none_or(|file| file.exists())
     }
 
-    /// Says of a database that is not there in which folder it was looked for, and how to name another.
-    fn where_from(&self, error: Error) -> Error {
+    /// Adds to [`Missing`] the folder of the database and how to choose another; returns other errors unchanged.
+    fn explain_missing(&self, error: Error) -> Error {
         if !error.is::<Missing>() {
             return error;
         }
@@ -221,65 +218,82 @@ impl Session {
         )
     }
 
-    /// The place names.
+    /// Opens the place names.
     fn places(&self) -> Result<Places> {
         Places::open(&self.config.data_dir)
     }
 
-    /// The machines and the places.
+    /// Opens the ATMs and the place names.
     async fn catalogue(&self, store: &Store, clock: &Clock) -> Result<Catalogue> {
         let advisories = self.config.atm.advisories.as_deref();
         Catalogue::open(store, clock, &self.config.data_dir, advisories, self.geocoder()).await
     }
 
-    /// The external geocoder, where the operator named one.
+    /// Returns the external geocoder if one is configured.
     fn geocoder(&self) -> Option<Geocoder> {
         let settings = self.config.atm.external_geocoder.clone()?;
         Some(Geocoder::new(settings, Outbound::new(&Names::System)))
     }
 
-    /// Prints a result: as one JSON document, or as people read it.
+    /// Prints a result, as a JSON document or as text.
     fn print(&self, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
         print(self.json, result, text)
     }
 
-    /// Prints a secret alone, so that a script can keep what is printed, and what a person should know of it on standard
-    /// error; or all of it as one JSON document.
-    fn hand_over(&self, result: &impl Serialize, secret: &str, words: &str) -> Result<()> {
+    /// Prints a secret alone, so that a script can store the output, and a note for people on standard error; or the
+    /// result as one JSON document.
+    fn print_secret(&self, result: &impl Serialize, secret: &str, note: &str) -> Result<()> {
         self.print(result, || secret.to_owned())?;
-        if !self.json {
-            eprintln!("\n{words}");
-        }
+        self.print_note(note);
         Ok(())
+    }
+
+    /// Prints a note for people on standard error, unless the output is JSON.
+    fn print_note(&self, note: &str) {
+        if !self.json {
+            eprintln!("\n{note}");
+        }
     }
 }
 
-/// Prints a result: as one JSON document, or as people read it.
+/// Prints a result, as a JSON document or as text.
 fn print(json: bool, result: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-    if json { say_json(&serde_json::to_string_pretty(result)?) } else { say(&text()) }
+    if json { print_json(&serde_json::to_string_pretty(result)?) } else { print_text(&text()) }
 }
 
-/// Tells what is lost, and asks for a yes; with `yes` it asks nobody.
-fn confirm_loss(yes: bool, lost: &str, question: &str) -> Result<()> {
-    if is_agreed(yes, lost, question)? { Ok(()) } else { bail!("nothing was removed") }
+/// Prints the consequences of a removal, and asks for confirmation unless `yes` is set.
+///
+/// # Errors
+/// If the answer is no, or standard input is not a terminal.
+fn confirm_removal(yes: bool, consequences: &str, question: &str) -> Result<()> {
+    if confirm(yes, consequences, question)? { Ok(()) } else { bail!("nothing was removed") }
 }
 
-/// Tells what follows, and asks for a yes; with `yes` it asks nobody.
-fn is_agreed(yes: bool, told: &str, question: &str) -> Result<bool> {
+/// Prints the consequences of an action, and returns whether the answer is yes. Always true if `yes` is set.
+///
+/// # Errors
+/// If standard input is not a terminal.
+fn confirm(yes: bool, consequences: &str, question: &str) -> Result<bool> {
     if yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
-        return Err(
-            Usage(format!("{told}; standard input is not a terminal: add --yes to do it without asking")).into()
-        );
+        return Err(Usage(format!(
+            "{consequences}; standard input is not a terminal: add --yes to do it without asking"
+        ))
+        .into());
     }
-    eprintln!("{}", signpost_text::line(told));
+    eprintln!("{}", signpost_text::line(consequences));
+    ask_yes_or_no(question)
+}
+
+/// Asks a question that defaults to no, and returns whether the answer is yes.
+fn ask_yes_or_no(question: &str) -> Result<bool> {
     let answer = ask(&format!("{question} [y/N] "))?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// What a person at the terminal types.
+/// Prints a question on standard error, and reads a line from standard input.
 fn ask(question: &str) -> Result<String> {
     eprint!("{question}");
     let mut line = String::new();
@@ -287,36 +301,48 @@ fn ask(question: &str) -> Result<String> {
     Ok(line.trim().to_owned())
 }
 
-/// Prints a document: a program reads what it says, and a terminal only shows it.
-fn say_json(document: &str) -> Result<()> {
-    say(&signpost_text::json(document))
+/// Prints a JSON document, with control characters escaped.
+fn print_json(document: &str) -> Result<()> {
+    print_text(&signpost_text::json(document))
 }
 
-/// Prints a result, without what a stranger may have written into it to move a terminal. A reader that went away wanted
-/// no more.
-fn say(text: &str) -> Result<()> {
+/// Prints a text without control characters, which could come from strangers. A closed pipe is no error.
+fn print_text(text: &str) -> Result<()> {
     match writeln!(std::io::stdout().lock(), "{}", signpost_text::lines(text)) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         printed => Ok(printed?),
     }
 }
 
-/// Rows under headings, in columns as wide as their widest text.
-fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
-    // A cell that began a line of its own would look like another row.
-    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| signpost_text::line(cell))).collect();
-    let mut widths = headings.map(str::len);
-    for row in &rows {
-        for (width, text) in widths.iter_mut().zip(row) {
+/// Returns a table whose columns are as wide as their widest text.
+fn table<const N: usize>(headings: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut lines = vec![headings.map(str::to_owned)];
+    // A line break in a cell would look like another row.
+    lines.extend(rows.into_iter().map(|row| row.map(|cell| signpost_text::line(&cell).into_owned())));
+    let mut widths = [0; N];
+    for line in &lines {
+        for (width, text) in widths.iter_mut().zip(line) {
             *width = text.chars().count().max(*width);
         }
     }
-    let line = |texts: [&str; N]| {
-        let padded: Vec<_> = texts.iter().zip(widths).map(|(text, width)| format!("{text:width$}")).collect();
-        padded.join("  ").trim_end().to_owned()
-    };
-    let rows = rows.iter().map(|row| line(row.each_ref().map(AsRef::as_ref)));
-    std::iter::once(line(headings)).chain(rows).collect::<Vec<_>>().join("\n")
+    let mut table = String::new();
+    for line in lines {
+        let padded: Vec<_> = line.iter().zip(widths).map(|(text, width)| format!("{text:width$}")).collect();
+        table.push_str(padded.join("  ").trim_end());
+        table.push('\n');
+    }
+    table.truncate(table.len() - 1);
+    table
+}
+
+/// Quotes a word for a shell.
+fn shell_quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Returns lines of a label and a text, with the texts one below the other.
+fn labelled_lines(lines: &[(&str, String)]) -> String {
+    lines.iter().map(|(label, text)| format!("{label:9} {text}")).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -331,12 +357,12 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_text() {
         let rows = [["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
-        assert_eq!(table(["id", "name"], &rows), "id    name\na     b\nlong");
+        assert_eq!(table(["id", "name"], rows), "id    name\na     b\nlong");
     }
 
     #[test]
     fn a_cell_is_one_line_and_as_wide_as_it_looks() {
         let rows = [["a\u{200b}\u{202e}".to_owned(), "b\nc\u{1b}[31m".to_owned()]];
-        assert_eq!(table(["id", "name"], &rows), "id  name\na   b c [31m");
+        assert_eq!(table(["id", "name"], rows), "id  name\na   b c [31m");
     }
 }

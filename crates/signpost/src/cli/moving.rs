@@ -1,4 +1,4 @@
-//! `signpost move` and `signpost migrate`: what stands between a database and the next.
+//! `signpost move` and `signpost migrate`
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -41,13 +41,15 @@ impl Move {
             None => "another server".to_owned(),
         };
         let _held = file.as_deref().map(lock).transpose()?;
-        let (old, new) = (Store::open_existing(&from, &SCHEMA)?, Store::open(&to, &SCHEMA)?);
+        let old = Store::open_existing(&from, &SCHEMA)?;
+        let new = Store::open(&to, &SCHEMA)?;
         let bar = bar(session.json)?;
-        let moved = new.take_over(&old, &source, Clock::System.now(), |taken, all| {
-            bar.set_length(all.try_into().unwrap_or_default());
-            bar.set_position(taken.try_into().unwrap_or_default());
-        });
-        let moved = moved.await;
+        let moved = new
+            .take_over(&old, &source, Clock::System.now(), |taken, all| {
+                bar.set_length(all.try_into().unwrap_or_default());
+                bar.set_position(taken.try_into().unwrap_or_default());
+            })
+            .await;
         bar.finish_and_clear();
         let moved = moved?;
         let rows: i64 = moved.iter().map(|moved| moved.rows).sum();
@@ -68,7 +70,7 @@ impl Move {
 impl Migrate {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let migrated = Store::migrate(&session.config.database_url(), &SCHEMA, self.contract).await;
-        let migrated = migrated.map_err(|error| session.where_from(error))?;
+        let migrated = migrated.map_err(|error| session.explain_missing(error))?;
         session.print(&migrated, || {
             let waiting = match migrated.waiting.as_slice() {
                 [] => String::new(),

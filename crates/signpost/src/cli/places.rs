@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
-use signpost_atm::places::geocoder::{self, GeocodeResult};
-use signpost_locator::gazetteer::{ExplainedStep, Explanation, Place, Resolved, Unresolved};
+use signpost_atm::places::geocoder::{GeocodeResult, GeocodedPlace};
+use signpost_locator::gazetteer::{Explanation, Place, Resolved, Unresolved};
 use signpost_locator::{Country, Point, Region};
 
 use super::{Session, table};
@@ -20,26 +20,29 @@ pub(super) struct PlacesCommand {
 }
 
 impl PlacesCommand {
-    /// Shows the place that the text resolves to, and the alternatives. A text that resolves to none fails.
+    /// Prints the place that the text resolves to, and its alternatives.
+    ///
+    /// # Errors
+    /// If the text resolves to no place.
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let text = self.text.trim();
+        let gazetteer = session.places()?.now();
         if self.explain {
-            let explanation = session.places()?.now().explain(text);
+            let explanation = gazetteer.explain(text);
             return session.print(&explained(&explanation), || readable_steps(&explanation));
         }
-        match session.places()?.now().resolve(text) {
-            Ok(resolved) => session.print(&document(&resolved), || readable(&resolved)),
-            Err(unresolved) => {
-                if let Some(geocoder) = session.geocoder() {
-                    geocoder.ask(text).await;
-                    if let Some(found) = geocoder.cached_result(text) {
-                        let document = geocoded(geocoder.name(), &found);
-                        return session.print(&document, || format!("{document:#}"));
-                    }
-                }
-                not_found(session, text, &unresolved)
+        let unresolved = match gazetteer.resolve(text) {
+            Ok(resolved) => return session.print(&document(&resolved), || readable(&resolved)),
+            Err(unresolved) => unresolved,
+        };
+        if let Some(geocoder) = session.geocoder() {
+            geocoder.ask(text).await;
+            if let Some(found) = geocoder.cached_result(text) {
+                let document = geocoded(geocoder.name(), &found);
+                return session.print(&document, || format!("{document:#}"));
             }
         }
+        not_found(session, text, &unresolved)
     }
 }
 
@@ -68,8 +71,9 @@ fn unanswered(unresolved: &Unresolved) -> Value {
 }
 
 fn readable_steps(explanation: &Explanation) -> String {
-    let row = |step: &ExplainedStep| [step.name.to_owned(), step.gave.clone().unwrap_or_else(|| "-".to_owned())];
-    let steps = table(["STEP", "GAVE"], &explanation.steps.iter().map(row).collect::<Vec<_>>());
+    let rows = explanation.steps.iter();
+    let rows = rows.map(|step| [step.name.to_owned(), step.gave.clone().unwrap_or_else(|| "-".to_owned())]);
+    let steps = table(["STEP", "GAVE"], rows);
     let answer = match &explanation.answer {
         Ok(resolved) => readable(resolved),
         Err(unresolved) => sentence(unresolved),
@@ -78,15 +82,18 @@ fn readable_steps(explanation: &Explanation) -> String {
 }
 
 fn geocoded(source: &str, found: &GeocodeResult) -> Value {
-    let shown = |found: &geocoder::GeocodedPlace| place(&found.name, found.region, found.country, found.point);
-    let mut document = shown(&found.place);
+    let mut document = geocoded_place(&found.place);
     document["source"] = source.into();
     document["confidence"] = found.confidence.into();
-    document["alternatives"] = found.alternatives.iter().map(shown).collect();
+    document["alternatives"] = found.alternatives.iter().map(geocoded_place).collect();
     document
 }
 
-/// A place of ours, of which more is known.
+fn geocoded_place(found: &GeocodedPlace) -> Value {
+    place(&found.name, found.region, found.country, found.point)
+}
+
+/// Describes a place of the gazetteer.
 fn named(found: &Place) -> Value {
     let mut document = place(&found.name, found.region, Some(found.country), found.point);
     document["county"] = found.county.as_deref().into();
@@ -108,9 +115,9 @@ fn place(name: &str, region: Option<Region>, country: Option<Country>, point: Po
 fn readable(resolved: &Resolved) -> String {
     let area = resolved.region.map(Region::name).or_else(|| resolved.country.map(Country::name));
     let name = area.map_or_else(|| resolved.name.clone(), |area| format!("{}, {area}", resolved.name));
-    let (lat, lon) = (resolved.point.lat(), resolved.point.lon());
+    let point = coordinates(resolved.point);
     let source = resolved.source.name();
-    let mut lines = vec![format!("{name}  {lat:.5}, {lon:.5}  ({source}, confidence {})", resolved.confidence)];
+    let mut lines = vec![format!("{name}  {point}  ({source}, confidence {})", resolved.confidence)];
     if !resolved.alternatives.is_empty() {
         lines.push(format!("\nother places of that name:\n{}", listed(&resolved.alternatives)));
     }
@@ -119,12 +126,15 @@ fn readable(resolved: &Resolved) -> String {
 }
 
 fn listed(places: &[Place]) -> String {
-    let row = |place: &Place| {
-        let point = format!("{:.5}, {:.5}", place.point.lat(), place.point.lon());
+    let rows = places.iter().map(|place| {
         let county = place.county.as_ref().map_or_else(String::new, |county| format!(" ({county})"));
-        [place.label() + &county, place.population.to_string(), point]
-    };
-    table(["PLACE", "POPULATION", "COORDINATES"], &places.iter().map(row).collect::<Vec<_>>())
+        [place.label() + &county, place.population.to_string(), coordinates(place.point)]
+    });
+    table(["PLACE", "POPULATION", "COORDINATES"], rows)
+}
+
+fn coordinates(point: Point) -> String {
+    format!("{:.5}, {:.5}", point.lat(), point.lon())
 }
 
 fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<()> {
@@ -136,7 +146,7 @@ fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<(
     bail!("{}", sentence(unresolved))
 }
 
-/// Why there is no place, and what may be meant.
+/// Returns the reason why the text resolves to no place, and suggestions.
 fn sentence(unresolved: &Unresolved) -> String {
     let labels: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
     let meant = if labels.is_empty() { String::new() } else { format!("; did you mean {}?", labels.join("; ")) };

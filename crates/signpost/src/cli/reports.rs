@@ -1,4 +1,4 @@
-//! `signpost reports`: the moderator's side of what people report of machines.
+//! `signpost reports`: moderation of reports about ATMs.
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Subcommand, ValueEnum};
@@ -7,14 +7,14 @@ use signpost_atm::catalogue::{self, CatalogueEntry, Snapshot};
 use signpost_atm::reports::admission::MAX_WAITING;
 use signpost_atm::reports::sql::{self, Moderation};
 use signpost_atm::reports::{HoldReason, MachineReport, ReportId, ReportState};
-use signpost_locator::AtmId;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, WriteError};
 
+use crate::cli::atms::atm_id;
 use crate::cli::{Session, table};
 
-/// How many reports are rejected at once.
+/// Maximum number of reports that are rejected at once.
 const MAX_REJECTED: usize = MAX_WAITING as usize;
 
 #[derive(Debug, Subcommand)]
@@ -26,7 +26,7 @@ pub(super) enum ReportsCommand {
     List {
         /// Only reports in this state
         #[arg(long, value_enum)]
-        state: Option<StateWord>,
+        state: Option<StateArg>,
         /// Only reports of the ATM with this ID
         #[arg(long, value_name = "ID")]
         atm: Option<u64>,
@@ -66,7 +66,7 @@ pub(super) enum ReportsCommand {
         state: Option<String>,
         /// Only those that wait for this reason
         #[arg(long, value_enum, requires = "state", conflicts_with = "ids")]
-        held: Option<HeldWord>,
+        held: Option<HoldReasonArg>,
         /// Reject all of them without asking for each
         #[arg(long, requires = "state", conflicts_with = "ids")]
         yes: bool,
@@ -91,7 +91,7 @@ pub(super) enum ReportsCommand {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum StateWord {
+pub(super) enum StateArg {
     New,
     Shown,
     Accepted,
@@ -102,31 +102,31 @@ pub(super) enum StateWord {
 
 /// Why a report waits.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum HeldWord {
+pub(super) enum HoldReasonArg {
     /// Too many reports came within an hour
     Flood,
     /// Too many machines of one operator are said not to be usable
     Burst,
 }
 
-impl From<HeldWord> for HoldReason {
-    fn from(word: HeldWord) -> Self {
+impl From<HoldReasonArg> for HoldReason {
+    fn from(word: HoldReasonArg) -> Self {
         match word {
-            HeldWord::Flood => Self::Flood,
-            HeldWord::Burst => Self::Burst,
+            HoldReasonArg::Flood => Self::Flood,
+            HoldReasonArg::Burst => Self::Burst,
         }
     }
 }
 
-impl From<StateWord> for ReportState {
-    fn from(word: StateWord) -> Self {
+impl From<StateArg> for ReportState {
+    fn from(word: StateArg) -> Self {
         match word {
-            StateWord::New => Self::New,
-            StateWord::Shown => Self::Shown,
-            StateWord::Accepted => Self::Accepted,
-            StateWord::Rejected => Self::Rejected,
-            StateWord::Duplicate => Self::Duplicate,
-            StateWord::Expired => Self::Expired,
+            StateArg::New => Self::New,
+            StateArg::Shown => Self::Shown,
+            StateArg::Accepted => Self::Accepted,
+            StateArg::Rejected => Self::Rejected,
+            StateArg::Duplicate => Self::Duplicate,
+            StateArg::Expired => Self::Expired,
         }
     }
 }
@@ -153,26 +153,32 @@ impl ReportsCommand {
     }
 }
 
-async fn list(session: &Session, store: &Store, state: Option<StateWord>, atm: Option<u64>, limit: u32) -> Result<()> {
-    let atm = atm.map(|id| AtmId::new(id).context("an ID is a whole number from 1 to 9007199254740992")).transpose()?;
+async fn list(session: &Session, store: &Store, state: Option<StateArg>, atm: Option<u64>, limit: u32) -> Result<()> {
+    let atm = atm.map(atm_id).transpose()?;
     let reports = sql::list(store, state.map(ReportState::from), atm, limit).await?;
     session.print(&json!({ "reports": reports }), || {
-        let row = |report: &MachineReport| {
-            let (id, atm, at) = (report.id.to_string(), report.atm_id.to_string(), report.created_at.to_string());
-            let why = report.held.filter(|_| report.state == ReportState::New).map(describe_hold).unwrap_or_default();
-            let (seen, state) = (report.seen.as_str().to_owned(), format!("{}{why}", report.state.as_str()));
-            [id, atm, seen, state, at, report.text.clone().unwrap_or_default()]
-        };
-        table(["ID", "ATM", "SEEN", "STATE", "SENT", "TEXT"], &reports.iter().map(row).collect::<Vec<_>>())
+        let rows = reports.iter().map(|report| {
+            [
+                report.id.to_string(),
+                report.atm_id.to_string(),
+                report.seen.as_str().to_owned(),
+                describe_state(report),
+                report.created_at.to_string(),
+                report.text.clone().unwrap_or_default(),
+            ]
+        });
+        table(["ID", "ATM", "SEEN", "STATE", "SENT", "TEXT"], rows)
     })
 }
 
-/// Why a report waits, behind its state.
-fn describe_hold(held: HoldReason) -> &'static str {
-    match held {
-        HoldReason::Flood => " (flood)",
-        HoldReason::Burst => " (burst)",
-    }
+/// Returns the state of a report, with the reason if it is held for moderation.
+fn describe_state(report: &MachineReport) -> String {
+    let reason = match report.held.filter(|_| report.state == ReportState::New) {
+        Some(HoldReason::Flood) => " (flood)",
+        Some(HoldReason::Burst) => " (burst)",
+        None => "",
+    };
+    format!("{}{reason}", report.state.as_str())
 }
 
 async fn find(store: &Store, id: &str) -> Result<MachineReport> {
@@ -185,7 +191,8 @@ async fn find(store: &Store, id: &str) -> Result<MachineReport> {
 
 async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     let report = find(store, id).await?;
-    let (now, mut document) = (Clock::System.now(), json!(report));
+    let now = Clock::System.now();
+    let mut document = json!(report);
     let snapshot = catalogue::load(store, now).await?;
     if let Some(entry) = snapshot.get(report.atm_id) {
         document["atm"] = describe_atm(&snapshot, entry, now);
@@ -194,39 +201,44 @@ async fn show(session: &Session, store: &Store, id: &str) -> Result<()> {
     session.print(&document, || format!("{document:#}"))
 }
 
-/// What is known of the machine, as far as it matters for the report.
+/// Describes the ATM of a report for a moderator.
 fn describe_atm(snapshot: &Snapshot, entry: &CatalogueEntry, now: jiff::Timestamp) -> Value {
-    let (record, report) = (&entry.machine.record, snapshot.at(now).status(entry));
+    let record = &entry.machine.record;
+    let status = snapshot.at(now).status(entry);
     json!({
         "id": entry.machine.id, "name": record.title(), "operator": record.operator,
-        "address": record.address.one_line(), "status": report.status, "reason": report.reason.text(),
+        "address": record.address.one_line(), "status": status.status, "reason": status.reason.text(),
         "reports": snapshot.reports(entry).map(|reports| &reports.summary),
         "sources": entry.machine.claims.iter().map(|claim| &*claim.source).collect::<Vec<_>>(),
     })
 }
 
-/// Where a note tells the mappers, if the machine is one of theirs. Nothing is written there by this program.
+/// Returns the page of OpenStreetMap for a note to the mappers, if the ATM is on the map. This program writes nothing
+/// there.
 fn tell_source(entry: &CatalogueEntry) -> Option<String> {
-    let is_theirs = |url: &str| url.starts_with("https://www.openstreetmap.org/");
-    let is_mapped = entry.machine.claims.iter().any(|claim| claim.url.as_deref().is_some_and(is_theirs));
+    let mut urls = entry.machine.claims.iter().filter_map(|claim| claim.url.as_deref());
+    if !urls.any(|url| url.starts_with("https://www.openstreetmap.org/")) {
+        return None;
+    }
     let point = entry.machine.record.point;
-    let (lat, lon) = (point.lat(), point.lon());
-    is_mapped
-        .then(|| format!("https://www.openstreetmap.org/note/new?lat={lat:.6}&lon={lon:.6}#map=19/{lat:.6}/{lon:.6}"))
+    let lat = point.lat();
+    let lon = point.lon();
+    Some(format!("https://www.openstreetmap.org/note/new?lat={lat:.6}&lon={lon:.6}#map=19/{lat:.6}/{lon:.6}"))
 }
 
 async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) -> Result<()> {
     let report = find(store, id).await?;
     let moderated = sql::moderate(store, &report, what, &Actor::Operator, Clock::System.now()).await;
-    moderated
-        .map_err(|error| error.on_conflict(anyhow!("the report is {}: {}", report.state.as_str(), allowed(what))))?;
+    moderated.map_err(|error| {
+        error.on_conflict(anyhow!("the report is {}: {}", report.state.as_str(), explain_conflict(what)))
+    })?;
     let report = find(store, id).await?;
     session.print(&report, || {
         format!("the report is {}; a running server shows it within a second", report.state.as_str())
     })
 }
 
-/// Rejects several reports that are named; an ID that is none rejects nothing.
+/// Rejects several reports. An unknown ID rejects none of them.
 async fn reject_named(session: &Session, store: &Store, ids: &[String]) -> Result<()> {
     let mut reports = Vec::with_capacity(ids.len());
     for id in ids {
@@ -235,7 +247,7 @@ async fn reject_named(session: &Session, store: &Store, ids: &[String]) -> Resul
     reject_all(session, store, &reports).await
 }
 
-/// Rejects what waits, or only what waits for one reason.
+/// Rejects all held reports, or only those that are held for one reason.
 async fn reject_waiting(session: &Session, store: &Store, held: Option<HoldReason>, is_sure: bool) -> Result<()> {
     let mut waiting = sql::list(store, Some(ReportState::New), None, MAX_WAITING).await?;
     waiting.retain(|report| held.is_none_or(|held| report.held == Some(held)));
@@ -246,7 +258,7 @@ async fn reject_waiting(session: &Session, store: &Store, held: Option<HoldReaso
     reject_all(session, store, &waiting).await
 }
 
-/// Rejects reports, each with an entry in the audit log, and says how many there were.
+/// Rejects reports, each with an entry in the audit log, and prints the numbers.
 async fn reject_all(session: &Session, store: &Store, reports: &[MachineReport]) -> Result<()> {
     let mut left = Vec::new();
     for report in reports {
@@ -259,7 +271,7 @@ async fn reject_all(session: &Session, store: &Store, reports: &[MachineReport])
     let rejected = reports.len() - left.len();
     session.print(&json!({ "rejected": rejected, "left": left }), || {
         let mut lines = vec![format!("{} rejected; a running server shows it within a second", counted(rejected))];
-        lines.extend(left.iter().map(|id| format!("{id} is as it was: {}", allowed(Moderation::Reject))));
+        lines.extend(left.iter().map(|id| format!("{id} is as it was: {}", explain_conflict(Moderation::Reject))));
         lines.join("\n")
     })
 }
@@ -268,8 +280,9 @@ fn counted(reports: usize) -> String {
     if reports == 1 { "1 report".to_owned() } else { format!("{reports} reports") }
 }
 
-fn allowed(what: Moderation) -> &'static str {
-    match what {
+/// Returns the states in which the action is allowed.
+fn explain_conflict(action: Moderation) -> &'static str {
+    match action {
         Moderation::Accept => "only new, shown and duplicate ones can be accepted; 'reports undo' first",
         Moderation::Reject => {
             "only new, shown and duplicate ones, and what an operator said, can be rejected; 'reports undo' first"
@@ -281,8 +294,8 @@ fn allowed(what: Moderation) -> &'static str {
 
 async fn ban(session: &Session, store: &Store, reporter: &str, lift: bool) -> Result<()> {
     let now = Clock::System.now();
-    let is_name = |name: &str| name.starts_with("usr_") || name.starts_with("key_");
-    if !is_name(reporter) || reporter.len() > 100 {
+    let has_prefix = reporter.starts_with("usr_") || reporter.starts_with("key_");
+    if !has_prefix || reporter.len() > 100 {
         bail!("a reporter is a user ID (usr_…) or a key ID (key_…), as 'signpost reports show' shows it");
     }
     if lift {
@@ -300,7 +313,7 @@ async fn ban(session: &Session, store: &Store, reporter: &str, lift: bool) -> Re
 async fn list_bans(session: &Session, store: &Store) -> Result<()> {
     let bans = sql::list_bans(store).await?;
     session.print(&json!({ "bans": bans }), || {
-        let rows: Vec<_> = bans.iter().map(|ban| [ban.reporter.clone(), ban.banned_at.to_string()]).collect();
-        table(["REPORTER", "SINCE"], &rows)
+        let rows = bans.iter().map(|ban| [ban.reporter.clone(), ban.banned_at.to_string()]);
+        table(["REPORTER", "SINCE"], rows)
     })
 }

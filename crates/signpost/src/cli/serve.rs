@@ -40,7 +40,7 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    /// Sets the flags, which override everything else.
+    /// Sets the flags in the settings.
     pub(super) fn set(&self, raw: &mut RawSettings) {
         let flags = [
             ("listen", &self.listen),
@@ -75,7 +75,7 @@ pub(super) async fn run(session: Session) -> Result<()> {
     if json {
         println!("{}", addresses(&server));
     } else {
-        println!("{}", banner(&server.app, find_setup_link(&server.app).await?.as_deref()));
+        println!("{}", banner(&server.app, create_setup_link(&server.app).await?.as_deref()));
     }
     let done = server.run(stop).await;
     telemetry.end().await;
@@ -83,7 +83,8 @@ pub(super) async fn run(session: Session) -> Result<()> {
 }
 
 fn addresses(server: &HttpServer) -> serde_json::Value {
-    let (app, base) = (&server.app, &server.app.base_url);
+    let app = &server.app;
+    let base = &app.base_url;
     let mut addresses = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "listen": app.listen.to_string(),
@@ -104,8 +105,8 @@ fn addresses(server: &HttpServer) -> serde_json::Value {
     addresses
 }
 
-/// A link that makes somebody the first operator, where there is a console and nobody is one.
-async fn find_setup_link(app: &App) -> Result<Option<String>> {
+/// Creates a link for the first operator. `None` if there is no console, or it has an operator.
+async fn create_setup_link(app: &App) -> Result<Option<String>> {
     if app.config.console_reach().is_none() || operators::has_any(&app.store).await? {
         return Ok(None);
     }
@@ -113,11 +114,13 @@ async fn find_setup_link(app: &App) -> Result<Option<String>> {
     Ok(token.map(|token| operators::setup_link(&app.public_address, &token)))
 }
 
-/// The addresses, and the next useful command of each service.
+/// Returns the addresses, and a command to try next for each service.
 fn banner(app: &App, setup: Option<&str>) -> String {
-    let (base, people, program) = (&app.base_url, &app.public_address, program());
+    let base = &app.base_url;
+    let public_address = &app.public_address;
+    let program = program();
     let mut lines = vec![
-        format!("signpost {} is ready on {people}", env!("CARGO_PKG_VERSION")),
+        format!("signpost {} is ready on {public_address}", env!("CARGO_PKG_VERSION")),
         format!("Data: {}", app.config.database_shown()),
     ];
     if app.config.services.contains(&Service::Atm) {
@@ -143,15 +146,17 @@ fn banner(app: &App, setup: Option<&str>) -> String {
         ]);
     }
     if app.config.console_reach().is_some() {
-        let console =
-            setup.map_or_else(|| format!("{people}/console"), |link| format!("{link}   (once, for 30 minutes)"));
+        let console = match setup {
+            Some(link) => format!("{link}   (once, for 30 minutes)"),
+            None => format!("{public_address}/console"),
+        };
         lines.extend([String::new(), format!("Console {console}")]);
     }
-    lines.extend([String::new(), format!("Health {people}/health · stop with Ctrl-C")]);
+    lines.extend([String::new(), format!("Health {public_address}/health · stop with Ctrl-C")]);
     lines.join("\n")
 }
 
-/// The program as it was called, so that what is printed can be typed.
+/// Returns the path that the program was called by, so that printed commands can be pasted.
 pub(super) fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "signpost".to_owned())
 }

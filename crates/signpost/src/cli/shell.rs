@@ -1,4 +1,4 @@
-//! `signpost completions` and `signpost man`: what shells and `man` read, made of the command line itself.
+//! `signpost completions` and `signpost man`, which are generated from the command line.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ impl From<ShellName> for Shell {
     }
 }
 
-/// The pages of a command and of all below it, by the names of their files.
+/// Returns the file names and pages of a command and of its subcommands.
 fn man_pages(command: &Command) -> Result<Vec<(String, String)>> {
     let mut pages = vec![man_page(command)?];
     for one in command.get_subcommands() {
@@ -113,7 +113,7 @@ fn man_page(command: &Command) -> Result<(String, String)> {
     Ok((format!("{name}.1"), page))
 }
 
-/// The commands of the program as its help groups them.
+/// Returns the commands of the program in the groups of its help.
 fn grouped_commands(root: &Command) -> String {
     let mut text = ".SH COMMANDS\n".to_owned();
     for (group, names) in GROUPS {
@@ -132,7 +132,7 @@ fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// A line of text that roff prints as it stands.
+/// Escapes a line of text for roff.
 fn roff(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if line.starts_with('.') { format!("\\&{line}") } else { line }

@@ -1,4 +1,4 @@
-//! Whose events are signed, and with what.
+//! The domain whose events a command signs, and its secrets.
 
 use anyhow::{Context, Result, bail};
 use signpost_auth::diagnosis::KnownSecret;
@@ -8,17 +8,17 @@ use signpost_platform::accounts::Environment;
 use signpost_store::Store;
 
 use crate::cli::Session;
-use crate::cli::domains::{Namesakes, Which};
+use crate::cli::domain_filter::{DomainFilter, find_domain, unknown_domain};
 use crate::receiver::known::list_other_secrets;
 
-/// Which domain, as the flags of a command say it.
+/// The flags of a command that select a domain, or none.
 #[derive(Clone, Debug)]
 pub(super) struct DomainChoice {
     pub(super) domain: Option<String>,
-    pub(super) among: Namesakes,
+    pub(super) among: DomainFilter,
 }
 
-/// A domain with what signs its events.
+/// A domain with the secrets that sign its events.
 #[derive(Clone, Debug)]
 pub(super) struct SigningDomain {
     pub(super) domain: Domain,
@@ -26,19 +26,22 @@ pub(super) struct SigningDomain {
 }
 
 impl DomainChoice {
-    /// The environment that counts while no domain is named.
+    /// Returns the environment for a choice that names no domain.
     pub(super) fn environment(&self) -> Environment {
         self.among.environment().unwrap_or(Environment::Sandbox)
     }
 
-    /// The named domain, if one is.
+    /// Returns the named domain, or `None` if the choice names none.
     pub(super) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
-        let Self { domain: Some(domain), among } = self.clone() else { return Ok(None) };
-        let id = Which { domain, among }.find(store).await?;
+        let Some(domain) = &self.domain else { return Ok(None) };
+        let id = self.among.find(store, domain).await?;
         Ok(Some(find(session, store, &id).await?))
     }
 
-    /// The named domain, or the only one of its environment.
+    /// Returns the named domain, or the only one of the environment.
+    ///
+    /// # Errors
+    /// If the choice names no domain, and the environment does not have exactly one.
     pub(super) async fn only(&self, session: &Session, store: &Store) -> Result<SigningDomain> {
         if let Some(named) = self.named(session, store).await? {
             return Ok(named);
@@ -51,25 +54,25 @@ impl DomainChoice {
         }
     }
 
-    /// All domains of the environment.
+    /// Returns all domains of the environment.
     pub(super) async fn all(&self, store: &Store) -> Result<Vec<DomainId>> {
         let environment = self.environment();
-        let is_meant =
-            |domain: &domains::sql::ListedDomain| domain.environment == environment && self.among.is_account_of(domain);
-        let all = domains::sql::list_all(store).await?.into_iter().filter(is_meant);
-        Ok(all.map(|domain| domain.id).collect())
+        let mut domains = domains::sql::list_all(store).await?;
+        domains.retain(|domain| {
+            domain.environment == environment && self.among.select(domain.environment, &domain.account)
+        });
+        Ok(domains.into_iter().map(|domain| domain.id).collect())
     }
 }
 
-/// A domain with its secrets.
+/// Finds a domain and its secrets.
 pub(super) async fn find(session: &Session, store: &Store, id: &DomainId) -> Result<SigningDomain> {
-    let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
-    let domain = domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
-    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?.with_context(unknown)?;
-    Ok(SigningDomain { domain, secrets })
+    let domain = find_domain(store, id).await?;
+    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?;
+    Ok(SigningDomain { domain, secrets: secrets.with_context(|| unknown_domain(id))? })
 }
 
-/// The secrets that a receiver may have instead of the current one of this domain.
+/// Returns the secrets that a receiver may use by mistake instead of the current one of this domain.
 pub(super) async fn other_secrets(session: &Session, store: &Store, of: Option<&DomainId>) -> Vec<KnownSecret> {
     list_other_secrets(store, &session.config.login.seal(), of).await
 }

@@ -19,7 +19,7 @@ use signpost_platform::clock::Clock;
 use crate::cli::{Session, table};
 use crate::deployment::sealed;
 
-/// More than any key file has.
+/// Maximum size of a key file, in bytes.
 const MAX_PEM_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Subcommand)]
@@ -31,7 +31,7 @@ pub(super) enum SigningKeysCommand {
     /// algorithm, state, created_at, active_from, published_until}]}`.
     List {
         #[command(flatten)]
-        whose: WhoseKeys,
+        whose: EnvironmentArgs,
     },
     /// Add the next key that signs ID tokens
     ///
@@ -64,12 +64,12 @@ pub(super) struct Rotate {
     #[arg(long, value_enum, ignore_case = true, default_value_t = Alg::Rs256)]
     alg: Alg,
     #[command(flatten)]
-    whose: WhoseKeys,
+    whose: EnvironmentArgs,
 }
 
-/// Whose keys.
+/// The environments whose keys a command uses.
 #[derive(Clone, Copy, Debug, Args)]
-pub(super) struct WhoseKeys {
+pub(super) struct EnvironmentArgs {
     /// Keys of the sandbox
     #[arg(long, conflicts_with = "live")]
     sandbox: bool,
@@ -95,8 +95,8 @@ impl SigningKeysCommand {
     }
 }
 
-impl WhoseKeys {
-    /// The environments that are meant: the one that is said, else both.
+impl EnvironmentArgs {
+    /// Returns the environment that was named, or both.
     fn environments(self) -> &'static [Environment] {
         match (self.sandbox, self.live) {
             (true, _) => &[Environment::Sandbox],
@@ -106,26 +106,28 @@ impl WhoseKeys {
     }
 }
 
-async fn list(session: &Session, whose: WhoseKeys) -> Result<()> {
-    let keys = sql::list_all(&session.store()?).await?;
-    let keys: Vec<_> = keys.into_iter().filter(|key| whose.environments().contains(&key.environment)).collect();
+async fn list(session: &Session, whose: EnvironmentArgs) -> Result<()> {
+    let mut keys = sql::list_all(&session.store()?).await?;
+    keys.retain(|key| whose.environments().contains(&key.environment));
     let keys = describe(&keys, Clock::System.now());
     session.print(&json!({ "signing_keys": keys }), || {
-        let row = |key: &ListedSigningKey| {
+        let rows = keys.iter().map(|key| {
             let ListedSigningKey { kid, environment, algorithm, state, active_from, published_until, .. } = key;
-            let until = published_until.map(|until| until.to_string()).unwrap_or_default();
-            let words = [environment.as_str(), algorithm.as_str(), state.as_str()].map(str::to_owned);
-            let [environment, algorithm, state] = words;
-            [kid.clone(), environment, algorithm, state, active_from.to_string(), until]
-        };
-        let rows: Vec<_> = keys.iter().map(row).collect();
-        table(["ID", "ENVIRONMENT", "ALGORITHM", "STATE", "SIGNS FROM", "PUBLISHED UNTIL"], &rows)
+            [
+                kid.clone(),
+                environment.as_str().to_owned(),
+                algorithm.as_str().to_owned(),
+                state.as_str().to_owned(),
+                active_from.to_string(),
+                published_until.map(|until| until.to_string()).unwrap_or_default(),
+            ]
+        });
+        table(["ID", "ENVIRONMENT", "ALGORITHM", "STATE", "SIGNS FROM", "PUBLISHED UNTIL"], rows)
     })
 }
 
 impl Rotate {
     async fn run(self, session: &Session) -> Result<()> {
-        // Whose keys matter is live; the sandbox is asked for.
         let environment = if self.whose.sandbox { Environment::Sandbox } else { Environment::Live };
         let beginning = match (self.now, self.compromised) {
             (_, true) => Beginning::Compromised,
@@ -133,15 +135,17 @@ impl Rotate {
             _ => Beginning::Announced,
         };
         let pkcs8 = self.pem.as_deref().map(read_key_file).transpose()?;
-        let (store, seal, now) = (session.store()?, session.config.login.seal(), Clock::System.now());
+        let store = session.store()?;
+        let seal = session.config.login.seal();
+        let now = Clock::System.now();
         if beginning == Beginning::Compromised {
             sealed::admit_replacement(&store, &session.config, now).await?;
         } else {
             sealed::admit_command(&store, &session.config, now).await?;
         }
         let wanted = WantedKey { environment, algorithm: self.alg.into(), beginning, pkcs8 };
-        let there = sql::list_all(&store).await?;
-        let made = make_key(&store, &seal, wanted, &there, &Actor::Operator, now).await;
+        let existing = sql::list_all(&store).await?;
+        let made = make_key(&store, &seal, wanted, &existing, &Actor::Operator, now).await;
         let made = match &self.pem {
             Some(file) => made.with_context(|| file.display().to_string()),
             None => made,
@@ -163,13 +167,16 @@ impl Rotate {
     }
 }
 
-/// The key in a file of the operator's.
+/// Reads a private key from a PEM file.
 fn read_key_file(file: &Path) -> Result<SecretSlice<u8>> {
-    let shown = || file.display().to_string();
+    read_pem_file(file).with_context(|| file.display().to_string())
+}
+
+fn read_pem_file(file: &Path) -> Result<SecretSlice<u8>> {
     let mut text = String::new();
-    File::open(file).with_context(shown)?.take(MAX_PEM_BYTES).read_to_string(&mut text).with_context(shown)?;
+    File::open(file)?.take(MAX_PEM_BYTES).read_to_string(&mut text)?;
     let text = SecretString::from(text);
-    read_pem(secrecy::ExposeSecret::expose_secret(&text)).with_context(shown)
+    Ok(read_pem(secrecy::ExposeSecret::expose_secret(&text))?)
 }
 
 impl From<Alg> for SigningAlgorithm {

@@ -6,12 +6,16 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound};
 
 use super::Session;
-use crate::doctor::{CheckFinding, DatabaseSeen, Grade, Installation, MOST_NAMED, check_installation};
+use crate::doctor::{CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED, check_installation};
 
-/// Prints what runs here; exit code 1 if somebody should look at it.
+/// Prints the state of the installation.
+///
+/// # Errors
+/// If a check does not pass.
 pub(super) async fn run(session: &Session) -> Result<()> {
-    let (store, now) = (session.store()?, Clock::System.now());
-    let installation = Installation::look(&session.config, Ok(store), &Outbound::new(&Names::System), None, now).await;
+    let store = session.store()?;
+    let outbound = Outbound::new(&Names::System);
+    let installation = Installation::inspect(&session.config, Ok(store), &outbound, None, Clock::System.now()).await;
     let database = match &installation.database {
         Ok(database) => database,
         Err(reason) => bail!("{reason}"),
@@ -22,7 +26,7 @@ pub(super) async fn run(session: &Session) -> Result<()> {
     if attention.is_empty() { Ok(()) } else { bail!("to look at: {}", attention.len()) }
 }
 
-fn document(installation: &Installation, database: &DatabaseSeen, attention: &[CheckFinding]) -> Value {
+fn document(installation: &Installation, database: &DatabaseFacts, attention: &[CheckFinding]) -> Value {
     let mut server = Map::new();
     server.insert("address".to_owned(), json!(installation.server.address));
     server.insert("answering".to_owned(), json!(installation.server.version.is_ok()));
@@ -55,15 +59,23 @@ fn document(installation: &Installation, database: &DatabaseSeen, attention: &[C
     document
 }
 
-fn text(installation: &Installation, database: &DatabaseSeen, attention: &[CheckFinding]) -> String {
-    let (server, unknown) = (&installation.server, || "cannot be read".to_owned());
-    let (domains, events, catalogue) = (&database.domains, &database.events, &database.catalogue);
+fn text(installation: &Installation, database: &DatabaseFacts, attention: &[CheckFinding]) -> String {
+    let DatabaseFacts { domains, events, catalogue, .. } = database;
+    let server = &installation.server;
     let answers = match &server.version {
         Ok(version) => format!("version {version} answers at {}", server.address),
         Err(_) => format!("no answer at {}", server.address),
     };
+    let places = match &installation.places {
+        Ok(places) => format!("{} {}", places.places, places.origin),
+        Err(_) => "cannot be read".to_owned(),
+    };
+    let advisories = match &installation.advisories {
+        Ok(advisories) => advisories.rows.to_string(),
+        Err(_) => "cannot be read".to_owned(),
+    };
     let disabled = events.disabled_endpoints.len();
-    let or_more = if disabled < MOST_NAMED as usize { "" } else { " or more" };
+    let or_more = if disabled < MAX_NAMED as usize { "" } else { " or more" };
     let oldest = events.oldest_waiting_at.map(|at| format!(" since {at}")).unwrap_or_default();
     let kind =
         if catalogue.sample { " fictional samples".to_owned() } else { format!(", sources: {}", catalogue.sources) };
@@ -78,14 +90,8 @@ fn text(installation: &Installation, database: &DatabaseSeen, attention: &[Check
         ("events", format!("{} waiting{oldest}, {} failed", events.waiting, events.failed)),
         ("endpoints", format!("{} failing, {disabled}{or_more} disabled", events.failing_endpoints)),
         ("ATMs", format!("{}{kind}{age}", catalogue.machines)),
-        (
-            "places",
-            installation
-                .places
-                .as_ref()
-                .map_or_else(|_| unknown(), |places| format!("{} {}", places.places, places.origin)),
-        ),
-        ("advisories", installation.advisories.as_ref().map_or_else(|_| unknown(), |it| it.rows.to_string())),
+        ("places", places),
+        ("advisories", advisories),
     ];
     let mut lines: Vec<_> = rows.iter().map(|(label, text)| format!("{label:10}  {text}")).collect();
     lines.push(String::new());

@@ -6,25 +6,24 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Map, Value, json};
-use signpost_auth::diagnosis::{Examination, KnownSecret, Mistake, examine, mend};
+use signpost_auth::WebhookSecret;
+use signpost_auth::diagnosis::{Examination, KnownSecret, examine, mend};
 use signpost_auth::receiver::EventHeaders;
-use signpost_auth::{
-    WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, WebhookSecret, X_SVC_SIGNATURE, X_SVC_SIGNATURE_NEXT,
-};
 use signpost_login::domains::SigningSecrets;
+use signpost_login::events::signatures;
 use signpost_login::ids::EventId;
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 use url::Url;
 
-use super::domains::Namesakes;
+use super::domain_filter::DomainFilter;
 use super::signer::{DomainChoice, other_secrets};
-use super::{Session, Usage};
+use super::{Session, Usage, shell_quoted};
 use crate::receiver::SignatureFields;
 
-/// The longest body that is read: sixteen times what receivers take.
+/// Maximum size of a body, in bytes: sixteen times the limit of receivers.
 const MAX_BODY_LEN: u64 = 1 << 20;
-/// How far an event's time may be from a receiver's, in seconds.
+/// Maximum difference of an event's time to a receiver's clock, in seconds.
 const TOLERANCE_SECS: i64 = 300;
 
 #[derive(Debug, Subcommand)]
@@ -74,7 +73,7 @@ pub(super) struct VerifyBody {
     headers: Option<PathBuf>,
 }
 
-/// Where a signing secret is.
+/// The flags that select a signing secret.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("signing_secret").args(["secret", "secret_file", "domain"]).required(true))]
 pub(super) struct SecretSource {
@@ -88,10 +87,10 @@ pub(super) struct SecretSource {
     #[arg(long)]
     domain: Option<String>,
     #[command(flatten)]
-    among: Namesakes,
+    among: DomainFilter,
 }
 
-/// Secrets as they were given, and what else a receiver may have.
+/// The secrets as they were given, and other secrets that a receiver may use by mistake.
 struct GivenSecrets {
     texts: Vec<String>,
     others: Vec<KnownSecret>,
@@ -109,19 +108,20 @@ impl Webhook {
 impl SignBody {
     async fn run(self, session: &Session) -> Result<()> {
         let Self { file, secret, id, timestamp, curl } = self;
-        let given = secret.read(session).await?;
-        // A line end behind it is an editor's, and no part of it.
-        let secrets =
-            given.texts.iter().map(|text| WebhookSecret::parse(text.trim()).map_err(|error| Usage(error.to_string())));
-        let mut secrets = secrets.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let mut secrets = Vec::new();
+        for text in secret.read(session).await?.texts {
+            // A file may end with a line break.
+            secrets.push(WebhookSecret::parse(text.trim()).map_err(|error| Usage(error.to_string()))?);
+        }
+        let mut secrets = secrets.into_iter();
         let current = secrets.next().context("no secret")?;
         let secrets = SigningSecrets { current, next: secrets.next() };
         let body = read_body(file.as_deref())?;
         let now = Clock::System.now();
         let id = id.or_else(|| body_id(&body)).unwrap_or_else(|| EventId::new(now, random()).to_string());
-        let fields = sign(&secrets, &id, timestamp.unwrap_or(now.as_second()), &body);
-        if let Some(line) = fields.iter().find(|(_, value)| value.contains(char::is_control)) {
-            return Err(Usage(format!("--id: {} must be one line", line.0)).into());
+        let fields = signatures(&id, &body, &secrets, timestamp.unwrap_or(now.as_second()));
+        if let Some((name, _)) = fields.iter().find(|(_, value)| value.contains(char::is_control)) {
+            return Err(Usage(format!("--id: {name} must be one line")).into());
         }
         let headers: Map<String, Value> =
             fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
@@ -132,32 +132,16 @@ impl SignBody {
     }
 }
 
-/// The header fields that sign a body, whatever its id looks like.
-fn sign(secrets: &SigningSecrets, id: &str, sent_at: i64, body: &[u8]) -> SignatureFields {
-    let SigningSecrets { current, next } = secrets;
-    let both = [Some(current), next.as_ref()].into_iter().flatten();
-    let standard: Vec<_> = both.map(|secret| secret.standard_signature(id, sent_at, body)).collect();
-    let mut fields = vec![
-        (X_SVC_SIGNATURE, current.x_svc_signature(body)),
-        (WEBHOOK_ID, id.to_owned()),
-        (WEBHOOK_TIMESTAMP, sent_at.to_string()),
-        (WEBHOOK_SIGNATURE, standard.join(" ")),
-    ];
-    fields.extend(next.as_ref().map(|next| (X_SVC_SIGNATURE_NEXT, next.x_svc_signature(body))));
-    fields
-}
-
 fn body_id(body: &[u8]) -> Option<String> {
     serde_json::from_slice::<Value>(body).ok()?["id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
 fn curl_command(url: &Url, file: Option<&Path>, fields: &SignatureFields) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let file = file.map_or_else(|| "-".to_owned(), |file| file.display().to_string());
     let mut words =
-        vec!["curl -sS -i".to_owned(), quoted(url.as_str()), "-H 'content-type: application/json'".to_owned()];
-    words.extend(fields.iter().map(|(name, value)| format!("-H {}", quoted(&format!("{name}: {value}")))));
-    words.push(format!("--data-binary {}", quoted(&format!("@{file}"))));
+        vec!["curl -sS -i".to_owned(), shell_quoted(url.as_str()), "-H 'content-type: application/json'".to_owned()];
+    words.extend(fields.iter().map(|(name, value)| format!("-H {}", shell_quoted(&format!("{name}: {value}")))));
+    words.push(format!("--data-binary {}", shell_quoted(&format!("@{file}"))));
     words.join(" ")
 }
 
@@ -168,18 +152,7 @@ impl VerifyBody {
         if let Some(file) = headers {
             lines.extend(read_text(&file)?.lines().map(str::to_owned));
         }
-        let fields: Vec<_> = lines.iter().filter_map(|line| line.split_once(':')).collect();
-        let field = |name: &str| {
-            let found = fields.iter().find(|(field, _)| field.trim().eq_ignore_ascii_case(name));
-            found.map(|(_, value)| value.trim())
-        };
-        let headers = EventHeaders {
-            x_svc_signature: field(X_SVC_SIGNATURE),
-            x_svc_signature_next: field(X_SVC_SIGNATURE_NEXT),
-            webhook_id: field(WEBHOOK_ID),
-            webhook_timestamp: field(WEBHOOK_TIMESTAMP),
-            webhook_signature: field(WEBHOOK_SIGNATURE),
-        };
+        let headers = EventHeaders::from_fields(|name| find_field(&lines, name));
         if headers.x_svc_signature.is_none() && headers.webhook_signature.is_none() {
             let reason = "no signature: give the fields x-svc-signature, webhook-id, webhook-timestamp and \
                           webhook-signature with --header or --headers";
@@ -194,32 +167,42 @@ impl VerifyBody {
             Examination::Unexplained(_) => usize::MAX,
         });
         let examination = best.context("no secret")?;
-        session.print(&document(&examination), || told(&examination, age(&headers).as_deref()))?;
+        session.print(&document(&examination), || text(&examination, age(&headers).as_deref()))?;
         if examination == Examination::Signed { Ok(()) } else { bail!("the signature does not match") }
     }
 }
 
-/// That a receiver would find the event too old, or too new.
+/// Returns the value of a header field in lines of `NAME: VALUE`.
+fn find_field<'a>(lines: &'a [String], name: &str) -> Option<&'a str> {
+    let mut fields = lines.iter().filter_map(|line| line.split_once(':'));
+    let (_, value) = fields.find(|(field, _)| field.trim().eq_ignore_ascii_case(name))?;
+    Some(value.trim())
+}
+
+/// Returns a warning if a receiver would refuse the event because of its time.
 fn age(headers: &EventHeaders<'_>) -> Option<String> {
     let sent_at: i64 = headers.webhook_timestamp?.parse().ok()?;
     let age = Clock::System.now().as_second().saturating_sub(sent_at);
-    (age.saturating_abs() > TOLERANCE_SECS).then(|| {
-        format!("It was sent {age} s ago: a receiver refuses what is more than {TOLERANCE_SECS} s from its time.")
-    })
+    if age.saturating_abs() <= TOLERANCE_SECS {
+        return None;
+    }
+    Some(format!("It was sent {age} s ago: a receiver refuses what is more than {TOLERANCE_SECS} s from its time."))
 }
 
 fn document(examination: &Examination) -> Value {
     match examination {
         Examination::Signed => json!({ "valid": true, "mistakes": [] }),
         Examination::Mistaken(mistakes) => {
-            let one = |mistake: &Mistake| json!({ "mistake": mistake.code(), "text": mistake.to_string(), "mending": mend(mistake, None) });
-            json!({ "valid": false, "mistakes": mistakes.iter().map(one).collect::<Vec<_>>() })
+            let mistakes = mistakes.iter().map(|mistake| {
+                json!({ "mistake": mistake.code(), "text": mistake.to_string(), "mending": mend(mistake, None) })
+            });
+            json!({ "valid": false, "mistakes": mistakes.collect::<Vec<_>>() })
         }
         Examination::Unexplained(reason) => json!({ "valid": false, "mistakes": [], "reason": reason }),
     }
 }
 
-fn told(examination: &Examination, age: Option<&str>) -> String {
+fn text(examination: &Examination, age: Option<&str>) -> String {
     let mut lines = Vec::new();
     match examination {
         Examination::Signed => lines.push("The signature matches.".to_owned()),
@@ -254,12 +237,12 @@ impl SecretSource {
             (None, Some(file)) => read_text(&file)?,
             (None, None) => bail!("no secret: use --secret-file, --secret or --domain"),
         };
-        Ok(GivenSecrets { texts: vec![text], others: known_here(session).await })
+        Ok(GivenSecrets { texts: vec![text], others: installation_secrets(session).await })
     }
 }
 
-/// The secrets of the domains of this machine, if it has any.
-async fn known_here(session: &Session) -> Vec<KnownSecret> {
+/// Returns the secrets of the domains of this installation, if there is one.
+async fn installation_secrets(session: &Session) -> Vec<KnownSecret> {
     if !session.has_store() {
         return Vec::new();
     }
@@ -273,23 +256,24 @@ fn read_text(file: &Path) -> Result<String> {
     String::from_utf8(read_body(Some(file))?).with_context(|| format!("{} is no text", file.display()))
 }
 
-/// At most so much is read: a file may have no end.
+/// Reads a file or standard input, up to [`MAX_BODY_LEN`].
 fn read_body(file: Option<&Path>) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
-    match file.filter(|file| *file != Path::new("-")) {
-        Some(file) => {
-            let named = || format!("cannot read {}", file.display());
-            std::fs::File::open(file)
-                .with_context(named)?
-                .take(MAX_BODY_LEN + 1)
-                .read_to_end(&mut body)
-                .with_context(named)?
-        }
-        None => std::io::stdin().lock().take(MAX_BODY_LEN + 1).read_to_end(&mut body)?,
+    let body = match file.filter(|file| *file != Path::new("-")) {
+        Some(file) => std::fs::File::open(file)
+            .and_then(read_bounded)
+            .with_context(|| format!("cannot read {}", file.display()))?,
+        None => read_bounded(std::io::stdin().lock())?,
     };
     if body.len() as u64 > MAX_BODY_LEN {
-        let what = file.map_or_else(|| "the body".to_owned(), |file| file.display().to_string());
-        bail!("{what} is longer than {MAX_BODY_LEN} bytes");
+        let source = file.map_or_else(|| "the body".to_owned(), |file| file.display().to_string());
+        bail!("{source} is longer than {MAX_BODY_LEN} bytes");
     }
+    Ok(body)
+}
+
+/// Reads at most one byte more than [`MAX_BODY_LEN`].
+fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    source.take(MAX_BODY_LEN + 1).read_to_end(&mut body)?;
     Ok(body)
 }

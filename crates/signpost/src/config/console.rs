@@ -1,32 +1,32 @@
-//! Whether the console is there, and for whom.
+//! The reach of the console.
 
 use serde::{Deserialize, Deserializer};
 use signpost_platform::setting::parsed;
 
 use super::{BadSetting, Config, Service};
 
-/// What the operator wants of the console.
+/// The setting `console`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleMode {
-    /// There is none.
+    /// There is no console.
     Off,
-    /// It is there while nobody but this machine reaches the server.
+    /// There is a console if only this machine reaches the server.
     Loopback,
-    /// It is there for whoever reaches the server.
+    /// There is a console for all who reach the server.
     On,
 }
 
-/// From where the console of a server can be reached.
+/// The reach of a server's console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleReach {
-    /// From this machine alone, by a browser without a proxy between.
+    /// Only browsers on this machine, without a proxy.
     OwnMachine,
-    /// From wherever the public URL is reached.
+    /// All browsers that reach the public URL.
     PublicUrl,
 }
 
 impl Config {
-    /// From where the console can be reached; `None` where there is none.
+    /// Returns the reach of the console. `None` if there is no console.
     #[must_use]
     pub fn console_reach(&self) -> Option<ConsoleReach> {
         if !self.services.contains(&Service::Auth) {
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for ConsoleMode {
     }
 }
 
-/// Refuses a console whose operators would log in over a network in clear text.
+/// Rejects a console whose operators would log in over an unencrypted network.
 pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
     let is_safe = config.is_https() || config.serves_only_its_machine();
     if config.console == ConsoleMode::On && !is_safe {

@@ -1,14 +1,13 @@
-//! The operator's settings, in two steps: [`RawSettings`] are the texts in flags, environment and files; [`Config`] is
-//! what they mean. A setting is a field, here or in the part of the service that it belongs to, and a key of
-//! `config.default.toml`.
+//! The operator's settings: [`RawSettings`] contains the texts from flags, environment and files; [`Config`] the parsed
+//! values. A setting is a field, here or in the settings of its service, and a key of `config.default.toml`.
 
 #[cfg(test)]
 mod bounds_tests;
 mod console;
-mod doubts;
 mod raw;
 mod read;
 mod wallet;
+mod warnings;
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,6 +16,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 use signpost_atm::settings::AtmSettings;
+use signpost_auth::is_this_machine;
 use signpost_login::settings::LoginSettings;
 use signpost_platform::limits::{Proxies, Rates};
 use signpost_platform::observe::telemetry::LogFormat;
@@ -24,13 +24,13 @@ use signpost_platform::redis::is_redis_url;
 use signpost_platform::setting::{self, items, optional, parsed};
 use signpost_store::{is_postgres, is_postgres_url};
 use tracing::level_filters::LevelFilter;
-use url::{Host, Url};
+use url::Url;
 
 pub use console::{ConsoleMode, ConsoleReach};
-pub use doubts::SettingDoubt;
 pub use raw::{Origin, RawSettings, ShownSetting};
+pub use warnings::SettingWarning;
 
-/// The defaults and the reference, as the program carries them.
+/// The default settings, which are also their reference.
 pub const DEFAULT: &str = include_str!("../../config.default.toml");
 
 /// A part of the program that can be switched off.
@@ -42,13 +42,12 @@ pub enum Service {
     Auth,
 }
 
-/// A setting that is unknown, or a value that it does not allow: one line that says what to change.
+/// An unknown setting, or a value that is not allowed, in one line with the fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadSetting(String);
 
-/// The configuration, typed. A field is a key of `config.default.toml`, which describes it, or the part that a service
-/// owns.
+/// The parsed configuration. A field is a key of `config.default.toml`, which describes it, or the settings of a service.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
@@ -97,33 +96,41 @@ impl Config {
         Ok(config)
     }
 
-    /// The database's address: the one that is set, else a file in the data folder.
+    /// Returns the database's URL. The default is a file in the data folder.
     #[must_use]
     pub fn database_url(&self) -> String {
-        let file = || format!("sqlite:{}", self.data_dir.join("signpost.sqlite").display());
-        self.database_url.clone().unwrap_or_else(file)
+        match &self.database_url {
+            Some(url) => url.clone(),
+            None => format!("sqlite:{}", self.data_dir.join("signpost.sqlite").display()),
+        }
     }
 
-    /// The file of an embedded database; none where it is in memory.
+    /// Returns the file of an embedded database. `None` for a database in memory or on a server.
     #[must_use]
     pub fn database_file(&self) -> Option<PathBuf> {
         let url = self.database_url();
         url.strip_prefix("sqlite:").filter(|file| *file != ":memory:").map(PathBuf::from)
     }
 
-    /// Where the data is, without a password: a file, or a server and the database's name there.
+    /// Returns the location of the database, without a password: a file, or a server and the name of the database.
     #[must_use]
     pub fn database_shown(&self) -> String {
         if let Some(file) = self.database_file() {
             return std::path::absolute(&file).unwrap_or(file).display().to_string();
         }
-        let server = self.database_url.as_deref().filter(|url| is_postgres(url));
-        let Some(server) = server else { return "in memory, lost when the server stops".to_owned() };
-        let place = Url::parse(server).ok().and_then(|url| Some(format!("{}{}", url.host_str()?, url.path())));
-        place.map_or("in PostgreSQL".to_owned(), |place| format!("in PostgreSQL at {place}"))
+        let url = self.database_url();
+        if !is_postgres(&url) {
+            return "in memory, lost when the server stops".to_owned();
+        }
+        match Url::parse(&url) {
+            Ok(url) if url.has_host() => {
+                format!("in PostgreSQL at {}{}", url.host_str().unwrap_or_default(), url.path())
+            }
+            _ => "in PostgreSQL".to_owned(),
+        }
     }
 
-    /// The address under which programs reach the server that listens at `listen`, without a slash at the end.
+    /// Returns the URL for programs of the server that listens at `listen`, without a trailing slash.
     #[must_use]
     pub fn base_url(&self, listen: SocketAddr) -> String {
         match &self.public_url {
@@ -132,8 +139,8 @@ impl Config {
         }
     }
 
-    /// The address under which people's browsers and wallets reach it. On this machine that is `localhost`, and never an
-    /// address: a passkey belongs to a name, and two names are two sets of cookies.
+    /// Returns the URL for browsers and wallets. On this machine its host is `localhost` and not an address, because
+    /// passkeys and cookies belong to a name.
     #[must_use]
     pub fn public_address(&self, listen: SocketAddr) -> String {
         let is_localhost = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&listen.ip());
@@ -143,33 +150,26 @@ impl Config {
         }
     }
 
-    /// Whether the address that others are given is none: the server listens at all of its own, and nobody said where it
-    /// is reached.
+    /// Returns whether the server has no usable address: it listens at all addresses and has no public URL.
     #[must_use]
-    pub fn is_nowhere(&self) -> bool {
+    pub fn has_no_address(&self) -> bool {
         self.public_url.is_none() && self.listen.ip().is_unspecified()
     }
 
-    /// Whether the public URL leads over a network in clear text.
+    /// Returns whether requests to the public URL cross a network unencrypted.
     #[must_use]
     pub fn is_public_unencrypted(&self) -> bool {
-        let is_loopback = |url: &Url| match url.host() {
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_loopback(url))
+        self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_this_machine(url))
     }
 
-    /// Whether the public URL is encrypted.
+    /// Returns whether the public URL is https.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
     }
 
-    /// Whether only programs on this machine reach the server. A public address or a trusted proxy means that others come
-    /// through a proxy on this machine: to them its own ports must stay closed.
+    /// Returns whether only programs on this machine reach the server. With a public URL or a trusted proxy, others may
+    /// come through a proxy on this machine, whose own ports must stay closed to them.
     #[must_use]
     pub fn serves_only_its_machine(&self) -> bool {
         self.listen.ip().is_loopback() && self.public_url.is_none() && self.proxies.is_empty()
@@ -181,10 +181,12 @@ fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
 }
 
 fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    let is_file = |text: &str| text.strip_prefix("sqlite:").is_some_and(|file| !file.is_empty());
     let allowed = "sqlite:/path/to/file, sqlite::memory: or postgres://user@host:port/database, there with parameters of \
                    libpq such as application_name, and sslmode disable, require, verify-ca or verify-full";
-    optional(from, allowed, |text| (is_file(text) || is_postgres_url(text)).then(|| text.to_owned()))
+    optional(from, allowed, |text| {
+        let is_file = text.strip_prefix("sqlite:").is_some_and(|file| !file.is_empty());
+        (is_file || is_postgres_url(text)).then(|| text.to_owned())
+    })
 }
 
 fn redis_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
@@ -193,13 +195,16 @@ fn redis_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Er
 }
 
 fn services<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<Service>, D::Error> {
-    let named = |name: &str| match name {
-        "atm" => Some(Service::Atm),
-        "auth" => Some(Service::Auth),
-        _ => None,
-    };
     parsed(from, "a list of atm and auth, with at least one of them", |text| {
-        items(text).map(named).collect::<Option<BTreeSet<_>>>().filter(|all| !all.is_empty())
+        let mut services = BTreeSet::new();
+        for name in items(text) {
+            services.insert(match name {
+                "atm" => Service::Atm,
+                "auth" => Service::Auth,
+                _ => return None,
+            });
+        }
+        (!services.is_empty()).then_some(services)
     })
 }
 
@@ -331,7 +336,8 @@ mod tests {
             ("https://a.example/", "127.0.0.1:8080", "https://a.example", "https://a.example"),
             ("http://127.0.0.1:8080", "127.0.0.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080"),
         ] {
-            let (config, listen) = (config("public_url", public_url).unwrap(), listen.parse().unwrap());
+            let config = config("public_url", public_url).unwrap();
+            let listen = listen.parse().unwrap();
             assert_eq!((config.base_url(listen).as_str(), config.public_address(listen).as_str()), (programs, people));
         }
     }
@@ -354,7 +360,7 @@ mod tests {
 
     #[test]
     fn every_address_is_none_that_could_be_given_to_others() {
-        for (listen, public_url, is_nowhere) in [
+        for (listen, public_url, has_no_address) in [
             ("0.0.0.0:8080", "", true),
             ("[::]:8080", "", true),
             ("0.0.0.0:8080", "https://a.example", false),
@@ -364,7 +370,7 @@ mod tests {
             let mut raw = RawSettings::default();
             raw.set("listen", listen, Origin::Flag);
             raw.set("public_url", public_url, Origin::Flag);
-            assert_eq!(Config::new(&raw).unwrap().is_nowhere(), is_nowhere, "{listen} {public_url}");
+            assert_eq!(Config::new(&raw).unwrap().has_no_address(), has_no_address, "{listen} {public_url}");
         }
     }
 

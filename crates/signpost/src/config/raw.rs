@@ -1,4 +1,4 @@
-//! The settings as text, from the flags, the environment and the files, before they are read.
+//! The texts of the settings, from flags, environment and files.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,27 +12,27 @@ use super::DEFAULT;
 
 /// Maximum size of a configuration file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// The first characters of our environment variables.
+/// Prefix of the environment variables.
 const PREFIX: &str = "SIGNPOST_";
 
-/// Where a value was written.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The embedded file.
     Default,
-    /// A file of the operator's, and the line where it is found there.
+    /// The operator's file, and the line.
     File(PathBuf, Option<usize>),
-    /// A variable of the environment.
+    /// An environment variable.
     Variable,
     /// A flag of the command line.
     Flag,
 }
 
-/// Every key with its text and where that is from. Lists are texts with commas.
+/// The text and the origin of every setting. Lists are separated by commas.
 #[derive(Clone, Debug)]
 pub struct RawSettings(BTreeMap<String, (String, Origin)>);
 
-/// A setting as a person may see it: without what is secret.
+/// A setting without secrets, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ShownSetting {
@@ -42,7 +42,7 @@ pub struct ShownSetting {
 }
 
 impl Default for RawSettings {
-    /// The embedded file alone.
+    /// Reads the embedded file.
     fn default() -> Self {
         let mut raw = Self(BTreeMap::new());
         let table = DEFAULT.parse().expect("the embedded file is TOML");
@@ -54,10 +54,10 @@ impl Default for RawSettings {
 }
 
 impl RawSettings {
-    /// Adds the operator's file, which overrides what is there. The default file may be missing.
+    /// Adds the operator's file, which overrides existing values. The default file may be missing.
     ///
     /// # Errors
-    /// Where it cannot be read, is not TOML, or contains a value that is neither a text, a number, a boolean nor a list.
+    /// If the file cannot be read, is not TOML, or contains a value that is neither a text, a number, a boolean nor a list.
     pub fn read_file(&mut self, named: Option<&Path>) -> Result<()> {
         let path = named.unwrap_or(Path::new("signpost.toml"));
         if named.is_none() && !path.exists() {
@@ -76,17 +76,17 @@ impl RawSettings {
         Ok(())
     }
 
-    /// Adds the environment variables, which override what is there: `SIGNPOST_` and the key in capitals. An unknown one
-    /// is kept too, so that reading the settings refuses it: a setting that is ignored may be the one that protects
+    /// Adds the environment variables, which override existing values: `SIGNPOST_` and the key in capitals. Unknown ones are
+    /// added too, so that [`Config::new`](super::Config::new) rejects them: an ignored setting may be one that protects
     /// something.
     ///
     /// # Errors
-    /// Where one of ours is not UTF-8.
+    /// If a variable with the prefix is not UTF-8.
     pub fn read_variables(&mut self, variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()> {
         for (name, value) in variables {
             let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
             let key = name.to_lowercase();
-            if !self.0.contains_key(&key) && is_of_others(name, &value.to_string_lossy()) {
+            if !self.0.contains_key(&key) && is_foreign(name, &value.to_string_lossy()) {
                 continue;
             }
             let value = value.into_string().map_err(|_| anyhow::anyhow!("{PREFIX}{name} is not UTF-8"))?;
@@ -95,102 +95,111 @@ impl RawSettings {
         Ok(())
     }
 
-    /// Sets one value, which overrides what is there.
+    /// Sets one value, which overrides the existing one.
     pub fn set(&mut self, key: &str, value: impl Into<String>, origin: Origin) {
         self.0.insert(key.to_owned(), (value.into(), origin));
     }
 
-    /// Where the value of a key is from.
+    /// Returns the origin of a key's value.
     #[must_use]
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         self.0.get(key).map(|(_, origin)| origin)
     }
 
-    /// The operator's file, where a value of it counts.
+    /// Returns the operator's file, if a value of it is in use.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
-        self.0
-            .values()
-            .find_map(|(_, origin)| if let Origin::File(path, _) = origin { Some(path.as_path()) } else { None })
+        self.0.values().find_map(|(_, origin)| match origin {
+            Origin::File(path, _) => Some(path.as_path()),
+            _ => None,
+        })
     }
 
-    /// Every key with its text, without the space around it, and where that is from.
+    /// Returns the trimmed text and the origin of every key.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, (&str, &Origin))> {
         self.0.iter().map(|(key, (value, origin))| (key.as_str(), (value.trim(), origin)))
     }
 }
 
-/// The line of a file that sets a key, counted from one.
+/// Returns the line of a file that sets a key, counted from one.
 fn line_of(key: &str, text: &str) -> Option<usize> {
-    let sets = |line: &str| {
-        let name = line.split_once('=').map(|(name, _)| name.trim());
-        name.is_some_and(|name| name.trim_matches(['"', '\'']) == key)
-    };
-    text.lines().position(sets).map(|before| before + 1)
+    let before = text.lines().position(|line| match line.split_once('=') {
+        Some((name, _)) => name.trim().trim_matches(['"', '\'']) == key,
+        None => false,
+    });
+    before.map(|before| before + 1)
 }
 
-/// What is wrong with a key that is no setting, and which setting was probably meant.
+/// Returns the error for an unknown key, with a suggestion.
 pub(super) fn unknown(key: &str, origin: &Origin) -> String {
-    let known = RawSettings::default();
-    let written = |key: &str| match origin {
-        Origin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
-        _ => format!("'{key}'"),
-    };
     let file = if let Origin::File(..) = origin { format!("{origin}: ") } else { String::new() };
-    let meant = match nearest(key, &known) {
-        Some(meant) => format!("did you mean {}?", written(meant)),
+    let suggestion = match nearest(key) {
+        Some(known) => format!("did you mean {}?", spell(&known, origin)),
         None => "'signpost config' lists all settings".to_owned(),
     };
-    format!("{file}no setting is named {}; {meant}", written(key))
+    format!("{file}no setting is named {}; {suggestion}", spell(key, origin))
 }
 
-/// The setting that a wrong name probably means, if any.
-fn nearest<'a>(key: &str, known: &'a RawSettings) -> Option<&'a str> {
-    // What other programs call it.
+/// Spells a key as in its origin.
+fn spell(key: &str, origin: &Origin) -> String {
+    match origin {
+        Origin::Variable => format!("{PREFIX}{}", key.to_uppercase()),
+        _ => format!("'{key}'"),
+    }
+}
+
+/// Returns the setting with the most similar name, if any is similar enough.
+fn nearest(key: &str) -> Option<String> {
+    /// Names of other programs for `listen`.
     const LISTEN: [&str; 5] = ["port", "host", "bind", "address", "addr"];
-    /// Below this similarity (0 to 1) a suggestion misleads.
-    const ALIKE: f64 = 0.5;
-    let alike = |known: &str| strsim::normalized_damerau_levenshtein(known, key);
-    let wanted = if LISTEN.contains(&key) { "listen" } else { key };
-    let best = known.0.keys().max_by(|one, other| alike(one).total_cmp(&alike(other)));
-    known
-        .0
-        .get_key_value(wanted)
-        .map(|(known, _)| known)
-        .or(best.filter(|best| alike(best) >= ALIKE))
-        .map(String::as_str)
+    /// Minimum similarity (0 to 1) of a suggestion.
+    const MIN_SIMILARITY: f64 = 0.5;
+    if LISTEN.contains(&key) {
+        return Some("listen".to_owned());
+    }
+    let known = RawSettings::default().0.into_keys();
+    let similarities = known.map(|known| (strsim::normalized_damerau_levenshtein(&known, key), known));
+    let (similarity, best) = similarities.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (similarity >= MIN_SIMILARITY).then_some(best)
 }
 
-/// Whether a variable with our prefix is not ours: those of tests, and the service links that Kubernetes and Docker set,
-/// here those of a service whose own name begins with `signpost`.
-fn is_of_others(name: &str, value: &str) -> bool {
+/// Returns whether a variable with our prefix belongs to another program: to tests, or to the service links of Kubernetes
+/// and Docker for a service whose own name begins with `signpost`.
+fn is_foreign(name: &str, value: &str) -> bool {
     const TESTS: [&str; 3] = ["TEST_", "BENCH_", "SOAK_"];
     let words: Vec<_> = name.split('_').collect();
-    let is_link = || ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
-    let is_part_of_link = || matches!(words[..], [.., "TCP" | "UDP" | "SCTP", "PROTO" | "PORT" | "ADDR"]);
-    TESTS.iter().any(|prefix| name.starts_with(prefix))
+    if TESTS.iter().any(|prefix| name.starts_with(prefix))
         || words.ends_with(&["SERVICE", "HOST"])
         || words.windows(2).any(|pair| pair == ["SERVICE", "PORT"])
-        || words.contains(&"PORT") && (is_link() || is_part_of_link())
+    {
+        return true;
+    }
+    let is_link = ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
+    let is_part_of_link = matches!(words[..], [.., "TCP" | "UDP" | "SCTP", "PROTO" | "PORT" | "ADDR"]);
+    words.contains(&"PORT") && (is_link || is_part_of_link)
 }
 
-/// The keys of a file and the texts of their values.
+/// Returns the keys of a file and the texts of their values.
 fn texts(table: toml::Table) -> Result<Vec<(String, String)>> {
-    let text = |value: &toml::Value| match value {
+    let mut texts = Vec::new();
+    for (key, value) in table {
+        let text = match &value {
+            toml::Value::Array(list) => list.iter().map(text).collect::<Option<Vec<_>>>().map(|all| all.join(",")),
+            one => text(one),
+        };
+        let text = text.with_context(|| format!("{key} must be a string, a number, a boolean or a list of these"))?;
+        texts.push((key, text));
+    }
+    Ok(texts)
+}
+
+fn text(value: &toml::Value) -> Option<String> {
+    match value {
         toml::Value::String(text) => Some(text.clone()),
         toml::Value::Integer(int) => Some(int.to_string()),
         toml::Value::Boolean(truth) => Some(truth.to_string()),
         _ => None,
-    };
-    let read = |key: String, value: toml::Value| {
-        let all = match &value {
-            toml::Value::Array(list) => list.iter().map(text).collect::<Option<Vec<_>>>().map(|all| all.join(",")),
-            one => text(one),
-        };
-        let all = all.with_context(|| format!("{key} must be a string, a number, a boolean or a list of these"))?;
-        Ok((key, all))
-    };
-    table.into_iter().map(|(key, value)| read(key, value)).collect()
+    }
 }
 
 impl fmt::Display for Origin {

@@ -1,5 +1,5 @@
-//! Raw settings as a source for structs that deserialize. A field is a key. A field whose name is no key is a part, a
-//! struct of its own, and takes its keys from the same source. A key that no field took is unknown.
+//! Deserializes structs from raw settings. A field is a key. A field whose name is not a key is a part: a struct that takes
+//! its keys from the same settings. Keys that no field takes are unknown.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -18,23 +18,23 @@ pub(super) fn read<'de, T: Deserialize<'de>>(raw: &RawSettings) -> Result<T, Bad
     T::deserialize(Part { unread: &mut unread, name: None })
 }
 
-/// Every setting as a person may see it.
+/// Returns every setting without secrets.
 pub(super) fn show(raw: &RawSettings) -> Vec<ShownSetting> {
-    let shown = |(key, (text, origin)): (&str, (&str, &Origin))| ShownSetting {
-        key: key.to_owned(),
-        value: if text.is_empty() { String::new() } else { printable(key, text) },
-        origin: origin.clone(),
-    };
-    raw.iter().map(shown).collect()
+    let mut settings = Vec::new();
+    for (key, (text, origin)) in raw.iter() {
+        let value = if text.is_empty() { String::new() } else { printable(key, text) };
+        settings.push(ShownSetting { key: key.to_owned(), value, origin: origin.clone() });
+    }
+    settings
 }
 
 /// The settings that no field has taken yet.
 type Unread<'a> = BTreeMap<&'a str, (&'a str, &'a Origin)>;
 
-/// What a struct is read from.
+/// The source of a struct.
 struct Part<'s, 'a> {
     unread: &'s mut Unread<'a>,
-    /// The field that the struct is the value of; none for the whole.
+    /// The field whose value is the struct. `None` for the whole configuration.
     name: Option<&'static str>,
 }
 
@@ -75,29 +75,32 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
             self.field = field;
             return seed.deserialize(StrDeserializer::new(field)).map(Some);
         }
-        // A part leaves what it does not know to the others. At the end of the whole nobody knows it.
-        let unknown = self.part.unread.first_key_value().filter(|_| self.part.name.is_none());
-        let Some((key, (_, origin))) = unknown else { return Ok(None) };
-        let refused = |_: BadSetting| BadSetting(raw::unknown(key, origin));
-        seed.deserialize(StrDeserializer::new(key)).map(Some).map_err(refused)
+        // A part leaves unknown keys to other parts. After the whole configuration, the remaining keys are unknown.
+        if self.part.name.is_some() {
+            return Ok(None);
+        }
+        let Some((key, (_, origin))) = self.part.unread.first_key_value() else { return Ok(None) };
+        let seeded = seed.deserialize(StrDeserializer::new(key)).map(Some);
+        seeded.map_err(|_: BadSetting| BadSetting(raw::unknown(key, origin)))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadSetting> {
         let Some((text, origin)) = self.part.unread.remove(self.field) else {
             return seed.deserialize(Part { unread: self.part.unread, name: Some(self.field) });
         };
-        let (key, value) = (self.field, printable(self.field, text));
-        seed.deserialize(SettingText(text)).map_err(|wrong| match wrong {
-            Wrong::Allowed(allowed) => {
+        let key = self.field;
+        seed.deserialize(SettingText(text)).map_err(|error| match error {
+            ValueError::NotAllowed(allowed) => {
+                let value = printable(key, text);
                 BadSetting(format!("{key} ({origin}): '{value}' is not allowed; allowed is {allowed}"))
             }
-            Wrong::Unknown => BadSetting(raw::unknown(key, origin)),
-            Wrong::Message(message) => BadSetting(format!("{key} ({origin}): {message}")),
+            ValueError::Unknown => BadSetting(raw::unknown(key, origin)),
+            ValueError::Message(message) => BadSetting(format!("{key} ({origin}): {message}")),
         })
     }
 }
 
-/// A value as an error may repeat it: no keys, and of an address neither user nor query, which may contain passwords.
+/// Returns a value for an error: without keys, and without user and query of a URL, which may contain passwords.
 fn printable(key: &str, value: &str) -> String {
     let is_database = matches!(key, "database_url" | "redis_url");
     if key.contains("_key") || is_database && !value.contains("://") {
@@ -111,22 +114,22 @@ fn printable(key: &str, value: &str) -> String {
     if rest.is_empty() { address } else { address + &rest[..1] + "…" }
 }
 
-/// The text of one setting; an empty one is not set.
+/// The text of one setting. An empty text is an absent value.
 struct SettingText<'a>(&'a str);
 
 impl<'de> Deserializer<'de> for SettingText<'_> {
-    type Error = Wrong;
+    type Error = ValueError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         visitor.visit_str(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         if self.0.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        visitor.visit_bool(self.0.parse().map_err(|_| Wrong::Allowed("true or false".to_owned()))?)
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_bool(self.0.parse().map_err(|_| ValueError::NotAllowed("true or false".to_owned()))?)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -134,7 +137,7 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ValueError> {
         visitor.visit_enum(self.0.to_ascii_lowercase().into_deserializer())
     }
 
@@ -143,8 +146,8 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
         _: &'static str,
         _: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Wrong> {
-        Err(Wrong::Unknown)
+    ) -> Result<V::Value, ValueError> {
+        Err(ValueError::Unknown)
     }
 
     forward_to_deserialize_any! {
@@ -153,36 +156,36 @@ impl<'de> Deserializer<'de> for SettingText<'_> {
     }
 }
 
-/// What is wrong with a text.
+/// The error for a text.
 #[derive(Debug, thiserror::Error)]
-enum Wrong {
-    /// It is not allowed, and this is.
+enum ValueError {
+    /// The value is not allowed; contains the allowed values.
     #[error("allowed is {0}")]
-    Allowed(String),
-    /// Its key is the name of a part, and no setting.
+    NotAllowed(String),
+    /// The key is the name of a part, and not a setting.
     #[error("no setting has this name")]
     Unknown,
     #[error("{0}")]
     Message(String),
 }
 
-impl Error for Wrong {
+impl Error for ValueError {
     fn custom<T: Display>(message: T) -> Self {
         Self::Message(message.to_string())
     }
 
     fn invalid_type(_: Unexpected<'_>, allowed: &dyn Expected) -> Self {
-        Self::Allowed(allowed.to_string())
+        Self::NotAllowed(allowed.to_string())
     }
 
     fn invalid_value(_: Unexpected<'_>, allowed: &dyn Expected) -> Self {
-        Self::Allowed(allowed.to_string())
+        Self::NotAllowed(allowed.to_string())
     }
 
     fn unknown_variant(_: &str, allowed: &'static [&'static str]) -> Self {
         match allowed {
-            [first @ .., last] if !first.is_empty() => Self::Allowed(format!("{} or {last}", first.join(", "))),
-            _ => Self::Allowed(allowed.concat()),
+            [first @ .., last] if !first.is_empty() => Self::NotAllowed(format!("{} or {last}", first.join(", "))),
+            _ => Self::NotAllowed(allowed.concat()),
         }
     }
 }

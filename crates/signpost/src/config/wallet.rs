@@ -1,10 +1,10 @@
-//! What the browser wallet's place must be beside that of the login.
+//! The origin of the browser wallet.
 
 use signpost_platform::origin::PublicOrigin;
 
 use super::{BadSetting, Config};
 
-/// Refuses a wallet at the very origin where people log in.
+/// Rejects a wallet at the origin of the login pages.
 pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
     let login = PublicOrigin::of(&config.public_address(config.listen));
     if config.login.wallet.own_origin().is_none_or(|wallet| wallet.as_str() != login.as_str()) {

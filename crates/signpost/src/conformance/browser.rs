@@ -1,4 +1,4 @@
-//! A browser, as far as a login needs one: cookies, and reading what a page shows.
+//! The browser of the kit: stores cookies, and finds codes, session IDs and links on a page.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use reqwest::header::{HeaderMap, SET_COOKIE};
 use signpost_auth::QrData;
 use url::Url;
 
-/// What may stand in a QR code's text; anything else ends it.
+/// The characters that end a QR code's text on a page.
 const QR_ENDS: &[char] = &['"', '\'', '<', '>', '`', '\\', ' ', '\n', '\r', '\t', ')', '}'];
 
-/// Cookies of one site, and what the browser says of itself.
+/// The cookies of one site, and the header fields that the browser sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FakeBrowser {
     jar: BTreeMap<String, String>,
@@ -18,13 +18,13 @@ pub(super) struct FakeBrowser {
 }
 
 impl FakeBrowser {
-    /// One that sends these fields and has no cookies.
+    /// Creates a browser that sends these header fields and has no cookies.
     pub(super) fn with_headers(headers: Vec<(&'static str, String)>) -> Self {
         Self { headers, ..Self::default() }
     }
 
-    /// The same browser, on a page of another site that asks this one.
-    pub(super) fn on_a_page_elsewhere(self) -> Self {
+    /// Changes the header fields to those of a cross-site request.
+    pub(super) fn cross_site(self) -> Self {
         let headers = vec![("sec-fetch-site", "cross-site".to_owned())];
         Self { origin: Some("https://elsewhere.example".to_owned()), headers, ..self }
     }
@@ -38,8 +38,8 @@ impl FakeBrowser {
         for line in headers.get_all(SET_COOKIE).iter().filter_map(|line| line.to_str().ok()) {
             let mut parts = line.split(';').map(str::trim);
             let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };
-            let is_gone = parts.any(|part| part.eq_ignore_ascii_case("max-age=0"));
-            if is_gone {
+            let is_deleted = parts.any(|part| part.eq_ignore_ascii_case("max-age=0"));
+            if is_deleted {
                 self.jar.remove(name);
             } else {
                 self.jar.insert(name.to_owned(), value.to_owned());
@@ -48,7 +48,7 @@ impl FakeBrowser {
     }
 }
 
-/// The QR code's text on a page, in whichever way it is written there.
+/// Finds the QR code's text on a page.
 pub(super) fn qr_data(page: &str) -> Option<QrData> {
     let text = plain(page);
     text.match_indices("svc://auth?").find_map(|(at, _)| {
@@ -57,22 +57,21 @@ pub(super) fn qr_data(page: &str) -> Option<QrData> {
     })
 }
 
-/// What the page polls with: what it calls `sid`, else the id of a session that the service opened for it.
+/// Finds the session ID that the page polls with: the ID of a session in `opened`, else the value of `sid` on the page.
 pub(super) fn sid(page: &str, opened: &[String]) -> Option<String> {
     let text = plain(page);
     if let Some(id) = opened.iter().find(|id| text.contains(id.as_str())) {
         return Some(id.clone());
     }
-    let is_id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     text.match_indices("sid").find_map(|(at, name)| {
         let rest = text[at + name.len()..].trim_start_matches(['"', '\'']).trim_start();
         let rest = rest.strip_prefix(['=', ':'])?.trim_start().trim_start_matches(['"', '\'']);
-        let end = rest.find(|c| !is_id(c)).unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-')).unwrap_or(rest.len());
         (end >= 8).then(|| rest[..end].to_owned())
     })
 }
 
-/// Where a page links to that registers.
+/// Finds the link to the registration page.
 pub(super) fn register_link(start: &Url, page: &str) -> Option<Url> {
     let text = plain(page);
     let links = text.match_indices("href=").filter_map(|(at, name)| {
@@ -83,7 +82,7 @@ pub(super) fn register_link(start: &Url, page: &str) -> Option<Url> {
     found.find_map(|link| start.join(link).ok()).filter(|url| url.origin() == start.origin())
 }
 
-/// A page without the ways in which HTML, JSON and scripts write `&`, `/` and quotes.
+/// Decodes `&`, `/` and quotes in HTML, JSON and scripts.
 fn plain(page: &str) -> String {
     page.replace("\\u0026", "&")
         .replace("\\/", "/")

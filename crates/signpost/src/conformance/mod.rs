@@ -1,9 +1,9 @@
-//! Plays the wallet, the browser and the service against an integrator's own endpoints, whatever they are written in, and
-//! says which rules of the handler contract hold (specification, §4 to §6; docs/handlers.md).
+//! Tests the endpoints of an integrator against the rules of the handler contract (specification, §4 to §6;
+//! docs/handlers.md). The kit plays the wallet, the browser and the service.
 //!
-//! The integrator points its API address at [`service`], which is as much of the service as a login needs. Then the kit
-//! opens the page that shows a code, as a browser with its cookies; answers the code as wallets do, rightly and wrongly;
-//! polls as the page does; and posts events as the service does.
+//! The integrator sets its API address to [`service`], which implements the part of the service that a login needs. Then
+//! the kit opens the page with the code, as a browser with cookies; answers the code as wallets do, correctly and
+//! incorrectly; polls as the page does; and posts events as the service does.
 
 mod browser;
 mod events;
@@ -30,31 +30,31 @@ use browser::FakeBrowser;
 pub use report::{ConformanceReport, RuleCheck, Verdict};
 use service::FakeService;
 
-/// How long an endpoint may take to answer.
+/// Timeout of a request to an endpoint.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// How much of a page is read.
+/// Maximum bytes that are read of a page.
 const MAX_RESPONSE_LEN: usize = 1 << 20;
-/// How often a page may send the browser on.
+/// Maximum number of redirects of a page.
 const MAX_REDIRECTS: usize = 5;
 
-/// Where the integrator's endpoints are.
+/// The integrator's endpoints.
 #[derive(Debug)]
 pub struct KitSettings {
-    /// The page that shows a code to log in with.
+    /// The login page, which shows a code.
     pub start: Url,
-    /// The page that shows a code to register with; found on the first page where it is not given.
+    /// The registration page, which shows a code. By default the one that the login page links to.
     pub register: Option<Url>,
-    /// Where the page asks whether somebody answered.
+    /// The URL that the page polls for the result.
     pub poll: Url,
-    /// Where the service posts events.
+    /// The URL that receives events.
     pub events: Url,
-    /// Where the kit is the service.
+    /// The listener for the site's API calls.
     pub api: TcpListener,
-    /// What the kit signs events with; the integrator must know it.
+    /// The signing secret of events, which the integrator must have.
     pub secret: WebhookSecret,
 }
 
-/// What is tested.
+/// The endpoints under test.
 struct Endpoints {
     start: Url,
     register: Option<Url>,
@@ -72,26 +72,26 @@ struct Kit {
     report: ConformanceReport,
 }
 
-/// A page that shows a code, in the browser that opened it.
+/// A page with a code, in the browser that opened it.
 struct FetchedPage {
     browser: FakeBrowser,
     qr: QrData,
-    /// What the page polls with.
+    /// The session ID that the page polls with.
     sid: String,
     text: String,
 }
 
-/// What an endpoint answered.
+/// The response of an endpoint.
 struct SiteResponse {
     status: u16,
     body: String,
     headers: HeaderMap,
 }
 
-/// Tests everything that can be reached.
+/// Tests all rules that can be tested.
 ///
 /// # Errors
-/// Where the page that shows a code cannot be opened or read: then nothing can be tested.
+/// If the login page cannot be opened or read: then no rule can be tested.
 pub async fn run(settings: KitSettings, outbound: Outbound, clock: Clock) -> Result<ConformanceReport> {
     let KitSettings { start, register, poll, events, api, secret } = settings;
     let service = FakeService::start(api, clock.clone());
@@ -115,7 +115,7 @@ impl Kit {
         self.clock.now().as_second()
     }
 
-    /// Opens the page that shows a code.
+    /// Opens the page with a code.
     async fn open(&self, mode: Mode) -> Result<FetchedPage> {
         let start = match mode {
             Mode::Login => Some(&self.endpoints.start),
@@ -127,7 +127,8 @@ impl Kit {
 
     async fn open_at(&self, start: Url) -> Result<FetchedPage> {
         let mut browser = FakeBrowser::default();
-        let (mut url, before) = (start, self.service.opened());
+        let mut url = start;
+        let before = self.service.opened();
         for _ in 0..=MAX_REDIRECTS {
             let reply = self.send(Method::GET, &url, &mut browser, None).await?;
             if (300..400).contains(&reply.status) {
@@ -151,7 +152,7 @@ impl Kit {
         self.send(Method::POST, url, &mut FakeBrowser::default(), Some(answer.to_string())).await
     }
 
-    /// Asks as the page does.
+    /// Polls as the page does.
     async fn poll(&self, page: &mut FetchedPage) -> Result<SiteResponse> {
         self.poll_as(&page.sid, &mut page.browser).await
     }
@@ -184,7 +185,7 @@ impl Kit {
         }
         let body = body.map(Bytes::from);
         let request = Request { method, url, headers, body, within: REQUEST_TIMEOUT, keep: MAX_RESPONSE_LEN };
-        // The operator tests endpoints of their own, wherever they are.
+        // Operators test their own endpoints, which may have any address.
         let answer = self.outbound.send(Reach::Everything, request).await;
         let OutboundResponse { status, body, headers, .. } =
             answer.with_context(|| format!("{url} does not respond"))?;
@@ -192,7 +193,7 @@ impl Kit {
         Ok(SiteResponse { status, body: String::from_utf8_lossy(&body).into_owned(), headers })
     }
 
-    /// A wallet that nobody has seen.
+    /// Creates a wallet that is not registered.
     fn wallet() -> Wallet {
         let keys = std::iter::repeat_with(|| Wallet::from_bytes(random()).ok());
         keys.flatten().next().expect("nearly every number is a key")
@@ -208,7 +209,11 @@ impl SiteResponse {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// The reply in a line.
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Returns the response as one line.
     fn describe(&self) -> String {
         let body: String = signpost_text::line(&self.body).chars().take(160).collect();
         format!("{} {body}", self.status)

@@ -1,4 +1,4 @@
-//! The endpoint that the page polls (specification, §4), and what binds it to the page's own browser (RFC 10027).
+//! Tests the endpoint that the page polls (specification, §4), and its binding to the page's own browser (RFC 10027).
 
 use anyhow::Result;
 use serde_json::json;
@@ -36,28 +36,29 @@ pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
 async fn answered(kit: &mut Kit, page: &mut FetchedPage, wallet: &Wallet) -> Result<()> {
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     kit.post_answer(page.qr.webhook(), &answer).await?;
-    // The others ask first: who asks after the login was completed proves nothing.
+    // Other browsers poll before the login is completed: afterwards the result would prove nothing.
     let reply = kit.poll_as(&page.sid, &mut FakeBrowser::default()).await?;
     kit.report.expect_status_word(OTHERS, 200, "pending", &reply);
-    let reply = kit.poll_as(&page.sid, &mut page.browser.clone().on_a_page_elsewhere()).await?;
+    let reply = kit.poll_as(&page.sid, &mut page.browser.clone().cross_site()).await?;
     kit.report.expect_status_word(ELSEWHERE, 200, "pending", &reply);
     let before = page.browser.cookies();
     let reply = kit.poll(page).await?;
     kit.report.expect_status_word(OWN, 200, "authenticated", &reply);
     let redirect = reply.json()["redirect"].as_str().unwrap_or_default().to_owned();
     kit.report.note(LOCAL, is_local_path(&redirect), "a path such as /account", reply.describe());
-    let (is_fresh, after) = (page.browser.cookies() != before, page.browser.cookies().is_some());
-    let got = if is_fresh { "a new cookie" } else { "the same cookies" };
-    kit.report.note(FRESH, is_fresh && after, "a Set-Cookie with a session of its own", got);
+    let after = page.browser.cookies();
+    let has_changed = after != before;
+    let got = if has_changed { "a new cookie" } else { "the same cookies" };
+    kit.report.note(FRESH, has_changed && after.is_some(), "a Set-Cookie with a session of its own", got);
     Ok(())
 }
 
-/// A page may take where to go from its address; then it must look at it.
+/// Tests that the site does not redirect to another site that is named in `return_url`.
 async fn return_urls(kit: &mut Kit, wallet: &Wallet) -> Result<()> {
     for evil in ["https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example/"] {
         let mut start = kit.endpoints.start.clone();
         start.query_pairs_mut().append_pair("return_url", evil);
-        // A page that refuses such an address shows no code, which is as good.
+        // A page may also refuse such an address.
         let Ok(mut page) = kit.open_at(start).await else { continue };
         let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
         kit.post_answer(page.qr.webhook(), &answer).await?;

@@ -1,4 +1,4 @@
-//! What was found.
+//! The result of the tests.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,44 +15,44 @@ pub enum Verdict {
     NotTested,
 }
 
-/// A rule, and what became of it.
+/// A rule, and the result of its test.
 #[derive(Clone, Debug, Serialize)]
 pub struct RuleCheck {
-    /// Its name, the same in every run.
+    /// The name of the rule, stable between runs.
     pub rule: &'static str,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// What should have come.
+    /// The expected reply.
     pub expected: String,
-    /// What came, or why it was not tested.
+    /// The actual reply, or the reason why the rule was not tested.
     pub got: String,
 }
 
-/// All rules that were looked at, in that order.
+/// All rules, in the order of their tests.
 #[derive(Debug, Default)]
 pub struct ConformanceReport(pub Vec<RuleCheck>);
 
 impl ConformanceReport {
-    /// Whether no rule is broken.
+    /// Returns whether no rule is broken.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.count(Verdict::Broken) == 0
     }
 
-    /// How many rules became this.
+    /// Returns the number of rules with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.0.iter().filter(|check| check.verdict == verdict).count()
     }
 
-    /// For machines.
+    /// Returns the report as JSON.
     #[must_use]
     pub fn document(&self) -> Value {
         let [holds, broken, not_tested] = [Verdict::Holds, Verdict::Broken, Verdict::NotTested].map(|v| self.count(v));
         json!({ "holds": holds, "broken": broken, "not_tested": not_tested, "checks": self.0 })
     }
 
-    /// For people: a line per rule, and for a broken one what was expected and what came.
+    /// Returns the report for people: a line per rule, and the expected and the actual reply for broken ones.
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines = Vec::new();
@@ -87,13 +87,13 @@ impl ConformanceReport {
         self.0.push(RuleCheck { rule, verdict: Verdict::NotTested, expected: String::new(), got: why.to_owned() });
     }
 
-    /// A refusal: this status, and `{error}`.
+    /// Checks that the reply has this status, and `error` in the body.
     pub(super) fn expect_refusal(&mut self, rule: &'static str, status: u16, reply: &SiteResponse) {
         let holds = reply.status == status && reply.json()["error"].as_str().is_some_and(|text| !text.is_empty());
         self.note(rule, holds, format!("{status} {{error: <message>}}"), reply.describe());
     }
 
-    /// This status, and this `status` in the body.
+    /// Checks that the reply has this HTTP status, and this `status` in the body.
     pub(super) fn expect_status_word(&mut self, rule: &'static str, status: u16, word: &str, reply: &SiteResponse) {
         let holds = reply.status == status && reply.json()["status"] == word;
         self.note(rule, holds, format!("{status} {{status: '{word}'}}"), reply.describe());

@@ -1,4 +1,4 @@
-//! As much of the service as an integrator's login sees, under whatever prefix it asks.
+//! The part of the service that an integrator's login calls, under any path prefix.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,15 @@ use signpost_login::ids::SessionId;
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 use tokio::net::TcpListener;
+use url::Url;
 
-/// How long a code lasts, and one that is to expire while the kit waits.
+/// Lifetimes of a code, and of one that expires during the test, in seconds.
 const CODE_LIFETIME_SECS: i64 = 300;
 const SHORT_CODE_LIFETIME_SECS: i64 = 2;
-/// How many sessions are kept; an integrator that opens more is broken in a way that the kit does not test.
+/// Maximum number of sessions.
 const MAX_SESSIONS: usize = 10_000;
 
-/// The service that the kit plays; cheap to clone.
+/// The service of the kit; cheap to clone.
 #[derive(Clone)]
 pub(super) struct FakeService {
     state: Arc<Mutex<FakeServiceState>>,
@@ -35,26 +36,26 @@ pub(super) struct FakeService {
 struct FakeServiceState {
     sessions: HashMap<String, FakeSession>,
     order: Vec<String>,
-    /// The API keys that came.
+    /// The API keys of the requests.
     keys: Vec<String>,
     /// Whether the next codes are short-lived.
     is_short: bool,
-    /// Whether answers are refused that are right.
+    /// Whether correct answers are refused.
     refuses: bool,
-    /// How many answers were handed in or checked.
+    /// Number of answers that were posted or checked.
     asked: usize,
 }
 
 struct FakeSession {
     challenge: Challenge,
-    webhook_url: url::Url,
+    webhook_url: Url,
     expires_at: i64,
     metadata: Value,
     user: Option<Value>,
 }
 
 impl FakeService {
-    /// Answers until the program ends.
+    /// Starts a server that runs until the process ends.
     pub(super) fn start(listener: TcpListener, clock: Clock) -> Self {
         let service = Self { state: Arc::default(), clock };
         let router = Router::new().fallback(handle_request).with_state(service.clone());
@@ -66,7 +67,7 @@ impl FakeService {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many sessions were opened.
+    /// Returns the number of sessions that were opened.
     pub(super) fn opened(&self) -> usize {
         self.lock().order.len()
     }
@@ -75,7 +76,7 @@ impl FakeService {
         self.lock().order.iter().skip(before).cloned().collect()
     }
 
-    /// How many answers the integrator had the service look at.
+    /// Returns the number of answers that the integrator posted or had checked.
     pub(super) fn asked(&self) -> usize {
         self.lock().asked
     }
@@ -84,17 +85,17 @@ impl FakeService {
         self.lock().keys.clone()
     }
 
-    /// Lets the next codes expire in 2 seconds.
+    /// Sets whether the next codes expire after 2 seconds.
     pub(super) fn issue_short_codes(&self, is_short: bool) {
         self.lock().is_short = is_short;
     }
 
-    /// Refuses all answers, as a service does that was asked too late.
+    /// Sets whether all answers are refused.
     pub(super) fn refuse_answers(&self, refuses: bool) {
         self.lock().refuses = refuses;
     }
 
-    /// Whether a challenge is one that was issued.
+    /// Returns whether the service issued this challenge.
     pub(super) fn issued(&self, challenge: &Challenge) -> bool {
         self.lock().sessions.values().any(|session| session.challenge == *challenge)
     }
@@ -126,11 +127,7 @@ async fn handle_request(
 }
 
 fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now: i64) -> Response {
-    let text = |member: &str| body[member].as_str();
-    let domain = text("domain").and_then(|text| DomainName::parse(text).ok());
-    let mode = text("mode").map_or(Some(Mode::Login), |word| word.parse().ok().filter(|mode| *mode != Mode::Link));
-    let webhook = text("webhook_url").and_then(|text| text.parse().ok());
-    let (Some(domain), Some(mode), Some(webhook_url)) = (domain, mode, webhook) else {
+    let Some((domain, mode, webhook_url)) = parse_session(body) else {
         let reason = "the kit knows no domains: name domain, mode and webhook_url in every session";
         return (StatusCode::BAD_REQUEST, axum::Json(error("invalid_request", reason))).into_response();
     };
@@ -152,6 +149,15 @@ fn open_session(played: &mut FakeServiceState, body: &Value, clock: &Clock, now:
     (StatusCode::CREATED, axum::Json(reply)).into_response()
 }
 
+fn parse_session(body: &Value) -> Option<(DomainName, Mode, Url)> {
+    let domain = DomainName::parse(body["domain"].as_str()?).ok()?;
+    let mode = match body["mode"].as_str() {
+        Some(word) => word.parse().ok().filter(|mode| *mode != Mode::Link)?,
+        None => Mode::Login,
+    };
+    Some((domain, mode, body["webhook_url"].as_str()?.parse().ok()?))
+}
+
 fn handle_session(
     played: &mut FakeServiceState,
     method: &Method,
@@ -168,8 +174,8 @@ fn handle_session(
             session.challenge.nonce = Nonce(random());
             session.challenge.issued_at = now;
             session.expires_at = now + CODE_LIFETIME_SECS;
-            code_reply(id, session)
-                .map_or_else(|| refused(400, "invalid_request"), |reply| axum::Json(reply).into_response())
+            let Some(reply) = code_reply(id, session) else { return refused(400, "invalid_request") };
+            axum::Json(reply).into_response()
         }
         ("POST", ["authenticate"]) => {
             let reply = authenticate(id, session, body, refuses, now);
@@ -177,9 +183,9 @@ fn handle_session(
             reply
         }
         ("GET", ["qr.svg"]) => {
-            let code = code_reply(id, session).and_then(|reply| QrCode::from_text(reply["qr_data"].as_str()?));
-            let svg = |code: QrCode| ([(header::CONTENT_TYPE, "image/svg+xml")], code.svg()).into_response();
-            code.map_or_else(|| refused(404, "not_found"), svg)
+            let code = qr_data(session).and_then(|qr| QrCode::from_text(&qr.to_string()));
+            let Some(code) = code else { return refused(404, "not_found") };
+            ([(header::CONTENT_TYPE, "image/svg+xml")], code.svg()).into_response()
         }
         _ => refused(404, "not_found"),
     }
@@ -218,19 +224,24 @@ fn authenticate(id: &str, session: &mut FakeSession, body: &Value, refuses: bool
 
 fn check_signature(played: &mut FakeServiceState, body: &Value) -> Response {
     played.asked += 1;
-    let text = |member: &str| body[member].as_str().unwrap_or_default();
-    let (public_key, message) = (text("public_key"), text("message"));
+    let public_key = body["public_key"].as_str().unwrap_or_default();
+    let message = body["message"].as_str().unwrap_or_default();
+    let signature = body["signature"].as_str().unwrap_or_default();
     let Ok(key) = PublicKey::parse(public_key) else { return refused(400, "invalid_public_key") };
-    let Ok(signature) = Signature::parse(text("signature")) else { return refused(400, "invalid_signature") };
+    let Ok(signature) = Signature::parse(signature) else { return refused(400, "invalid_signature") };
     let valid = !played.refuses && verify(&key, &signature, message.as_bytes());
     let hash = message_hash(message.as_bytes());
     axum::Json(json!({ "valid": valid, "public_key": public_key, "message_hash": hash })).into_response()
 }
 
 fn code_reply(id: &str, session: &FakeSession) -> Option<Value> {
-    let qr = QrData::new(session.webhook_url.clone(), session.challenge.clone(), session.expires_at).ok()?;
-    let (challenge, expires_at) = (session.challenge.to_string(), time(session.expires_at));
-    Some(json!({ "id": id, "challenge": challenge, "qr_data": qr.to_string(), "expires_at": expires_at }))
+    let qr_data = qr_data(session)?.to_string();
+    let challenge = session.challenge.to_string();
+    Some(json!({ "id": id, "challenge": challenge, "qr_data": qr_data, "expires_at": time(session.expires_at) }))
+}
+
+fn qr_data(session: &FakeSession) -> Option<QrData> {
+    QrData::new(session.webhook_url.clone(), session.challenge.clone(), session.expires_at).ok()
 }
 
 fn time(seconds: i64) -> String {

@@ -1,4 +1,4 @@
-//! The page that shows a code, and the endpoints that answer wallets (specification, §4).
+//! Tests the page with the code, and the endpoints that wallets post to (specification, §4).
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use signpost_store::random;
 
 use super::{FetchedPage, Kit};
 
-/// How long a short-lived code and a second more last.
+/// Time until a short-lived code has expired, and a second more.
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
 
-/// What the page must show, and must not.
+/// Checks the content of the page.
 pub(super) fn check_page(kit: &mut Kit, page: &FetchedPage) {
-    let (issued, challenge) = (kit.service.issued(page.qr.challenge()), page.qr.challenge().to_string());
+    let issued = kit.service.issued(page.qr.challenge());
+    let challenge = page.qr.challenge().to_string();
     kit.report.note(
         "the page shows a code that the service issued",
         issued,
@@ -26,23 +27,12 @@ pub(super) fn check_page(kit: &mut Kit, page: &FetchedPage) {
     kit.report.note("the page does not show the API key", !leaked, "no API key", got);
 }
 
-/// What a wallet is told whose answer is not right. None of it may use the code up.
+/// Tests wrong answers. None of them may consume the code.
 pub(super) async fn refusals(kit: &mut Kit, page: &FetchedPage) -> Result<()> {
-    let (wallet, webhook, challenge) = (Kit::wallet(), page.qr.webhook().clone(), page.qr.challenge().clone());
+    let wallet = Kit::wallet();
+    let challenge = page.qr.challenge();
     let now = kit.now();
-    let right = json!(wallet.answer(&challenge, now, None));
-    let with = |changes: &[(&str, Value)]| {
-        let mut answer = right.clone();
-        for (member, value) in changes {
-            answer[*member] = value.clone();
-        }
-        answer
-    };
-    let without = |member: &str| {
-        let mut answer = right.clone();
-        answer.as_object_mut().expect("an object").remove(member);
-        answer
-    };
+    let right = json!(wallet.answer(challenge, now, None));
     let other = Challenge { nonce: Nonce(random()), ..challenge.clone() };
     let unknown = json!(wallet.answer(&other, now, None));
     let unknown_unsigned = json!({ "public_key": right["public_key"], "signature": "3006020101020101",
@@ -50,31 +40,46 @@ pub(super) async fn refusals(kit: &mut Kit, page: &FetchedPage) -> Result<()> {
     let mut stale_unknown = unknown;
     stale_unknown["timestamp"] = (now - 40).into();
     let stranger = json!(Kit::wallet().public_key().canonical());
+    let forged = json!(wallet.sign("another text"));
     for (rule, status, answer) in [
-        ("a body without public_key is 400", 400, without("public_key")),
-        ("a body without signature is 400", 400, without("signature")),
-        ("a body without challenge is 400", 400, without("challenge")),
-        ("a body without timestamp is 400", 400, without("timestamp")),
-        ("a timestamp that is not an integer is 400", 400, with(&[("timestamp", json!("now"))])),
-        ("a public_key that is not a string is 400", 400, with(&[("public_key", json!(2))])),
+        ("a body without public_key is 400", 400, without(&right, "public_key")),
+        ("a body without signature is 400", 400, without(&right, "signature")),
+        ("a body without challenge is 400", 400, without(&right, "challenge")),
+        ("a body without timestamp is 400", 400, without(&right, "timestamp")),
+        ("a timestamp that is not an integer is 400", 400, with(&right, "timestamp", json!("now"))),
+        ("a public_key that is not a string is 400", 400, with(&right, "public_key", json!(2))),
         ("a body that is not an object is 400", 400, json!("text")),
-        ("a timestamp 40 s in the past is 408", 408, with(&[("timestamp", json!(now - 40))])),
-        ("a timestamp 40 s in the future is 408", 408, with(&[("timestamp", json!(now + 40))])),
+        ("a timestamp 40 s in the past is 408", 408, with(&right, "timestamp", json!(now - 40))),
+        ("a timestamp 40 s in the future is 408", 408, with(&right, "timestamp", json!(now + 40))),
         ("the timestamp is checked before the challenge", 408, stale_unknown),
         ("the challenge is checked before the signature", 404, unknown_unsigned),
-        ("a signature that is not DER is 406", 406, with(&[("signature", json!("00"))])),
-        ("a signature over another text is 406", 406, with(&[("signature", json!(wallet.sign("another text")))])),
-        ("a signature by another key is 406", 406, with(&[("public_key", stranger)])),
-        ("an invalid public key is 406", 406, with(&[("public_key", json!("02"))])),
+        ("a signature that is not DER is 406", 406, with(&right, "signature", json!("00"))),
+        ("a signature over another text is 406", 406, with(&right, "signature", forged)),
+        ("a signature by another key is 406", 406, with(&right, "public_key", stranger)),
+        ("an invalid public key is 406", 406, with(&right, "public_key", json!("02"))),
         ("a login by an unregistered key is 404", 404, right.clone()),
     ] {
-        let reply = kit.post_answer(&webhook, &answer).await?;
+        let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
         kit.report.expect_refusal(rule, status, &reply);
     }
     Ok(())
 }
 
-/// Registers somebody, who logs in later.
+/// Returns the answer with another value of a member.
+fn with(answer: &Value, member: &str, value: Value) -> Value {
+    let mut answer = answer.clone();
+    answer[member] = value;
+    answer
+}
+
+/// Returns the answer without a member.
+fn without(answer: &Value, member: &str) -> Value {
+    let mut answer = answer.clone();
+    answer.as_object_mut().expect("an object").remove(member);
+    answer
+}
+
+/// Registers a user, and returns the wallet if that succeeded.
 pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
     const RULES: [&str; 5] = [
         "a registration is 200 with status registered",
@@ -89,7 +94,8 @@ pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
         }
         return Ok(None);
     }
-    let (wallet, page) = (Kit::wallet(), kit.open(Mode::Register).await?);
+    let wallet = Kit::wallet();
+    let page = kit.open(Mode::Register).await?;
     let webhook = page.qr.webhook().clone();
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     let login = kit.open(Mode::Login).await?;
@@ -105,13 +111,13 @@ pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
     let answer = json!(wallet.answer(again.qr.challenge(), kit.now(), None));
     let reply = kit.post_answer(&webhook, &answer).await?;
     kit.report.expect_refusal(RULES[2], 409, &reply);
-    // By somebody who could log in: a stranger would be turned away in any case.
+    // With a registered key: an unknown one would be refused in any case.
     let reply = kit.post_answer(login.qr.webhook(), &answer).await?;
     kit.report.expect_refusal(RULES[4], 404, &reply);
     Ok(is_registered.then_some(wallet))
 }
 
-/// Logs somebody in who has registered.
+/// Tests logins of the registered user.
 pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     const RULES: [&str; 8] = [
         "a login is 200 with status authenticated and a message",
@@ -138,9 +144,10 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     kit.report.expect_refusal(RULES[7], 404, &reply);
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
-    let is_told = reply.json()["message"].is_string() && reply.json()["status"] == "authenticated";
+    let body = reply.json();
+    let is_authenticated = body["message"].is_string() && body["status"] == "authenticated";
     let expected = "200 {status: 'authenticated', message: <text>}";
-    kit.report.note(RULES[0], reply.status == 200 && is_told, expected, reply.describe());
+    kit.report.note(RULES[0], reply.status == 200 && is_authenticated, expected, reply.describe());
     let reply = kit.post_answer(page.qr.webhook(), &answer).await?;
     kit.report.expect_refusal(RULES[1], 404, &reply);
     let page = kit.open(Mode::Login).await?;
@@ -163,9 +170,10 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     overruled(kit, wallet, RULES[5]).await
 }
 
-/// An integrator that has the service look at answers must mind what it says.
+/// Tests that a site that lets the service check answers rejects those that the service refuses.
 async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
-    let (page, before) = (kit.open(Mode::Login).await?, kit.service.asked());
+    let page = kit.open(Mode::Login).await?;
+    let before = kit.service.asked();
     kit.service.refuse_answers(true);
     let reply = kit.post_answer(page.qr.webhook(), &json!(wallet.answer(page.qr.challenge(), kit.now(), None))).await;
     kit.service.refuse_answers(false);

@@ -1,4 +1,4 @@
-//! Which requests the console is there for. To all others its addresses do not exist.
+//! Checks which requests may see the console. For all others its paths do not exist.
 
 use axum::http::{HeaderMap, HeaderName, header};
 use signpost_platform::origin::PublicOrigin;
@@ -7,8 +7,8 @@ use crate::config::ConsoleReach;
 
 /// Names of this machine in an address.
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// What a proxy adds: whoever comes by one may be anywhere.
-const BY_PROXY: [HeaderName; 10] = [
+/// Header fields of proxies, whose clients may be anywhere.
+const PROXY_HEADERS: [HeaderName; 10] = [
     header::FORWARDED,
     header::VIA,
     HeaderName::from_static("x-forwarded-for"),
@@ -21,24 +21,24 @@ const BY_PROXY: [HeaderName; 10] = [
     HeaderName::from_static("true-client-ip"),
 ];
 
-/// What becomes of a request for the console.
+/// The admission of a request to the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConsoleAdmission {
-    /// It is answered.
+    /// The console answers.
     Admitted,
-    /// It came by another name of this machine, whose cookies are others.
+    /// The request used another name of this machine, which has other cookies.
     ByOtherName,
-    /// There is no console for it.
+    /// The console is hidden.
     NotThere,
 }
 
-/// Whether a request with these headers may see the console of a server that people reach at `origin`.
+/// Returns whether a request with these headers may see the console of a server at `origin`.
 pub(super) fn admit(reach: ConsoleReach, origin: &PublicOrigin, headers: &HeaderMap) -> ConsoleAdmission {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
         return ConsoleAdmission::NotThere;
     };
     let is_same = origin.as_str().split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(host));
-    let is_by_proxy = BY_PROXY.iter().any(|name| headers.contains_key(name));
+    let is_by_proxy = PROXY_HEADERS.iter().any(|name| headers.contains_key(name));
     match reach {
         ConsoleReach::PublicUrl if is_same => ConsoleAdmission::Admitted,
         ConsoleReach::OwnMachine if is_same && !is_by_proxy => ConsoleAdmission::Admitted,
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn whoever_comes_by_a_proxy_is_not_taken_for_this_machine() {
-        for name in BY_PROXY {
+        for name in PROXY_HEADERS {
             let headers = [(header::HOST, "localhost:8080"), (name.clone(), "x")];
             let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).into_iter().collect();
             let origin = PublicOrigin::of("http://localhost:8080");

@@ -1,4 +1,4 @@
-//! The counts beside the menu.
+//! The counts in the menu.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -7,14 +7,14 @@ use super::Console;
 use super::facts::DeploymentFacts;
 use super::todo::list_todo;
 
-/// The counts beside the menu.
+/// The counts in the menu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub(super) struct Badges {
-    /// How much needs a person.
+    /// Number of items in the list of tasks.
     pub(super) today: u32,
-    /// How many reports wait.
+    /// Number of reports that wait for moderation.
     pub(super) reports: u32,
-    /// How many endpoints fail, and whether events failed.
+    /// Number of failing endpoints, and one if events failed for good.
     pub(super) sites: u32,
 }
 
@@ -24,11 +24,14 @@ impl Badges {
     }
 
     pub(super) fn of(facts: &DeploymentFacts, now: Timestamp) -> Self {
-        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         Self {
-            today: count(list_todo(facts, now).len()),
+            today: bounded(list_todo(facts, now).len()),
             reports: facts.locator.as_ref().map_or(0, |locator| locator.reports_waiting),
-            sites: count(facts.failing.len()) + u32::from(!facts.failed.is_none()),
+            sites: bounded(facts.failing.len()) + u32::from(!facts.failed.is_zero()),
         }
     }
+}
+
+fn bounded(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
 }

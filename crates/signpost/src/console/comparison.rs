@@ -1,5 +1,5 @@
-//! Why an endpoint refuses, found out by the rules of `signpost listen`: test events that a receiver with this or that mistake
-//! would accept. A test has no effect at a site.
+//! Finds out why an endpoint refuses events, as `signpost listen` does: posts test events that a receiver with a certain
+//! mistake would accept. A test has no effect at the site.
 
 use std::time::Duration;
 
@@ -17,23 +17,23 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::Console;
+use super::context::{ConsoleError, OperatorContext};
 use super::deliveries::{find_delivery, render_delivery};
-use super::visit::{OperatorVisit, failed};
 use crate::receiver::EventTarget;
-use crate::receiver::diagnose::{RefusalCause, diagnose, sign_test};
+use crate::receiver::diagnose::{RefusalCause, diagnose, post_signed_test};
 use crate::receiver::known::list_other_secrets;
 
-/// How long all of it may take: less than a request may.
-const PATIENCE: Duration = Duration::from_secs(25);
+/// Timeout of a comparison, less than that of a request.
+const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug)]
 enum ComparisonResult {
-    /// It takes a test that is signed as every attempt is.
-    Taken,
-    /// It refused that test with this status, and this is why.
+    /// The endpoint accepts a test with a correct signature.
+    Accepted,
+    /// The endpoint refused the test with this status, for this reason.
     Refused(u16, RefusalCause),
-    /// It could not be asked.
+    /// The endpoint did not answer.
     Unreachable(String),
 }
 
@@ -41,23 +41,23 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route("/console/deliveries/{id}/compare", post(compare))
 }
 
-/// `POST /console/deliveries/{id}/compare`: the page of the delivery, and above it what was found.
-async fn compare(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    visit.receive(request, &format!("compare {id}")).await?;
-    let found = find_delivery(&visit, &id).await?;
-    let (store, row) = (&visit.console.store, &found.delivery);
-    let seal = visit.console.config.login.seal();
-    let domain = domains::sql::find_in_any_account(store, &row.domain_id).await.map_err(failed)?;
-    let secrets = domains::sql::find_secrets(store, &seal, &row.domain_id).await;
+/// `POST /console/deliveries/{id}/compare`: returns the page of the delivery with the result.
+async fn compare(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
+    context.receive(request, &format!("compare {id}")).await?;
+    let found = find_delivery(&context, &id).await?;
+    let row = &found.delivery;
+    let seal = context.config.login.seal();
+    let domain = domains::sql::find_in_any_account(&context.store, &row.domain_id).await?;
+    let secrets = domains::sql::find_secrets(&context.store, &seal, &row.domain_id).await;
     let above = match (domain, secrets) {
         (Some(domain), Ok(Some(secrets))) => {
+            let by = context.actor();
             let details = json!({ "endpoint": row.endpoint });
-            let entry =
-                insert_entry(&visit.actor(), Some(&domain.account), Action::DeliveryCompared, &id, &details, visit.now);
-            store.write([entry]).await.map_err(failed)?;
-            let asked = timeout(PATIENCE, ask_receiver(&visit, &row.url, &domain, &secrets)).await;
-            let asked = asked.unwrap_or(ComparisonResult::Refused(0, RefusalCause::Silent));
-            draw_result(&asked, &domain)
+            let action = Action::DeliveryCompared;
+            let entry = insert_entry(&by, Some(&domain.account), action, &id, &details, context.now);
+            context.store.write([entry]).await?;
+            let result = timeout(TIMEOUT, compare_signature(&context, &row.url, &domain, &secrets)).await;
+            draw_result(&result.unwrap_or(ComparisonResult::Refused(0, RefusalCause::Silent)), &domain)
         }
         (_, Err(_)) => draw_notice(
             "warn",
@@ -67,29 +67,32 @@ async fn compare(visit: OperatorVisit, Path(id): Path<String>, request: Request)
         ),
         _ => draw_notice("warn", "Nothing was compared.", "The site of this event is deleted.", &[]),
     };
-    render_delivery(&visit, &found, above).await
+    render_delivery(&context, &found, above).await
 }
 
-async fn ask_receiver(visit: &OperatorVisit, url: &str, domain: &Domain, secrets: &SigningSecrets) -> ComparisonResult {
-    let console = &visit.console;
+async fn compare_signature(
+    context: &OperatorContext,
+    url: &str,
+    domain: &Domain,
+    secrets: &SigningSecrets,
+) -> ComparisonResult {
     let Ok(url) = Url::parse(url) else { return ComparisonResult::Unreachable("its URL cannot be read".to_owned()) };
-    let reach = console.login.settings.reach(domain.account.environment, console.serves_only_its_machine);
-    let target = EventTarget::by(console.outbound.clone(), url, reach);
-    let (test, signed) = sign_test(secrets);
-    let reply = match target.post(test.body.as_bytes(), &signed).await {
+    let reach = context.login.settings.reach(domain.account.environment, context.serves_only_its_machine);
+    let target = EventTarget::by(context.outbound.clone(), url, reach);
+    let reply = match post_signed_test(&target, secrets).await {
         Ok(reply) => reply,
         Err(error) => return ComparisonResult::Unreachable(format!("{error:#}")),
     };
     if reply.is_success() {
-        return ComparisonResult::Taken;
+        return ComparisonResult::Accepted;
     }
-    let others = list_other_secrets(&console.store, &console.config.login.seal(), Some(&domain.id)).await;
+    let others = list_other_secrets(&context.store, &context.config.login.seal(), Some(&domain.id)).await;
     ComparisonResult::Refused(reply.status, diagnose(&target, &reply, secrets, &others).await)
 }
 
 fn draw_result(result: &ComparisonResult, domain: &Domain) -> Markup {
     match result {
-        ComparisonResult::Taken => draw_notice(
+        ComparisonResult::Accepted => draw_notice(
             "ok",
             "The signature is right: the endpoint takes a test event that is signed as this one is.",
             "Either it was mended since the last attempt, or it refuses what this event says.",
@@ -109,15 +112,15 @@ fn draw_result(result: &ComparisonResult, domain: &Domain) -> Markup {
             };
             let mut lines = cause.mending();
             if !cause.is_mistake() {
-                lines.extend(say_listen(domain));
+                lines.extend(suggest_listen(domain));
             }
             draw_notice("danger", "What tests show of the refusal", &text, &lines)
         }
     }
 }
 
-/// How to find out what this server cannot know.
-fn say_listen(domain: &Domain) -> [String; 2] {
+/// Suggests commands for the site's machine.
+fn suggest_listen(domain: &Domain) -> [String; 2] {
     [
         "This server knows what it sends and what is answered. It cannot know the secret and the code of the site, nor what a \
          proxy before it changes"

@@ -1,21 +1,21 @@
-//! Moments as the console writes them: with the month in words, and the zone.
+//! Times in the console: with the month in words, and the zone.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
-/// `24 Nov 2026, 02:15 UTC`
-pub(super) fn moment(at: Timestamp) -> Markup {
-    html! { time datetime=(at.strftime("%Y-%m-%dT%H:%M:%SZ")) { (say_moment(at)) } }
+/// Returns an element such as `24 Nov 2026, 02:15 UTC`.
+pub(super) fn render_time(at: Timestamp) -> Markup {
+    html! { time datetime=(at.strftime("%Y-%m-%dT%H:%M:%SZ")) { (format_time(at)) } }
 }
 
-/// The same as a text.
-pub(super) fn say_moment(at: Timestamp) -> String {
+/// Returns a text such as `24 Nov 2026, 02:15 UTC`.
+pub(super) fn format_time(at: Timestamp) -> String {
     at.to_zoned_datetime(TimeZone::UTC).strftime("%-d %b %Y, %H:%M UTC").to_string()
 }
 
-/// `in 8 min`, `3 h ago`: about how far it is from now.
-pub(super) fn say_distance(at: Timestamp, now: Timestamp) -> String {
+/// Returns the approximate distance from now, such as `in 8 min` or `3 h ago`.
+pub(super) fn format_distance(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.as_second() - now.as_second();
     let text = match seconds.unsigned_abs() {
         0..=90 => format!("{} s", seconds.unsigned_abs()),
@@ -32,8 +32,8 @@ mod tests {
 
     #[test]
     fn a_moment_has_its_zone() {
-        assert_eq!(say_moment("2026-11-04T02:05:59Z".parse().unwrap()), "4 Nov 2026, 02:05 UTC");
-        let shown = moment("2026-11-04T02:05:59Z".parse().unwrap()).into_string();
+        assert_eq!(format_time("2026-11-04T02:05:59Z".parse().unwrap()), "4 Nov 2026, 02:05 UTC");
+        let shown = render_time("2026-11-04T02:05:59Z".parse().unwrap()).into_string();
         assert_eq!(shown, "<time datetime=\"2026-11-04T02:05:59Z\">4 Nov 2026, 02:05 UTC</time>");
     }
 
@@ -48,7 +48,7 @@ mod tests {
             (-7200, "2 h ago"),
             (-86_400 * 3, "3 days ago"),
         ] {
-            assert_eq!(say_distance(Timestamp::from_second(1_000_000 + seconds).unwrap(), now), said);
+            assert_eq!(format_distance(Timestamp::from_second(1_000_000 + seconds).unwrap(), now), said);
         }
     }
 }

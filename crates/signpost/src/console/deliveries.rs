@@ -1,4 +1,4 @@
-//! Deliveries: what waits, what failed, and one of them with every attempt and why it was refused.
+//! Deliveries: lists by state, and the page of one with its attempts and the reason of a refusal.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -20,58 +20,67 @@ use signpost_platform::pages::icons::Sign;
 use signpost_platform::web::problem::Problem;
 
 use super::Console;
-use super::dates::{moment, say_distance};
+use super::context::{ConsoleError, OperatorContext};
+use super::dates::{format_distance, render_time};
 use super::document::{ConsolePage, Screen};
-use super::facts::{COUNTED_TO, CountUpTo};
+use super::facts::{BoundedCount, MAX_COUNTED};
 use super::tables::{DELIVERY_HEADS, chip, delivery_chip, delivery_rows, older, panel, table};
 use super::todo::escape;
-use super::visit::{OperatorVisit, failed, to};
 
-/// How many a page has.
-const SHOWN: u32 = 50;
-/// How long a page that waits for a first attempt loads itself again: an endpoint that is left alone may have none for long.
-const RELOADS_FOR: SignedDuration = SignedDuration::from_mins(1);
+/// Number of deliveries on a page.
+const PAGE_LEN: u32 = 50;
+/// Age of a delivery up to which its page reloads until the first attempt. A disabled endpoint may have none for long.
+const RELOAD_TIME: SignedDuration = SignedDuration::from_mins(1);
 
-/// What the address chooses.
+/// The query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct DeliveryChoice {
+struct DeliveryQuery {
     state: String,
-    /// Scheme, host and port, of the account.
+    /// Scheme, host and port.
     endpoint: String,
+    /// The account and the environment of the endpoint.
     account: String,
     environment: String,
-    /// Of those that failed.
+    /// Only used for failed deliveries.
     domain: String,
     before: String,
-    /// How many were sent again before the page was loaded.
+    /// Number of events that were sent again before the page was loaded.
     sent: Option<usize>,
 }
 
-impl DeliveryChoice {
-    /// The endpoint of an account that was chosen.
-    fn place(&self) -> Option<(Account, &str)> {
-        let environment = Environment::parse(&self.environment).filter(|_| !self.endpoint.is_empty())?;
-        Some((Account { name: self.account.clone(), environment }, &self.endpoint))
+/// The deliveries that the query selects.
+struct DeliverySelection<'a> {
+    query: &'a DeliveryQuery,
+    /// The endpoint of an account.
+    endpoint: Option<(Account, &'a str)>,
+    domain: Option<DomainId>,
+}
+
+impl<'a> DeliverySelection<'a> {
+    fn parse(query: &'a DeliveryQuery) -> Self {
+        let mut endpoint = None;
+        if !query.endpoint.is_empty()
+            && let Some(environment) = Environment::parse(&query.environment)
+        {
+            endpoint = Some((Account { name: query.account.clone(), environment }, query.endpoint.as_str()));
+        }
+        Self { query, endpoint, domain: DomainId::parse(&query.domain) }
     }
 
-    fn domain(&self) -> Option<DomainId> {
-        DomainId::parse(&self.domain)
-    }
-
-    /// The address of the same choice in another state.
+    /// Returns the path of this selection in another state.
     fn path(&self, state: &str) -> String {
-        let Self { endpoint, account, environment, domain, .. } = self;
-        let chosen = [
+        let DeliveryQuery { endpoint, account, environment, domain, .. } = self.query;
+        let mut parameters = vec![
             ("state", state),
             ("account", account),
             ("environment", environment),
             ("endpoint", endpoint),
             ("domain", domain),
         ];
-        let chosen = chosen.iter().filter(|(_, value)| !value.is_empty());
-        let chosen: Vec<_> = chosen.map(|(name, value)| format!("{name}={}", escape(value))).collect();
-        format!("/console/deliveries?{}", chosen.join("&"))
+        parameters.retain(|(_, value)| !value.is_empty());
+        let parameters: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
+        format!("/console/deliveries?{}", parameters.join("&"))
     }
 }
 
@@ -85,39 +94,39 @@ pub(super) fn router() -> Router<Console> {
 }
 
 /// `GET /console/deliveries`
-async fn show(visit: OperatorVisit, Query(chosen): Query<DeliveryChoice>) -> Result<Response, Response> {
-    let origin = &visit.console.origin;
-    let (rows, next) = read(&visit, &chosen).await.map_err(failed)?;
-    let none = match chosen.state.as_str() {
+async fn show(context: OperatorContext, Query(query): Query<DeliveryQuery>) -> Result<Response, ConsoleError> {
+    let origin = &context.origin;
+    let selection = DeliverySelection::parse(&query);
+    let (rows, next) = read(&context, &selection).await?;
+    let none = match query.state.as_str() {
         "failed" => "No event failed for good.",
         "pending" => "No event waits.",
         _ => "No event was sent yet. Sites get one whenever somebody logs in.",
     };
     let listed = html! {
-        (table("Deliveries", &DELIVERY_HEADS, &delivery_rows(origin, &rows, visit.now), &html! { p { (none) } }))
+        (table("Deliveries", &DELIVERY_HEADS, delivery_rows(origin, &rows, context.now), &html! { p { (none) } }))
         (older(next))
     };
     let body = html! {
-        @if let Some(sent) = chosen.sent {
-            div.notice.ok role="status" { (Sign::Tick.draw(20)) p { (say_sent(sent)) } }
+        @if let Some(sent) = query.sent {
+            div.notice.ok role="status" { (Sign::Tick.draw(20)) p { (describe_sent(sent)) } }
         }
         nav.filter aria-label="State" {
             @for (state, name) in [("", "All"), ("pending", "Waiting"), ("failed", "Failed")] {
-                a href=(origin.link(&chosen.path(state))) aria-current=[(state == chosen.state).then_some("page")] { (name) }
+                a href=(origin.link(&selection.path(state))) aria-current=[(state == query.state).then_some("page")] { (name) }
             }
         }
-        @if let Some((account, endpoint)) = chosen.place() {
+        @if let Some((account, endpoint)) = &selection.endpoint {
             p.soft { "To " b { (signpost_text::line(endpoint)) } " alone, of the account " (signpost_text::line(&account.name)) ", " (account.environment.as_str()) ". "
-                a href=(origin.link(&format!("/console/deliveries?state={}", escape(&chosen.state)))) { "Show all" } }
+                a href=(origin.link(&format!("/console/deliveries?state={}", escape(&query.state)))) { "Show all" } }
         }
-        @if let Some(domain) = chosen.domain() { p.soft { "Of the site " code { (domain) } " alone." } }
-        (panel("list", "Deliveries", &retry_form(&visit, &chosen).await.map_err(failed)?, &listed))
+        @if let Some(domain) = &selection.domain { p.soft { "Of the site " code { (domain) } " alone." } }
+        (panel("list", "Deliveries", &retry_form(&context, &selection).await?, &listed))
     };
-    let page = ConsolePage::new(&visit, Screen::Sites, "Deliveries", body);
-    Ok(page.respond().await)
+    ConsolePage::new(&context, Screen::Sites, "Deliveries", body).respond().await
 }
 
-fn say_sent(sent: usize) -> String {
+fn describe_sent(sent: usize) -> String {
     match sent {
         0 => "Nothing failed for good: there is nothing to send again.".to_owned(),
         1 => "1 event is sent again within a second.".to_owned(),
@@ -126,73 +135,86 @@ fn say_sent(sent: usize) -> String {
     }
 }
 
-/// The button that sends all again that failed, and how many that is.
-async fn retry_form(visit: &OperatorVisit, chosen: &DeliveryChoice) -> anyhow::Result<Markup> {
-    if chosen.state != "failed" || chosen.place().is_some() {
+/// Draws the button that sends all failed events again, with their number.
+async fn retry_form(context: &OperatorContext, selection: &DeliverySelection<'_>) -> anyhow::Result<Markup> {
+    if selection.query.state != "failed" || selection.endpoint.is_some() {
         return Ok(html! {});
     }
-    let (store, most) = (&visit.console.store, COUNTED_TO + 1);
-    let domain = chosen.domain();
-    let found = match &domain {
-        Some(domain) => deliveries::count_failed_of_up_to(store, domain, most).await?,
-        None => deliveries::count_failed_up_to(store, most).await?,
-    };
-    let found = CountUpTo(found);
+    let domain = selection.domain.as_ref();
+    let count = BoundedCount(match domain {
+        Some(domain) => deliveries::count_failed_of_up_to(&context.store, domain, MAX_COUNTED + 1).await?,
+        None => deliveries::count_failed_up_to(&context.store, MAX_COUNTED + 1).await?,
+    });
     Ok(html! {
-        @if !found.is_none() {
-            form method="post" action=(visit.console.origin.link("/console/deliveries/retry")) {
-                (visit.token("retry failed"))
-                input type="hidden" name="domain" value=(domain.as_ref().map_or("", DomainId::as_str));
-                button.btn.small { "Send all of them again: " (found.say()) }
+        @if !count.is_zero() {
+            form method="post" action=(context.origin.link("/console/deliveries/retry")) {
+                (context.token("retry failed"))
+                input type="hidden" name="domain" value=(domain.map_or("", DomainId::as_str));
+                button.btn.small { "Send all of them again: " (count.text()) }
             }
         }
     })
 }
 
-/// The rows that were chosen, and the address of the next ones.
-async fn read(visit: &OperatorVisit, chosen: &DeliveryChoice) -> anyhow::Result<(Vec<DeliveryRow>, Option<String>)> {
-    let (store, before) = (&visit.console.store, EventId::parse(&chosen.before));
-    let (domain, place) = (chosen.domain(), chosen.place());
-    let place = place.as_ref().map(|(account, endpoint)| (account, *endpoint));
-    let rows = match (chosen.state.as_str(), place) {
-        ("failed", Some(place)) => deliveries::list_failed_to(store, place, before.as_ref(), SHOWN).await?,
-        ("failed", None) => deliveries::list_failed(store, domain.as_ref(), before.as_ref(), SHOWN).await?,
-        (_, Some(place)) => return Ok((deliveries::list_waiting_for(store, place, SHOWN).await?, None)),
-        ("pending", None) => return Ok((deliveries::list_waiting(store, SHOWN).await?, None)),
-        (_, None) => deliveries::list_newest(store, before.as_ref(), SHOWN).await?,
+/// Returns a page of the selected deliveries, and the link to the next page.
+async fn read(
+    context: &OperatorContext,
+    selection: &DeliverySelection<'_>,
+) -> anyhow::Result<(Vec<DeliveryRow>, Option<String>)> {
+    let store = &context.store;
+    let state = selection.query.state.as_str();
+    let before = EventId::parse(&selection.query.before);
+    let endpoint = selection.endpoint.as_ref().map(|(account, endpoint)| (account, *endpoint));
+    let rows = match (state, endpoint) {
+        ("failed", Some(endpoint)) => deliveries::list_failed_to(store, endpoint, before.as_ref(), PAGE_LEN).await?,
+        ("failed", None) => {
+            deliveries::list_failed(store, selection.domain.as_ref(), before.as_ref(), PAGE_LEN).await?
+        }
+        (_, Some(endpoint)) => return Ok((deliveries::list_waiting_for(store, endpoint, PAGE_LEN).await?, None)),
+        ("pending", None) => return Ok((deliveries::list_waiting(store, PAGE_LEN).await?, None)),
+        (_, None) => deliveries::list_newest(store, before.as_ref(), PAGE_LEN).await?,
     };
-    let next = rows.last().filter(|_| rows.len() == SHOWN as usize);
-    let next =
-        next.map(|last| visit.console.origin.link(&format!("{}&before={}", chosen.path(&chosen.state), last.id)));
+    let next = match rows.last() {
+        Some(last) if rows.len() == PAGE_LEN as usize => {
+            Some(context.origin.link(&format!("{}&before={}", selection.path(state), last.id)))
+        }
+        _ => None,
+    };
     Ok((rows, next))
 }
 
 /// `GET /console/deliveries/{id}`
-async fn show_one(visit: OperatorVisit, Path(id): Path<String>) -> Result<Response, Response> {
-    let found = find_delivery(&visit, &id).await?;
-    render_delivery(&visit, &found, html! {}).await
+async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
+    let found = find_delivery(&context, &id).await?;
+    render_delivery(&context, &found, html! {}).await
 }
 
-/// The page of a delivery, with what stands above all of it.
+/// Returns the page of a delivery, with `above` as its first part.
 pub(super) async fn render_delivery(
-    visit: &OperatorVisit,
+    context: &OperatorContext,
     found: &DeliveryListItem,
     above: Markup,
-) -> Result<Response, Response> {
-    let (row, id) = (&found.delivery, &found.delivery.id);
-    let attempts = read_past_attempts(row.past_attempts.as_deref()).map_err(failed)?;
-    let (store, seal) = (&visit.console.store, visit.console.config.login.seal());
-    // Without the key that encrypts them, all else can still be told.
-    let secrets = domains::sql::find_secrets(store, &seal, &row.domain_id).await.ok().flatten();
-    let reason = explain_refusal(&attempts, secrets.as_ref()).filter(|_| row.state != "delivered");
-    let origin = &visit.console.origin;
+) -> Result<Response, ConsoleError> {
+    let row = &found.delivery;
+    let id = &row.id;
+    let attempts = read_past_attempts(row.past_attempts.as_deref())?;
+    let seal = context.config.login.seal();
+    // The rest is shown even if the secrets cannot be decrypted.
+    let secrets = domains::sql::find_secrets(&context.store, &seal, &row.domain_id).await.ok().flatten();
+    let origin = &context.origin;
     let exact =
         html! { a.sm href=(origin.link(&format!("/console/deliveries/{id}/body"))) { "Download the exact bytes" } };
-    let is_asked_again = row.state == "pending" && row.attempts == 0 && above.0.is_empty();
+    // The first attempt of a new delivery ends within a moment.
+    let waits_for_attempt = row.state == "pending"
+        && row.attempts == 0
+        && above.0.is_empty()
+        && context.now.duration_since(row.created_at) < RELOAD_TIME;
     let body = html! {
         (above)
-        @if let Some(reason) = &reason { (draw_reason(reason)) }
-        (panel("facts", "The event", &html! {}, &facts(visit, found)))
+        @if row.state != "delivered" {
+            @if let Some(reason) = explain_refusal(&attempts, secrets.as_ref()) { (draw_reason(&reason)) }
+        }
+        (panel("facts", "The event", &html! {}, &facts(context, found)))
         (panel("attempts", "Attempts", &html! {}, &draw_attempts(&attempts)))
         (panel("body", "What every attempt sends", &exact, &html! { pre.inset { (draw_exact(&row.body)) } }))
     };
@@ -200,25 +222,24 @@ pub(super) async fn render_delivery(
         div.row {
             @if row.state != "delivered" && row.attempts > 0 {
                 form method="post" action=(origin.link(&format!("/console/deliveries/{id}/compare"))) {
-                    (visit.token(&format!("compare {id}")))
+                    (context.token(&format!("compare {id}")))
                     button.btn { "Find out why" }
                 }
             }
             form method="post" action=(origin.link(&format!("/console/deliveries/{id}/retry"))) {
-                (visit.token(&format!("retry {id}")))
+                (context.token(&format!("retry {id}")))
                 button.btn.primary { "Send it again" }
             }
         }
     };
-    // The first attempt of what was just created ends within a moment.
-    let reload_after = is_asked_again.then_some(2).filter(|_| visit.now.duration_since(row.created_at) < RELOADS_FOR);
-    let page = ConsolePage { aside, reload_after, ..ConsolePage::new(visit, Screen::Sites, "One delivery", body) };
-    Ok(page.respond().await)
+    let reload_after = waits_for_attempt.then_some(2);
+    let page = ConsolePage { aside, reload_after, ..ConsolePage::new(context, Screen::Sites, "One delivery", body) };
+    page.respond().await
 }
 
-/// `GET /console/deliveries/{id}/body`: what is signed, byte by byte, as a file that no browser shows.
-async fn download_body(visit: OperatorVisit, Path(id): Path<String>) -> Result<Response, Response> {
-    let found = find_delivery(&visit, &id).await?;
+/// `GET /console/deliveries/{id}/body`: the signed bytes, as a file that browsers do not display.
+async fn download_body(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
+    let found = find_delivery(&context, &id).await?;
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{}.json\"", found.delivery.id)),
@@ -228,16 +249,11 @@ async fn download_body(visit: OperatorVisit, Path(id): Path<String>) -> Result<R
     Ok((headers, found.delivery.body).into_response())
 }
 
-/// A text with every character that it has: what cannot be seen, or turns the others round, by its number.
+/// Draws a text with all its characters: invisible ones and those that change the direction as code points.
 fn draw_exact(text: &str) -> Markup {
-    let is_plain = |letter: char| {
-        let mut bytes = [0; 4];
-        let alone: &str = letter.encode_utf8(&mut bytes);
-        signpost_text::line(alone) == alone
-    };
     html! {
-        @for part in text.split_inclusive(|letter| !is_plain(letter)) {
-            @match part.chars().next_back().filter(|last| !is_plain(*last)) {
+        @for part in text.split_inclusive(|letter| !is_visible(letter)) {
+            @match part.chars().next_back().filter(|last| !is_visible(*last)) {
                 Some(last) => { (&part[..part.len() - last.len_utf8()]) mark { (format!("U+{:04X}", u32::from(last))) } }
                 None => { (part) }
             }
@@ -245,19 +261,25 @@ fn draw_exact(text: &str) -> Markup {
     }
 }
 
-fn facts(visit: &OperatorVisit, found: &DeliveryListItem) -> Markup {
+fn is_visible(letter: char) -> bool {
+    let mut bytes = [0; 4];
+    let alone: &str = letter.encode_utf8(&mut bytes);
+    signpost_text::line(alone) == alone
+}
+
+fn facts(context: &OperatorContext, found: &DeliveryListItem) -> Markup {
     let DeliveryListItem { delivery: row, endpoint_disabled_at } = found;
-    let site = visit.console.origin.link(&format!("/console/sites/{}", row.domain_id));
+    let site = context.origin.link(&format!("/console/sites/{}", row.domain_id));
     html! {
         dl.facts.inset {
             dt { "ID" } dd { code { (row.id) } }
             dt { "State" } dd { (delivery_chip(row)) }
             dt { "To" } dd { (signpost_text::line(&row.url)) }
             dt { "Site" } dd { a href=(site) { (row.domain_id) } ", account " (signpost_text::line(&row.account)) ", " (row.environment.as_str()) }
-            dt { "Created" } dd { (moment(row.created_at)) }
-            @if row.state == "pending" { dt { "Next attempt" } dd { (say_distance(row.next_attempt_at, visit.now)) } }
-            @if let Some(at) = row.ended_at { dt { "Ended" } dd { (moment(at)) } }
-            @if let Some(at) = endpoint_disabled_at { dt { "Endpoint" } dd { "one attempt an hour since " (moment(*at)) } }
+            dt { "Created" } dd { (render_time(row.created_at)) }
+            @if row.state == "pending" { dt { "Next attempt" } dd { (format_distance(row.next_attempt_at, context.now)) } }
+            @if let Some(at) = row.ended_at { dt { "Ended" } dd { (render_time(at)) } }
+            @if let Some(at) = endpoint_disabled_at { dt { "Endpoint" } dd { "one attempt an hour since " (render_time(*at)) } }
         }
     }
 }
@@ -278,53 +300,49 @@ fn draw_reason(reason: &RefusalReason) -> Markup {
 }
 
 fn draw_attempts(attempts: &[PastAttempt]) -> Markup {
-    let row = |attempt: &PastAttempt| {
-        let result = match (attempt.status, &attempt.error) {
-            (Some(status @ 200..=299), _) => chip("ok", &format!("Taken, {status}")),
-            (Some(status), _) => chip("fail", &format!("Refused, {status}")),
-            (None, _) => chip("fail", "No answer"),
+    let rows = attempts.iter().rev().map(|attempt| {
+        let result = match attempt.status {
+            Some(status @ 200..=299) => chip("ok", &format!("Taken, {status}")),
+            Some(status) => chip("fail", &format!("Refused, {status}")),
+            None => chip("fail", "No answer"),
         };
-        let said = attempt.error.as_deref().or(attempt.answer.as_deref()).unwrap_or("nothing");
+        let answer = attempt.error.as_deref().or(attempt.answer.as_deref()).unwrap_or("nothing");
         let took = html! { span.took { (attempt.duration_ms) " ms" } };
-        vec![moment(attempt.started_at), result, html! { (signpost_text::line(said)) }, took]
-    };
-    let rows: Vec<_> = attempts.iter().rev().map(row).collect();
-    table("Attempts", &["When", "Result", "What it said", "Took"], &rows, &html! { p { "There was no attempt yet." } })
+        vec![render_time(attempt.started_at), result, html! { (signpost_text::line(answer)) }, took]
+    });
+    let none = html! { p { "There was no attempt yet." } };
+    table("Attempts", &["When", "Result", "What it said", "Took"], rows, &none)
 }
 
-pub(super) async fn find_delivery(visit: &OperatorVisit, id: &str) -> Result<DeliveryListItem, Response> {
-    let found = match EventId::parse(id) {
-        Some(id) => find_in_any_account(&visit.console.store, &id).await.map_err(failed)?,
-        None => None,
-    };
-    found.ok_or_else(|| Problem::NotFound.into_response())
+pub(super) async fn find_delivery(context: &OperatorContext, id: &str) -> Result<DeliveryListItem, ConsoleError> {
+    let id = EventId::parse(id).ok_or(Problem::NotFound)?;
+    Ok(find_in_any_account(&context.store, &id).await?.ok_or(Problem::NotFound)?)
 }
 
 /// `POST /console/deliveries/{id}/retry`
-async fn retry(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    visit.receive(request, &format!("retry {id}")).await?;
-    let found = find_delivery(&visit, &id).await?;
-    let which = RetryChoice::One(&found.delivery.id, None);
-    // Where it is being sent just now, that is the attempt that was asked for.
-    retry_events(&visit, which).await?;
-    Ok(to(&visit.console, &format!("/console/deliveries/{id}")))
+async fn retry(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
+    context.receive(request, &format!("retry {id}")).await?;
+    let found = find_delivery(&context, &id).await?;
+    // An event that is being sent now is not sent again.
+    retry_events(&context, RetryChoice::One(&found.delivery.id, None)).await?;
+    Ok(context.redirect_to(&format!("/console/deliveries/{id}")))
 }
 
-/// Sends events again, and says how many those are.
-pub(super) async fn retry_events(visit: &OperatorVisit, which: RetryChoice<'_>) -> Result<usize, Response> {
-    let sent = retries::retry(&visit.console.store, which, &visit.actor(), visit.now).await.map_err(failed)?;
-    visit.console.login.outbox.notify_one();
+/// Sends events again, and returns their number.
+pub(super) async fn retry_events(context: &OperatorContext, which: RetryChoice<'_>) -> Result<usize, ConsoleError> {
+    let sent = retries::retry(&context.store, which, &context.actor(), context.now).await?;
+    context.login.outbox.notify_one();
     Ok(sent)
 }
 
-/// `POST /console/deliveries/retry`: all that failed, of the site `domain` or of all.
-async fn retry_all(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    let form = visit.receive(request, "retry failed").await?;
+/// `POST /console/deliveries/retry`: sends all failed events again, of the site `domain` or of all sites.
+async fn retry_all(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
+    let form = context.receive(request, "retry failed").await?;
     let domain = match form.text("domain").unwrap_or_default() {
         "" => None,
-        id => Some(DomainId::parse(id).ok_or_else(|| Problem::NotFound.into_response())?),
+        id => Some(DomainId::parse(id).ok_or(Problem::NotFound)?),
     };
     let which = domain.as_ref().map_or(RetryChoice::Failed, RetryChoice::FailedOfDomain);
-    let sent = retry_events(&visit, which).await?;
-    Ok(to(&visit.console, &format!("/console/deliveries?state=pending&sent={sent}")))
+    let sent = retry_events(&context, which).await?;
+    Ok(context.redirect_to(&format!("/console/deliveries?state=pending&sent={sent}")))
 }

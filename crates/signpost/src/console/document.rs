@@ -1,4 +1,4 @@
-//! What every page of the console is drawn with.
+//! The frame of the console's pages.
 
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
@@ -8,9 +8,9 @@ use signpost_platform::pages::assets::{ICON, STYLESHEET};
 use signpost_platform::pages::icons::{Sign, brand};
 
 use super::badges::Badges;
-use super::dates::say_moment;
-use super::door::console_head;
-use super::visit::{COUNTS_PATH, OperatorVisit, failed};
+use super::context::{COUNTS_PATH, ConsoleError, OperatorContext};
+use super::dates::format_time;
+use super::entry::console_head;
 
 /// A screen of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,19 +22,19 @@ pub(super) enum Screen {
     Keys,
 }
 
-/// A page of the console for an operator.
+/// A page of the console.
 #[derive(Debug)]
 pub(super) struct ConsolePage<'a> {
-    pub(super) visit: &'a OperatorVisit,
+    pub(super) context: &'a OperatorContext,
     pub(super) screen: Screen,
-    /// Its heading, and the text of the tab.
+    /// The heading, and the title of the document.
     pub(super) title: &'a str,
-    /// What stands under the heading.
+    /// The content below the heading.
     pub(super) note: Markup,
-    /// What stands beside it.
+    /// The content beside the heading.
     pub(super) aside: Markup,
     pub(super) body: Markup,
-    /// Whether it loads itself again after so many seconds.
+    /// Seconds after which the page reloads.
     pub(super) reload_after: Option<u8>,
 }
 
@@ -71,7 +71,7 @@ impl Screen {
         }
     }
 
-    /// The word for its count in the document of counts, and the count.
+    /// Returns the member of the count in `GET /console/counts`, and the count.
     fn badge(self, badges: &Badges) -> Option<(&'static str, u32)> {
         match self {
             Self::Today => Some(("today", badges.today)),
@@ -83,21 +83,19 @@ impl Screen {
 }
 
 impl<'a> ConsolePage<'a> {
-    /// A page with nothing beside its heading.
-    pub(super) fn new(visit: &'a OperatorVisit, screen: Screen, title: &'a str, body: Markup) -> Self {
-        Self { visit, screen, title, note: html! {}, aside: html! {}, body, reload_after: None }
+    /// Creates a page with only a heading and a body.
+    pub(super) fn new(context: &'a OperatorContext, screen: Screen, title: &'a str, body: Markup) -> Self {
+        Self { context, screen, title, note: html! {}, aside: html! {}, body, reload_after: None }
     }
 
-    /// The page, with the counts of now in its menu.
-    pub(super) async fn respond(self) -> Response {
-        match Badges::read(&self.visit.console, self.visit.now).await {
-            Ok(badges) => self.render(&badges).into_response(),
-            Err(error) => failed(error),
-        }
+    /// Reads the counts of the menu, and returns the page.
+    pub(super) async fn respond(self) -> Result<Response, ConsoleError> {
+        let badges = Badges::read(&self.context.console, self.context.now).await?;
+        Ok(self.render(&badges).into_response())
     }
 
     pub(super) fn render(&self, badges: &Badges) -> HtmlPage {
-        let origin = &self.visit.console.origin;
+        let origin = &self.context.origin;
         let document = html! {
             (DOCTYPE)
             html lang="en" {
@@ -119,7 +117,8 @@ impl<'a> ConsolePage<'a> {
     }
 
     fn side(&self, badges: &Badges) -> Markup {
-        let (visit, origin) = (self.visit, &self.visit.console.origin);
+        let context = self.context;
+        let origin = &context.origin;
         html! {
             header.side data-counts=(origin.link(COUNTS_PATH)) {
                 a.brand href=(origin.link("/console")) { (brand()) bdi { (origin.host()) } }
@@ -138,10 +137,10 @@ impl<'a> ConsolePage<'a> {
                     }
                 }
                 form.op method="post" action=(origin.link("/console/sign-out")) {
-                    (visit.token("sign-out"))
+                    (context.token("sign-out"))
                     p {
-                        "Operator " (visit.who.user.petname.as_str()) br;
-                        "signed in until " (say_moment(visit.signed_in_until()))
+                        "Operator " (context.signed_in.user.petname.as_str()) br;
+                        "signed in until " (format_time(context.signed_in_until()))
                     }
                     button.link { "Sign out" }
                 }

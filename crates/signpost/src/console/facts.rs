@@ -1,4 +1,4 @@
-//! What the console knows of the deployment at a glance. Every question is one that costs little however much there is.
+//! The facts of the deployment that every page of the console reads. The cost of each query is bounded.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -12,34 +12,34 @@ use signpost_login::events::{FailingEndpoint, sql as event_rows};
 use signpost_platform::accounts::keys;
 
 use super::Console;
-use super::doubts::find_doubts;
+use super::concerns::check_machines;
 
-/// How far is counted: beyond it a number helps nobody.
-pub(super) const COUNTED_TO: u32 = 1_000;
-/// How many failing endpoints are looked at.
-pub(super) const FAILING: u32 = 100;
-/// How many of a kind are named.
-const NAMED: u32 = 5;
+/// Maximum count that is shown.
+pub(super) const MAX_COUNTED: u32 = 1_000;
+/// Maximum number of failing endpoints that are read.
+pub(super) const MAX_FAILING: u32 = 100;
+/// Maximum number of named items of a kind.
+const MAX_NAMED: u32 = 5;
 
-/// A count that ends somewhere.
+/// A count up to [`MAX_COUNTED`], or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CountUpTo(pub(super) u32);
+pub(super) struct BoundedCount(pub(super) u32);
 
-/// What is known at a glance.
+/// The facts of the deployment.
 #[derive(Debug, Default)]
 pub(super) struct DeploymentFacts {
-    pub(super) waiting: CountUpTo,
-    pub(super) failed: CountUpTo,
+    pub(super) waiting: BoundedCount,
+    pub(super) failed: BoundedCount,
     pub(super) failing: Vec<FailingEndpoint>,
     pub(super) missing_proof: Vec<Domain>,
     pub(super) has_domain: bool,
     pub(super) has_key: bool,
     pub(super) last_deliveries: Vec<DeliveryRow>,
-    /// `None` where the locator does not run here.
+    /// `None` if the locator does not run here.
     pub(super) locator: Option<LocatorFacts>,
 }
 
-/// The same of the locator.
+/// The facts of the locator.
 #[derive(Debug, Default)]
 pub(super) struct LocatorFacts {
     pub(super) machines: usize,
@@ -48,17 +48,17 @@ pub(super) struct LocatorFacts {
     pub(super) first_reports: Vec<MachineReport>,
     pub(super) overdue: Vec<String>,
     pub(super) failing_feeds: Vec<Feed>,
-    /// How many machines may be wrong, as far as they were checked.
-    pub(super) doubtful: usize,
+    /// Number of ATMs with likely mistakes, 0 until they were checked.
+    pub(super) concerned: usize,
 }
 
-impl CountUpTo {
-    /// `37`, `more than 1,000`
-    pub(super) fn say(self) -> String {
-        if self.0 > COUNTED_TO { "more than 1,000".to_owned() } else { self.0.to_string() }
+impl BoundedCount {
+    /// Returns a text such as `37` or `more than 1,000`.
+    pub(super) fn text(self) -> String {
+        if self.0 > MAX_COUNTED { "more than 1,000".to_owned() } else { self.0.to_string() }
     }
 
-    pub(super) fn is_none(self) -> bool {
+    pub(super) fn is_zero(self) -> bool {
         self.0 == 0
     }
 }
@@ -66,13 +66,12 @@ impl CountUpTo {
 impl DeploymentFacts {
     pub(super) async fn read(console: &Console, now: Timestamp) -> Result<Self> {
         let store = &console.store;
-        let some_domain = overview::list_page(store, None, 1);
         Ok(Self {
-            waiting: CountUpTo(event_rows::count_waiting_up_to(store, COUNTED_TO + 1).await?),
-            failed: CountUpTo(deliveries::count_failed_up_to(store, COUNTED_TO + 1).await?),
-            failing: list_failing(store, FAILING).await?,
-            missing_proof: overview::list_missing_proof(store, NAMED).await?,
-            has_domain: !some_domain.await?.is_empty(),
+            waiting: BoundedCount(event_rows::count_waiting_up_to(store, MAX_COUNTED + 1).await?),
+            failed: BoundedCount(deliveries::count_failed_up_to(store, MAX_COUNTED + 1).await?),
+            failing: list_failing(store, MAX_FAILING).await?,
+            missing_proof: overview::list_missing_proof(store, MAX_NAMED).await?,
+            has_domain: !overview::list_page(store, None, 1).await?.is_empty(),
             has_key: keys::sql::has_any(store).await?,
             last_deliveries: deliveries::list_newest(store, None, 10).await?,
             locator: LocatorFacts::read(console, now).await?,
@@ -83,7 +82,8 @@ impl DeploymentFacts {
 impl LocatorFacts {
     async fn read(console: &Console, now: Timestamp) -> Result<Option<Self>> {
         let Some(atm) = &console.atm else { return Ok(None) };
-        let (store, snapshot) = (&console.store, atm.catalogue.snapshot());
+        let store = &console.store;
+        let snapshot = atm.catalogue.snapshot();
         let today = now.to_zoned_datetime(TimeZone::UTC).date();
         let advisories = atm.catalogue.advisories.now();
         let overdue = advisories.rows().iter().filter(|row| row.is_overdue(today)).map(|row| row.id.clone());
@@ -92,10 +92,10 @@ impl LocatorFacts {
             machines: snapshot.len(),
             is_sample: snapshot.is_sample(),
             reports_waiting: report_rows::count_new(store).await?,
-            first_reports: report_rows::list(store, Some(ReportState::New), None, NAMED).await?,
+            first_reports: report_rows::list(store, Some(ReportState::New), None, MAX_NAMED).await?,
             overdue: overdue.collect(),
             failing_feeds: feeds.into_iter().filter(|feed| feed.failures > 0).collect(),
-            doubtful: find_doubts(console, now).map_or(0, |doubts| doubts.machines),
+            concerned: check_machines(console, &snapshot, now).map_or(0, |found| found.machines),
         }))
     }
 }

@@ -1,5 +1,5 @@
-//! Health: the checks of `signpost doctor`, made by the server. They take seconds, so they run beside the requests, and only
-//! while somebody looks.
+//! Health: the checks of `signpost doctor`, made by the server. They take seconds, so they run in the background, and only
+//! while the page is open.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,53 +9,47 @@ use jiff::{SignedDuration, Timestamp};
 use maud::html;
 
 use super::Console;
-use super::dates::say_moment;
+use super::context::{ConsoleError, OperatorContext};
+use super::dates::format_time;
 use super::document::{ConsolePage, Screen};
 use super::running_check::RunningCheck;
 use super::tables::{chip, panel, table};
-use super::visit::OperatorVisit;
 use crate::doctor::{CheckFinding, Grade, Installation, check_installation};
 
-/// How long what was found is shown before it is looked for again.
-const FRESH: SignedDuration = SignedDuration::from_secs(60);
+/// Age of findings at which the checks run again.
+const MAX_AGE: SignedDuration = SignedDuration::from_secs(60);
 
-/// What the last checks found.
+/// The result of the last checks.
 #[derive(Debug, Default)]
-pub(super) struct HealthBoard {
-    seen: Mutex<Option<Arc<HealthSeen>>>,
+pub(super) struct HealthCache {
+    checked: Mutex<Option<Arc<CheckedHealth>>>,
     is_running: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct HealthSeen {
+struct CheckedHealth {
     at: Timestamp,
     findings: Vec<CheckFinding>,
 }
 
-impl HealthBoard {
-    fn seen(&self) -> Option<Arc<HealthSeen>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
 /// `GET /console/health`
-pub(super) async fn show(visit: OperatorVisit) -> Response {
-    let console = &visit.console;
-    let seen = console.health.seen();
-    let is_old = seen.as_ref().is_none_or(|seen| visit.now.duration_since(seen.at) >= FRESH);
-    if is_old && let Some(running) = RunningCheck::begin(&console.health.is_running) {
-        tokio::spawn(check(console.clone(), running));
+pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
+    let health = &context.health;
+    let checked = health.checked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let is_old = checked.as_ref().is_none_or(|checked| context.now.duration_since(checked.at) >= MAX_AGE);
+    if is_old && let Some(running) = RunningCheck::begin(&health.is_running) {
+        tokio::spawn(check(context.console.clone(), running));
     }
-    let (note, body) = match &seen {
+    let (note, body) = match &checked {
         None => (html! { "The checks run." }, html! { p { "This page loads itself again in a moment." } }),
-        Some(seen) if is_old => {
-            let note = html! { "Checked " (say_moment(seen.at)) ". New checks run; this page loads itself again in a moment." };
-            (note, draw(seen))
+        Some(checked) if is_old => {
+            let note = html! { "Checked " (format_time(checked.at)) ". New checks run; this page loads itself again in a moment." };
+            (note, draw(checked))
         }
-        Some(seen) => (html! { "Checked " (say_moment(seen.at)) }, draw(seen)),
+        Some(checked) => (html! { "Checked " (format_time(checked.at)) }, draw(checked)),
     };
-    let reload_after = is_old.then_some(if seen.is_none() { 1 } else { 2 });
-    let page = ConsolePage { note, reload_after, ..ConsolePage::new(&visit, Screen::Today, "Health", body) };
+    let reload_after = is_old.then_some(if checked.is_none() { 1 } else { 2 });
+    let page = ConsolePage { note, reload_after, ..ConsolePage::new(&context, Screen::Today, "Health", body) };
     page.respond().await
 }
 
@@ -63,13 +57,15 @@ async fn check(console: Console, _running: RunningCheck) {
     let now = console.clock.now();
     let catalogue = console.atm.as_ref().map(|atm| &*atm.catalogue);
     let store = Ok(console.store.clone());
-    let installation = Installation::look(&console.config, store, &console.outbound, catalogue, now).await;
-    let seen = HealthSeen { at: now, findings: check_installation(&installation) };
-    *console.health.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(seen));
+    let installation = Installation::inspect(&console.config, store, &console.outbound, catalogue, now).await;
+    let checked = CheckedHealth { at: now, findings: check_installation(&installation) };
+    *console.health.checked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(checked));
 }
 
-fn draw(seen: &HealthSeen) -> maud::Markup {
-    let row = |finding: &CheckFinding| {
+fn draw(checked: &CheckedHealth) -> maud::Markup {
+    let mut findings: Vec<&CheckFinding> = checked.findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
+    let rows = findings.into_iter().map(|finding| {
         let class = match finding.grade {
             Grade::Pass => "ok",
             Grade::Warn => "wait",
@@ -80,15 +76,12 @@ fn draw(seen: &HealthSeen) -> maud::Markup {
             html! { b { (finding.check) } },
             html! { (signpost_text::line(&finding.found)) @if let Some(mend) = &finding.mend { p.sm { b { "Mend it: " } (signpost_text::line(mend)) } } },
         ]
-    };
-    let mut findings: Vec<&CheckFinding> = seen.findings.iter().collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.grade));
-    let rows: Vec<_> = findings.into_iter().map(row).collect();
-    let failed = seen.findings.iter().filter(|finding| finding.grade == Grade::Fail).count();
-    let warned = seen.findings.iter().filter(|finding| finding.grade == Grade::Warn).count();
+    });
+    let failed = checked.findings.iter().filter(|finding| finding.grade == Grade::Fail).count();
+    let warned = checked.findings.iter().filter(|finding| finding.grade == Grade::Warn).count();
     let title = match (failed, warned) {
         (0, 0) => "All is well".to_owned(),
         (failed, warned) => format!("{failed} failed, {warned} to look at"),
     };
-    panel("checks", &title, &html! {}, &table("Checks", &["Grade", "Check", "Found"], &rows, &html! {}))
+    panel("checks", &title, &html! {}, &table("Checks", &["Grade", "Check", "Found"], rows, &html! {}))
 }

@@ -1,4 +1,4 @@
-//! API keys, and the operators. Whoever makes or ends one proved a moment ago who they are.
+//! API keys and operators. Changes need a recent login.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -19,17 +19,19 @@ use signpost_platform::web::problem::Problem;
 use signpost_store::{WriteError, random};
 
 use super::Console;
-use super::dates::moment;
+use super::context::{ConsoleError, OperatorContext};
+use super::dates::render_time;
 use super::document::{ConsolePage, Screen};
-use super::operators::{self, LINK_LASTS, MAX_OPERATORS};
-use super::proof::{Confirmation, MAX_LABEL, Question, read_account_name, read_label, receive_asked, receive_proven};
+use super::operators::{self, LINK_LIFETIME, MAX_OPERATORS};
+use super::proof::{
+    ConfirmationStep, MAX_LABEL, Question, read_account_name, read_label, receive_confirmation, receive_proven,
+};
 use super::tables::{chip, older, panel, table};
-use super::visit::{OperatorVisit, failed, to};
 
-/// How long a key works that was replaced.
+/// Time for which a replaced key keeps working.
 const GRACE: SignedDuration = SignedDuration::from_hours(24);
-/// How many keys a page has.
-const SHOWN: u32 = 100;
+/// Number of keys on a page.
+const PAGE_LEN: u32 = 100;
 const PATH: &str = "/console/keys";
 
 #[derive(Debug, Default, Deserialize)]
@@ -48,29 +50,29 @@ pub(super) fn router() -> Router<Console> {
 }
 
 /// `GET /console/keys`
-async fn show(visit: OperatorVisit, Query(page): Query<KeyPage>) -> Result<Response, Response> {
-    render(&visit, &page, html! {}).await
+async fn show(context: OperatorContext, Query(page): Query<KeyPage>) -> Result<Response, ConsoleError> {
+    render(&context, &page, html! {}).await
 }
 
-async fn render(visit: &OperatorVisit, page: &KeyPage, above: Markup) -> Result<Response, Response> {
-    let (origin, store) = (&visit.console.origin, &visit.console.store);
-    let before = match KeyId::parse(&page.before) {
-        Some(id) => sql::find(store, &id).await.map_err(failed)?,
-        None => None,
-    };
-    let keys = sql::list_page(store, before.as_ref(), SHOWN).await.map_err(failed)?;
-    let rows: Vec<_> = keys.iter().map(|key| key_row(visit, key)).collect();
-    let next = keys.last().filter(|_| keys.len() == SHOWN as usize);
+async fn render(context: &OperatorContext, page: &KeyPage, above: Markup) -> Result<Response, ConsoleError> {
+    let origin = &context.origin;
+    let mut before = None;
+    if let Some(id) = KeyId::parse(&page.before) {
+        before = sql::find(&context.store, &id).await?;
+    }
+    let keys = sql::list_page(&context.store, before.as_ref(), PAGE_LEN).await?;
+    let rows = keys.iter().map(|key| key_row(context, key));
+    let next = keys.last().filter(|_| keys.len() == PAGE_LEN as usize);
     let next = next.map(|last| origin.link(&format!("{PATH}?before={}", last.id)));
     let empty = html! { p { "No key was made yet. A site's server calls the API with one." } };
     let body = html! {
         (above)
-        (panel("new", "New key", &html! {}, &new_key_form(visit)))
+        (panel("new", "New key", &html! {}, &new_key_form(context)))
         (panel("keys", "Keys", &html! {}, &html! {
-            (table("Keys", &["Name", "Opens", "State", "Last used", "Change"], &rows, &empty))
+            (table("Keys", &["Name", "Opens", "State", "Last used", "Change"], rows, &empty))
             (older(next))
         }))
-        (draw_operators(visit).await?)
+        (draw_operators(context).await?)
     };
     let aside = html! {
         div.row {
@@ -79,14 +81,14 @@ async fn render(visit: &OperatorVisit, page: &KeyPage, above: Markup) -> Result<
         }
     };
     let note = html! { "To make or end a key, log in within the five minutes before." };
-    let page = ConsolePage { note, aside, ..ConsolePage::new(visit, Screen::Keys, "Keys and log", body) };
-    Ok(page.respond().await)
+    let page = ConsolePage { note, aside, ..ConsolePage::new(context, Screen::Keys, "Keys and log", body) };
+    page.respond().await
 }
 
-fn new_key_form(visit: &OperatorVisit) -> Markup {
+fn new_key_form(context: &OperatorContext) -> Markup {
     html! {
-        form.inset.columns method="post" action=(visit.console.origin.link(PATH)) {
-            (visit.token("new key"))
+        form.inset.columns method="post" action=(context.origin.link(PATH)) {
+            (context.token("new key"))
             div.field { label for="name" { "Name" } input #name name="name" required maxlength=(MAX_LABEL); p.hint { "Such as the site that uses it" } }
             div.field { label for="account" { "Account" } input #account name="account" value="default" required maxlength=(MAX_LABEL); p.hint { "Keys of one account see the same sites" } }
             div.field { label for="environment" { "Environment" } select #environment name="environment" { option value="sandbox" { "Sandbox" } option value="live" { "Live" } } }
@@ -96,51 +98,59 @@ fn new_key_form(visit: &OperatorVisit) -> Markup {
     }
 }
 
-fn key_row(visit: &OperatorVisit, key: &StoredKey) -> Vec<Markup> {
-    let is_over = key.expires_at.is_some_and(|at| at <= visit.now);
+fn key_row(context: &OperatorContext, key: &StoredKey) -> Vec<Markup> {
+    let is_over = key.expires_at.is_some_and(|at| at <= context.now);
     let state = match (key.revoked_at, key.expires_at) {
         (Some(_), _) => chip("fail", "Revoked"),
         (None, Some(_)) if is_over => chip("fail", "Ended"),
-        (None, Some(at)) => html! { (chip("wait", "Replaced")) " works until " (moment(at)) },
+        (None, Some(at)) => html! { (chip("wait", "Replaced")) " works until " (render_time(at)) },
         (None, None) => chip("ok", "Works"),
     };
     let opens = match key.scope {
         Scope::Auth => "the login API",
         Scope::Atms => "submissions of ATMs",
     };
-    let form = |what: &str, class: &str, name: &str| {
-        let action = visit.console.origin.link(&format!("/console/keys/{}/{what}", key.id));
-        html! { form method="post" action=(action) { (visit.token(&format!("{what} {}", key.id))) button class={ "btn small " (class) } { (name) } } }
-    };
     let works = key.revoked_at.is_none() && !is_over;
     vec![
         html! { b { (signpost_text::line(&key.name)) } br; code { (key.id.as_str()) } },
         html! { (opens) ", " (key.environment.as_str()) ", account " (signpost_text::line(&key.account)) },
         state,
-        key.last_used_at.map_or_else(|| html! { "never" }, moment),
-        html! { @if works { div.row { @if key.expires_at.is_none() { (form("rotate", "", "Replace")) } (form("revoke", "danger", "Revoke")) } } },
+        key.last_used_at.map_or_else(|| html! { "never" }, render_time),
+        html! {
+            @if works {
+                div.row {
+                    @if key.expires_at.is_none() { (key_form(context, key, "rotate", &html! { button.btn.small { "Replace" } })) }
+                    (key_form(context, key, "revoke", &html! { button.btn.small.danger { "Revoke" } }))
+                }
+            }
+        },
     ]
 }
 
-async fn draw_operators(visit: &OperatorVisit) -> Result<Markup, Response> {
-    let operators = operators::list(&visit.console.store).await.map_err(failed)?;
+fn key_form(context: &OperatorContext, key: &StoredKey, action: &str, button: &Markup) -> Markup {
+    let path = context.origin.link(&format!("/console/keys/{}/{action}", key.id));
+    html! { form method="post" action=(path) { (context.token(&format!("{action} {}", key.id))) (button) } }
+}
+
+async fn draw_operators(context: &OperatorContext) -> Result<Markup, ConsoleError> {
+    let operators = operators::list(&context.store).await?;
     let mut rows = Vec::new();
     for operator in &operators {
-        let domain = &visit.who.session.domain_id;
-        let found = users::sql::find(&visit.console.store, domain, &operator.user_id).await.map_err(failed)?;
+        let domain = &context.signed_in.session.domain_id;
+        let found = users::sql::find(&context.store, domain, &operator.user_id).await?;
         let name = found.map_or_else(|| "gone".to_owned(), |(user, _)| user.petname.as_str().to_owned());
-        let is_self = operator.user_id == visit.who.user.id;
-        let action = visit.console.origin.link(&format!("/console/operators/{}/remove", operator.user_id));
+        let is_self = operator.user_id == context.signed_in.user.id;
+        let action = context.origin.link(&format!("/console/operators/{}/remove", operator.user_id));
         rows.push(vec![
             html! { b { (name) } @if is_self { " (you)" } br; code { (operator.user_id) } },
-            moment(operator.added_at),
+            render_time(operator.added_at),
             html! { (operator.added_by) },
-            html! { @if !is_self { form method="post" action=(action) { (visit.token(&format!("remove {}", operator.user_id))) button.btn.small.danger { "Remove" } } } },
+            html! { @if !is_self { form method="post" action=(action) { (context.token(&format!("remove {}", operator.user_id))) button.btn.small.danger { "Remove" } } } },
         ]);
     }
     let add = html! {
-        form method="post" action=(visit.console.origin.link("/console/operators")) {
-            (visit.token("new operator"))
+        form method="post" action=(context.origin.link("/console/operators")) {
+            (context.token("new operator"))
             button.btn.small { "Add an operator" }
         }
     };
@@ -148,25 +158,24 @@ async fn draw_operators(visit: &OperatorVisit) -> Result<Markup, Response> {
         "operators",
         "Operators",
         &add,
-        &table("Operators", &["Operator", "Since", "Added by", "Change"], &rows, &html! {}),
+        &table("Operators", &["Operator", "Since", "Added by", "Change"], rows, &html! {}),
     ))
 }
 
-/// `POST /console/keys`: `name`, `account`, `environment`, `scope`. The key is on the page that answers, and nowhere else.
-async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    let form = receive_proven(&visit, request, "new key", PATH).await?;
+/// `POST /console/keys`: `name`, `account`, `environment`, `scope`. Only the response contains the key.
+async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
+    let form = receive_proven(&context, request, "new key", PATH).await?;
     let (account, name, scope) = match read_new_key(&form) {
         Ok(new) => new,
         Err(reason) => {
             let above = html! { div.notice.danger role="alert" { (Sign::Stop.draw(20)) p { (reason) } } };
-            let page = render(&visit, &KeyPage::default(), above).await?;
+            let page = render(&context, &KeyPage::default(), above).await?;
             return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
         }
     };
     let key = NewKey::new(account.environment, random(), random()).for_scope(scope);
-    let (store, by) = (&visit.console.store, visit.actor());
-    sql::insert(store, &by, &account, &name, &key, visit.now).await.map_err(failed)?;
-    show_key(&visit, &key, "The key is made.").await
+    sql::insert(&context.store, &context.actor(), &account, &name, &key, context.now).await?;
+    show_key(&context, &key, "The key is made.").await
 }
 
 fn read_new_key(form: &PostedForm) -> Result<(Account, String, Scope), &'static str> {
@@ -181,7 +190,7 @@ fn read_new_key(form: &PostedForm) -> Result<(Account, String, Scope), &'static 
     Ok((Account { name: account, environment }, name, scope))
 }
 
-async fn show_key(visit: &OperatorVisit, key: &NewKey, head: &str) -> Result<Response, Response> {
+async fn show_key(context: &OperatorContext, key: &NewKey, head: &str) -> Result<Response, ConsoleError> {
     let above = html! {
         div.notice.ok role="status" {
             (Sign::Tick.draw(20))
@@ -191,32 +200,31 @@ async fn show_key(visit: &OperatorVisit, key: &NewKey, head: &str) -> Result<Res
             }
         }
     };
-    render(visit, &KeyPage::default(), above).await
+    render(context, &KeyPage::default(), above).await
 }
 
 /// `POST /console/keys/{id}/rotate`
-async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    receive_proven(&visit, request, &format!("rotate {id}"), PATH).await?;
-    let (store, now) = (&visit.console.store, visit.now);
-    let key = KeyId::parse(&id).ok_or_else(|| Problem::NotFound.into_response())?;
-    let old = sql::find(store, &key).await.map_err(failed)?;
-    let old = old.ok_or_else(|| Problem::NotFound.into_response())?;
+async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
+    receive_proven(&context, request, &format!("rotate {id}"), PATH).await?;
+    let now = context.now;
+    let key = KeyId::parse(&id).ok_or(Problem::NotFound)?;
+    let old = sql::find(&context.store, &key).await?.ok_or(Problem::NotFound)?;
     let new = NewKey::in_place_of(&old, random(), random());
-    match sql::rotate(store, &visit.actor(), &old, &new, now + GRACE, now).await {
-        Ok(()) => show_key(&visit, &new, "This key replaces the old one, which works for 24 hours more.").await,
+    match sql::rotate(&context.store, &context.actor(), &old, &new, now + GRACE, now).await {
+        Ok(()) => show_key(&context, &new, "This key replaces the old one, which works for 24 hours more.").await,
         Err(WriteError::Conflict) => {
-            explain_conflict(&visit, "This key was replaced or revoked already. No new one was made.").await
+            explain_conflict(&context, "This key was replaced or revoked already. No new one was made.").await
         }
-        Err(WriteError::Internal(error)) => Err(failed(error)),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// `POST /console/keys/{id}/revoke`: asks first; the button of the question revokes.
-async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+/// `POST /console/keys/{id}/revoke`, after a confirmation.
+async fn revoke(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
     let purpose = format!("revoke {id}");
-    let form = receive_asked(&visit, request, &purpose, PATH).await?;
-    let key = KeyId::parse(&id).ok_or_else(|| Problem::NotFound.into_response())?;
-    if form == Confirmation::First {
+    let step = receive_confirmation(&context, request, &purpose, PATH).await?;
+    let key = KeyId::parse(&id).ok_or(Problem::NotFound)?;
+    if step == ConfirmationStep::Requested {
         let question = Question {
             screen: Screen::Keys,
             title: "Revoke this key?",
@@ -226,31 +234,31 @@ async fn revoke(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
             button: "Revoke it",
             back: PATH,
         };
-        return Ok(question.ask(&visit).await);
+        return question.ask(&context).await;
     }
-    match sql::revoke(&visit.console.store, &visit.actor(), &key, visit.now).await {
-        Ok(()) => Ok(to(&visit.console, PATH)),
-        Err(WriteError::Conflict) => explain_conflict(&visit, "This key was revoked already.").await,
-        Err(WriteError::Internal(error)) => Err(failed(error)),
+    match sql::revoke(&context.store, &context.actor(), &key, context.now).await {
+        Ok(()) => Ok(context.redirect_to(PATH)),
+        Err(WriteError::Conflict) => explain_conflict(&context, "This key was revoked already.").await,
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// The keys, and above them why nothing was done: somebody was first, or there is no room.
-async fn explain_conflict(visit: &OperatorVisit, text: &str) -> Result<Response, Response> {
+/// Returns the keys with the reason why nothing was changed.
+async fn explain_conflict(context: &OperatorContext, text: &str) -> Result<Response, ConsoleError> {
     let above = html! { div.notice.warn role="alert" { (Sign::Info.draw(20)) p { (text) } } };
-    let page = render(visit, &KeyPage::default(), above).await?;
+    let page = render(context, &KeyPage::default(), above).await?;
     Ok((StatusCode::CONFLICT, page).into_response())
 }
 
-/// `POST /console/operators`: a link that makes somebody an operator, shown once.
-async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    receive_proven(&visit, request, "new operator", PATH).await?;
-    let made = operators::make_link(&visit.console.store, &visit.actor(), visit.now).await.map_err(failed)?;
+/// `POST /console/operators`: creates a link for a new operator. Only the response contains the link.
+async fn make_link(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
+    receive_proven(&context, request, "new operator", PATH).await?;
+    let made = operators::make_link(&context.store, &context.actor(), context.now).await?;
     let Some(token) = made else {
-        return explain_conflict(&visit, &format!("{MAX_OPERATORS} operators are the most. Remove one first.")).await;
+        return explain_conflict(&context, &format!("{MAX_OPERATORS} operators are the most. Remove one first.")).await;
     };
-    let link = operators::setup_link(&visit.console.public_address, &token);
-    let minutes = LINK_LASTS.as_secs() / 60;
+    let link = operators::setup_link(&context.public_address, &token);
+    let minutes = LINK_LIFETIME.as_secs() / 60;
     let above = html! {
         div.notice.ok role="status" {
             (Sign::Tick.draw(20))
@@ -260,16 +268,20 @@ async fn make_link(visit: OperatorVisit, request: Request) -> Result<Response, R
             }
         }
     };
-    render(&visit, &KeyPage::default(), above).await
+    render(&context, &KeyPage::default(), above).await
 }
 
-/// `POST /console/operators/{id}/remove`: of somebody else; nobody locks themselves out.
-async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
+/// `POST /console/operators/{id}/remove`, after a confirmation. Operators cannot remove themselves.
+async fn remove_operator(
+    context: OperatorContext,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ConsoleError> {
     let purpose = format!("remove {id}");
-    let asked = receive_asked(&visit, request, &purpose, PATH).await?;
-    let user = UserId::parse(&id).filter(|user| *user != visit.who.user.id);
-    let user = user.ok_or_else(|| Problem::NotFound.into_response())?;
-    if asked == Confirmation::First {
+    let step = receive_confirmation(&context, request, &purpose, PATH).await?;
+    let user = UserId::parse(&id).filter(|user| *user != context.signed_in.user.id);
+    let user = user.ok_or(Problem::NotFound)?;
+    if step == ConfirmationStep::Requested {
         let question = Question {
             screen: Screen::Keys,
             title: "Remove this operator?",
@@ -279,11 +291,11 @@ async fn remove_operator(visit: OperatorVisit, Path(id): Path<String>, request: 
             button: "Remove them",
             back: PATH,
         };
-        return Ok(question.ask(&visit).await);
+        return question.ask(&context).await;
     }
-    match operators::remove(&visit.console.store, &user, &visit.actor(), visit.now).await {
-        Ok(()) => Ok(to(&visit.console, PATH)),
-        Err(WriteError::Conflict) => explain_conflict(&visit, "They were removed already.").await,
-        Err(WriteError::Internal(error)) => Err(failed(error)),
+    match operators::remove(&context.store, &user, &context.actor(), context.now).await {
+        Ok(()) => Ok(context.redirect_to(PATH)),
+        Err(WriteError::Conflict) => explain_conflict(&context, "They were removed already.").await,
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }

@@ -1,11 +1,11 @@
-//! Machines: search, one record with what each source says side by side, and keeping records apart.
+//! Machines: the search, and the page of one with the records of its sources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -23,22 +23,22 @@ use signpost_platform::web::problem::Problem;
 use signpost_store::Store;
 
 use super::Console;
-use super::dates::moment;
+use super::concerns::{check_machines, draw_concerns};
+use super::context::{ConsoleError, OperatorContext};
+use super::dates::render_time;
 use super::document::{ConsolePage, Screen};
-use super::doubts::{draw_doubts, find_doubts};
-use super::proof::{Confirmation, Question, receive_asked};
+use super::proof::{ConfirmationStep, Question, receive_confirmation};
 use super::reports::no_locator;
 use super::tables::{chip, panel, table};
 use super::todo::escape;
-use super::visit::{OperatorVisit, failed, to};
 
-/// After how many machines a search asks whether somebody still waits for it.
-const LOOKED_THROUGH: usize = 1_000;
+/// Number of machines after which a search checks whether it was cancelled.
+const CHUNK_LEN: usize = 1_000;
 /// Maximum sources and feeds that are listed.
 const MAX_LISTED: usize = 200;
-/// How many machines a search shows.
-const SHOWN: usize = 50;
-/// The longest text that is searched for, in characters.
+/// Maximum number of machines that a search shows.
+const MAX_FOUND: usize = 50;
+/// Maximum length of a search text, in characters.
 const MAX_QUERY: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
@@ -57,75 +57,78 @@ pub(super) fn router() -> Router<Console> {
 }
 
 /// `GET /console/machines`
-async fn show(visit: OperatorVisit, Query(search): Query<Search>) -> Result<Response, Response> {
-    let Some(atm) = &visit.console.atm else { return Ok(no_locator(&visit, Screen::Machines, "Machines").await) };
-    let (origin, snapshot) = (&visit.console.origin, atm.catalogue.snapshot());
+async fn show(context: OperatorContext, Query(search): Query<Search>) -> Result<Response, ConsoleError> {
+    let Some(atm) = &context.atm else { return no_locator(&context, Screen::Machines, "Machines").await };
+    let origin = &context.origin;
+    let snapshot = atm.catalogue.snapshot();
     let query: String = signpost_text::line(search.q.trim()).chars().take(MAX_QUERY).collect();
     let found = {
-        let (snapshot, query) = (snapshot.clone(), query.clone());
-        processor::run(move |stop| find_machines(&snapshot, &query, stop)).await.map_err(failed)?
+        let snapshot = Arc::clone(&snapshot);
+        let query = query.clone();
+        processor::run(move |stop| find_machines(&snapshot, &query, stop)).await?
     };
-    let rows: Vec<_> = found.iter().map(|id| machine_row(&visit, &snapshot, *id)).collect();
-    let sources = visit.console.sources.count(&visit.console.store, snapshot.version()).await.map_err(failed)?;
-    let feeds = feeds::sql::list(&visit.console.store).await.map_err(failed)?;
-    let (all_sources, all_feeds) = (sources.len(), feeds.len());
-    let sources = sources.iter().take(MAX_LISTED).map(|count| source_row(&visit, count));
-    let doubts = find_doubts(&visit.console, visit.now);
+    let rows = found.iter().map(|id| machine_row(&context, &snapshot, *id));
+    let sources = context.sources.count(&context.store, snapshot.version()).await?;
+    let source_rows = sources.iter().take(MAX_LISTED).map(|count| source_row(&context, count));
+    let feeds = feeds::sql::list(&context.store).await?;
+    let concerns = check_machines(&context.console, &snapshot, context.now);
     let body = html! {
         form.search role="search" method="get" action=(origin.link("/console/machines")) {
             div.field { label for="q" { "Name, address, operator or ID" } input #q name="q" value=(query) maxlength=(MAX_QUERY); }
             button.btn.primary { "Search" }
         }
         @if !query.is_empty() {
-            (panel("found", &say_found(found.len()), &html! {}, &table("Machines", &["Machine", "Address", "Status", "Sources"],
-                &rows, &html! { p { "No machine has this in its name, address, operator or ID." } })))
+            (panel("found", &describe_found(found.len()), &html! {}, &table("Machines", &["Machine", "Address", "Status", "Sources"],
+                rows, &html! { p { "No machine has this in its name, address, operator or ID." } })))
         }
         (panel("sources", "Sources", &html! {}, &table("Sources", &["Source", "Machines", "Gone", "Do"],
-            &sources.collect::<Vec<_>>(), &html! { p { "Nothing was imported yet." } })))
-        (left_out(all_sources, "signpost atms stats"))
-        @if let Some(doubts) = &doubts { (draw_doubts(origin, doubts)) }
+            source_rows, &html! { p { "Nothing was imported yet." } })))
+        (left_out(sources.len(), "signpost atms stats"))
+        @if let Some(concerns) = &concerns { (draw_concerns(origin, concerns)) }
         (panel("feeds", "Feeds", &html! {}, &draw_feeds(&feeds)))
-        (left_out(all_feeds, "signpost atms feeds list"))
+        (left_out(feeds.len(), "signpost atms feeds list"))
     };
     let aside = html! { a.btn.small href=(origin.link("/console/machines/import")) { "Import a file" } };
     let note = html! { (snapshot.len()) " machines" @if snapshot.is_sample() { ", all of them fictional" } };
-    let page = ConsolePage { note, aside, ..ConsolePage::new(&visit, Screen::Machines, "Machines", body) };
-    Ok(page.respond().await)
+    let page = ConsolePage { note, aside, ..ConsolePage::new(&context, Screen::Machines, "Machines", body) };
+    page.respond().await
 }
 
-/// How many rows of a list are not shown, and the command that lists all.
+/// Draws the number of rows that are not shown, and the command that lists all.
 fn left_out(all: usize, command: &str) -> Markup {
     html! { @if all > MAX_LISTED { p.sm.soft { (all - MAX_LISTED) " more: " code { (command) } } } }
 }
 
-fn source_row(visit: &OperatorVisit, count: &SourceCount) -> Vec<Markup> {
-    let action = visit.console.origin.link(&path_to_forget(&count.source));
+fn source_row(context: &OperatorContext, count: &SourceCount) -> Vec<Markup> {
+    let action = context.origin.link(&path_to_forget(&count.source));
     vec![
         html! { (signpost_text::line(&count.source)) },
         html! { (count.machines) },
         html! { (count.gone) },
         html! {
-            form method="post" action=(action) { (visit.token(&forgetting(&count.source))) button.btn.small { "Forget" } }
+            form method="post" action=(action) { (context.token(&forget_purpose(&count.source))) button.btn.small { "Forget" } }
         },
     ]
 }
 
-fn say_found(found: usize) -> String {
+fn describe_found(found: usize) -> String {
     match found {
         1 => "1 machine".to_owned(),
-        SHOWN => format!("The first {SHOWN} machines"),
+        MAX_FOUND => format!("The first {MAX_FOUND} machines"),
         more => format!("{more} machines"),
     }
 }
 
-/// How many machines each source has, as it was counted at a version of the catalogue: between two imports it stays so.
+/// The number of machines of each source at a version of the catalogue, which changes only with imports.
 #[derive(Debug, Default)]
-pub(super) struct SourceShelf(Mutex<Option<(i64, Arc<[SourceCount]>)>>);
+pub(super) struct SourceCountCache(Mutex<Option<(i64, Arc<[SourceCount]>)>>);
 
-impl SourceShelf {
+impl SourceCountCache {
     async fn count(&self, store: &Store, version: i64) -> anyhow::Result<Arc<[SourceCount]>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, counts)) = kept.filter(|(of, _)| *of == version) {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((cached_version, counts)) = cached
+            && cached_version == version
+        {
             return Ok(counts);
         }
         let counts: Arc<[SourceCount]> = sql::count_by_source(store).await?.into();
@@ -134,28 +137,30 @@ impl SourceShelf {
     }
 }
 
-/// The machine of this number, or those that have the text in what people know them by, as far as was looked until nobody
-/// waits for it any more. Takes a processor for a moment.
+/// Finds the machine with this ID, or those with the text in their name, operator or address, until the search is
+/// cancelled. Uses a processor for a moment.
 fn find_machines(snapshot: &Snapshot, query: &str, stop: &Stop) -> Vec<AtmId> {
     if query.is_empty() {
         return Vec::new();
     }
-    let numbered = query.parse().ok().and_then(AtmId::new).and_then(|id| snapshot.get(id));
-    if let Some(entry) = numbered {
+    if let Ok(number) = query.parse()
+        && let Some(id) = AtmId::new(number)
+        && let Some(entry) = snapshot.get(id)
+    {
         return vec![entry.machine.id];
     }
     let wanted = query.to_lowercase();
-    let matches = |entry: &&CatalogueEntry| {
+    let chunks = snapshot.entries().chunks(CHUNK_LEN).take_while(|_| stop.check().is_ok());
+    let matching = chunks.flatten().filter(|entry| {
         let record = &entry.machine.record;
         has_text(record.title(), &wanted)
             || record.operator.as_deref().is_some_and(|operator| has_text(operator, &wanted))
             || record.address.one_line().is_some_and(|line| has_text(&line, &wanted))
-    };
-    let chunks = snapshot.entries().chunks(LOOKED_THROUGH).take_while(|_| stop.check().is_ok());
-    chunks.flatten().filter(matches).take(SHOWN).map(|entry| entry.machine.id).collect()
+    });
+    matching.take(MAX_FOUND).map(|entry| entry.machine.id).collect()
 }
 
-/// Whether a text has another in it, which is in small letters. Most are plain, and no copy is made of these.
+/// Returns whether a text contains another, which is in lower case. ASCII texts are not copied.
 fn has_text(text: &str, wanted: &str) -> bool {
     if !text.is_ascii() {
         return text.to_lowercase().contains(wanted);
@@ -163,12 +168,12 @@ fn has_text(text: &str, wanted: &str) -> bool {
     text.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
-fn machine_row(visit: &OperatorVisit, snapshot: &Snapshot, id: AtmId) -> Vec<Markup> {
+fn machine_row(context: &OperatorContext, snapshot: &Snapshot, id: AtmId) -> Vec<Markup> {
     let Some(entry) = snapshot.get(id) else { return Vec::new() };
     let record = &entry.machine.record;
-    let link = visit.console.origin.link(&format!("/console/machines/{id}"));
+    let link = context.origin.link(&format!("/console/machines/{id}"));
     let sources: Vec<&str> = entry.machine.claims.iter().map(|claim| &*claim.source).collect();
-    let status = snapshot.at(visit.now).status(entry).status;
+    let status = snapshot.at(context.now).status(entry).status;
     vec![
         html! { a href=(link) { (signpost_text::line(record.title())) } },
         html! { (signpost_text::line(&record.address.one_line().unwrap_or("not known".into()))) },
@@ -178,52 +183,53 @@ fn machine_row(visit: &OperatorVisit, snapshot: &Snapshot, id: AtmId) -> Vec<Mar
 }
 
 fn draw_feeds(feeds: &[Feed]) -> Markup {
-    let row = |feed: &Feed| {
+    let rows = feeds.iter().take(MAX_LISTED).map(|feed| {
         let state = match &feed.last_error {
             Some(error) => html! { (chip("fail", "Failed")) p.xs.soft { (signpost_text::line(error)) } },
             None if feed.fetched_at.is_some() => chip("ok", "Fetched"),
             None => chip("wait", "Not fetched yet"),
         };
-        let fetched = feed.fetched_at.map_or_else(|| html! { "never" }, moment);
+        let fetched = feed.fetched_at.map_or_else(|| html! { "never" }, render_time);
         vec![html! { (signpost_text::line(&feed.name)) }, state, fetched]
-    };
-    let rows: Vec<_> = feeds.iter().take(MAX_LISTED).map(row).collect();
+    });
     let none =
         html! { p { "No source is fetched by itself. Add one with " code { "signpost atms feeds add NAME URL" } "." } };
-    table("Feeds", &["Feed", "Last run", "Fetched"], &rows, &none)
+    table("Feeds", &["Feed", "Last run", "Fetched"], rows, &none)
 }
 
 /// `GET /console/machines/{id}`
-async fn show_one(visit: OperatorVisit, Path(id): Path<String>) -> Result<Response, Response> {
-    let Some(atm) = &visit.console.atm else { return Ok(no_locator(&visit, Screen::Machines, "Machines").await) };
+async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
+    let Some(atm) = &context.atm else { return no_locator(&context, Screen::Machines, "Machines").await };
     let snapshot = atm.catalogue.snapshot();
-    let id = id.parse().ok().and_then(AtmId::new).ok_or_else(|| Problem::NotFound.into_response())?;
-    let entry = snapshot.get(id).ok_or_else(|| Problem::NotFound.into_response())?;
+    let id = id.parse().ok().and_then(AtmId::new).ok_or(Problem::NotFound)?;
+    let entry = snapshot.get(id).ok_or(Problem::NotFound)?;
     let mut rows = Vec::new();
     for claim in &entry.machine.claims {
-        rows.extend(sql::find_history(&visit.console.store, claim.id).await.map_err(failed)?);
+        rows.extend(sql::find_history(&context.store, claim.id).await?);
     }
-    let (title, report) = (entry.machine.record.title(), snapshot.at(visit.now).status(entry));
-    let page = visit.console.origin.link(&format!("/atm/{}", entry.machine.id));
+    let status = snapshot.at(context.now).status(entry);
+    let page = context.origin.link(&format!("/atm/{}", entry.machine.id));
     let body = html! {
         (panel("facts", "What people are told", &html! { a.sm href=(page) { "Its page" } }, &html! {
             dl.facts.inset {
                 dt { "ID" } dd { (entry.machine.id) }
-                dt { "Status" } dd { (report.status.as_str()) ": " (report.reason.text()) }
+                dt { "Status" } dd { (status.status.as_str()) ": " (status.reason.text()) }
                 dt { "Address" } dd { (signpost_text::line(&entry.machine.record.address.one_line().unwrap_or("not known".into()))) }
                 @if let Some(reports) = snapshot.reports(entry) { dt { "Reports" } dd { (signpost_text::line(&reports.summary)) } }
             }
         }))
         (panel("sources", "What each source says", &html! {}, &side_by_side(entry, &rows)))
-        (forms(&visit, entry))
+        (forms(&context, entry))
     };
-    Ok(ConsolePage::new(&visit, Screen::Machines, title, body).respond().await)
+    ConsolePage::new(&context, Screen::Machines, entry.machine.record.title(), body).respond().await
 }
 
-/// A column for each source, a row for each fact that any of them states.
+/// Draws a column for each source, and a row for each fact of any source.
 fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
-    let says = |row: &StoredAtm| -> BTreeMap<String, Value> { serde_json::from_str(&row.record).unwrap_or_default() };
-    let columns: Vec<_> = rows.iter().map(says).collect();
+    let mut columns: Vec<BTreeMap<String, Value>> = Vec::with_capacity(rows.len());
+    for row in rows {
+        columns.push(serde_json::from_str(&row.record).unwrap_or_default());
+    }
     let mut facts: Vec<&String> = columns.iter().flat_map(BTreeMap::keys).collect();
     facts.sort();
     facts.dedup();
@@ -233,14 +239,14 @@ fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
             table.table {
                 thead { tr { th scope="col" { "Fact" } @for row in rows { th scope="col" { (signpost_text::line(&row.source)) } } } }
                 tbody {
-                    tr { th scope="row" { "first seen" } @for row in rows { td { (moment(row.first_seen)) } } }
-                    tr { th scope="row" { "changed" } @for row in rows { td { (moment(row.updated_at)) } } }
+                    tr { th scope="row" { "first seen" } @for row in rows { td { (render_time(row.first_seen)) } } }
+                    tr { th scope="row" { "changed" } @for row in rows { td { (render_time(row.updated_at)) } } }
                     tr { th scope="row" { "its ID there" } @for row in rows { td { (signpost_text::line(&row.reference)) } } }
                     tr { th scope="row" { "its page there" } @for link in links { td { @if let Some(link) = link { a href=(link) rel="noreferrer" { (link) } } @else { "none" } } } }
                     @for fact in facts {
                         tr {
                             th scope="row" { (signpost_text::line(fact)) }
-                            @for column in &columns { td { (signpost_text::line(&column.get(fact).map_or_else(|| "not said".to_owned(), say_value))) } }
+                            @for column in &columns { td { (signpost_text::line(&column.get(fact).map_or_else(|| "not said".to_owned(), format_value))) } }
                         }
                     }
                 }
@@ -249,34 +255,33 @@ fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
     }
 }
 
-fn say_value(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(members) => {
-            let says = members.iter().map(|(name, value)| format!("{name} {}", say_value(value)));
-            says.collect::<Vec<_>>().join(", ")
+            let members = members.iter().map(|(name, value)| format!("{name} {}", format_value(value)));
+            members.collect::<Vec<_>>().join(", ")
         }
-        Value::Array(items) => items.iter().map(say_value).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items.iter().map(format_value).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }
 
-fn forms(visit: &OperatorVisit, entry: &CatalogueEntry) -> Markup {
+fn forms(context: &OperatorContext, entry: &CatalogueEntry) -> Markup {
     let id = entry.machine.id;
-    let action = |what: &str| visit.console.origin.link(&format!("/console/machines/{id}/{what}"));
     html! {
         @if entry.machine.claims.len() > 1 {
             (panel("split", "Are these two machines?", &html! {}, &html! {
-                form.inset.stack-sm method="post" action=(action("split")) {
-                    (visit.token(&format!("split {id}")))
+                form.inset.stack-sm method="post" action=(context.origin.link(&format!("/console/machines/{id}/split"))) {
+                    (context.token(&format!("split {id}")))
                     p.sm.soft { "Keep the records apart: each becomes a machine of its own, and no import merges them again." }
                     button.btn.danger { "Keep them apart" }
                 }
             }))
         } @else {
             (panel("join", "Was it kept apart?", &html! {}, &html! {
-                form.inset.stack-sm method="post" action=(action("join")) {
-                    (visit.token(&format!("join {id}")))
+                form.inset.stack-sm method="post" action=(context.origin.link(&format!("/console/machines/{id}/join"))) {
+                    (context.token(&format!("join {id}")))
                     p.sm.soft { "If an operator kept this record apart from another, it may be merged again." }
                     button.btn.small { "Let it be merged again" }
                 }
@@ -285,7 +290,7 @@ fn forms(visit: &OperatorVisit, entry: &CatalogueEntry) -> Markup {
     }
 }
 
-/// Which source is forgotten.
+/// The query of a source to be removed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ForgottenSource {
@@ -296,23 +301,23 @@ fn path_to_forget(source: &str) -> String {
     format!("/console/machines/forget?source={}", escape(source))
 }
 
-fn forgetting(source: &str) -> String {
+fn forget_purpose(source: &str) -> String {
     format!("forget {source}")
 }
 
-/// `POST /console/machines/forget`: asks first, and wants a login of a moment ago, for nothing brings the machines back but
-/// another import.
+/// `POST /console/machines/forget`, after a confirmation and with a recent login: only another import restores the machines.
 async fn forget(
-    visit: OperatorVisit,
-    Query(of): Query<ForgottenSource>,
+    context: OperatorContext,
+    Query(ForgottenSource { source }): Query<ForgottenSource>,
     request: Request,
-) -> Result<Response, Response> {
-    let (source, purpose, back) = (&of.source, forgetting(&of.source), "/console/machines");
-    let asked = receive_asked(&visit, request, &purpose, back).await?;
-    let store = &visit.console.store;
-    let counts = sql::count_by_source(store).await.map_err(failed)?;
-    let count = counts.iter().find(|count| count.source == *source).ok_or_else(|| Problem::NotFound.into_response())?;
-    if asked == Confirmation::First {
+) -> Result<Response, ConsoleError> {
+    let source = source.as_str();
+    let purpose = forget_purpose(source);
+    let back = "/console/machines";
+    let step = receive_confirmation(&context, request, &purpose, back).await?;
+    let counts = sql::count_by_source(&context.store).await?;
+    let count = counts.iter().find(|count| count.source == source).ok_or(Problem::NotFound)?;
+    if step == ConfirmationStep::Requested {
         let text = format!(
             "Its {} machines go, unless another source has them too. The next fetch of a feed of this name imports all of them again.",
             count.machines
@@ -326,33 +331,38 @@ async fn forget(
             button: "Forget it",
             back,
         };
-        return Ok(question.ask(&visit).await);
+        return question.ask(&context).await;
     }
-    sql::forget_source(store, source, &visit.actor(), count.machines, visit.now).await.map_err(failed)?;
-    Ok(to(&visit.console, back))
+    sql::forget_source(&context.store, source, &context.actor(), count.machines, context.now).await?;
+    Ok(context.redirect_to(back))
 }
 
 /// `POST /console/machines/{id}/split`
-async fn split(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    set_apart(&visit, &id, request, true).await
+async fn split(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
+    set_apart(&context, &id, request, true).await
 }
 
 /// `POST /console/machines/{id}/join`
-async fn join(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    set_apart(&visit, &id, request, false).await
+async fn join(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
+    set_apart(&context, &id, request, false).await
 }
 
-async fn set_apart(visit: &OperatorVisit, id: &str, request: Request, is_apart: bool) -> Result<Response, Response> {
+async fn set_apart(
+    context: &OperatorContext,
+    id: &str,
+    request: Request,
+    is_apart: bool,
+) -> Result<Response, ConsoleError> {
     let (word, action) = if is_apart { ("split", Action::AtmSplit) } else { ("join", Action::AtmJoined) };
-    visit.receive(request, &format!("{word} {id}")).await?;
-    let found = visit.console.atm.as_ref().map(|atm| atm.catalogue.snapshot());
-    let machine = id.parse().ok().and_then(AtmId::new);
-    let (snapshot, machine) = found.zip(machine).ok_or_else(|| Problem::NotFound.into_response())?;
-    let entry = snapshot.get(machine).ok_or_else(|| Problem::NotFound.into_response())?;
+    context.receive(request, &format!("{word} {id}")).await?;
+    let atm = context.atm.as_ref().ok_or(Problem::NotFound)?;
+    let machine = id.parse().ok().and_then(AtmId::new).ok_or(Problem::NotFound)?;
+    let snapshot = atm.catalogue.snapshot();
+    let entry = snapshot.get(machine).ok_or(Problem::NotFound)?;
     let rows: Vec<AtmId> = entry.machine.claims.iter().map(|claim| claim.id).collect();
-    let told = insert_entry(&visit.actor(), None, action, id, &serde_json::json!({ "rows": rows }), visit.now);
-    sql::set_apart(&visit.console.store, &rows, is_apart, told).await.map_err(failed)?;
-    Ok(to(&visit.console, &format!("/console/machines/{id}")))
+    let log = insert_entry(&context.actor(), None, action, id, &serde_json::json!({ "rows": rows }), context.now);
+    sql::set_apart(&context.store, &rows, is_apart, log).await?;
+    Ok(context.redirect_to(&format!("/console/machines/{id}")))
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! The console: what operators of this deployment see and do by a browser. It is one more face of the functions behind the
-//! command line and the API; everything that it changes stands in the audit log under the operator who did it.
+//! The console: pages for the operators of this deployment, over the functions of the command line and the API. Every change
+//! is recorded in the audit log under its operator.
 
 mod access;
 mod badges;
 mod comparison;
+mod concerns;
+mod context;
 mod dates;
 mod deliveries;
 mod document;
-mod door;
-mod doubts;
+mod entry;
 mod facts;
 mod health;
 mod imports;
@@ -28,7 +29,7 @@ mod tables;
 mod today;
 mod todo;
 mod uploads;
-mod visit;
+mod visitor;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -48,17 +49,17 @@ use signpost_platform::pages::Asset;
 use signpost_platform::web::problem::Problem;
 
 use self::access::{ConsoleAdmission, admit};
-use self::doubts::DoubtShelf;
-use self::health::HealthBoard;
-use self::machines::SourceShelf;
+use self::concerns::ConcernCache;
+use self::health::HealthCache;
+use self::machines::SourceCountCache;
 pub use self::uploads::SLOW_SCREENS;
-use self::uploads::UploadShelf;
+use self::uploads::Uploads;
 use crate::config::{Config, ConsoleReach, Service};
 
-/// What the console's pages have beside the stylesheet of all.
+/// The stylesheet of the console's pages, beside that of all pages.
 pub const CONSOLE_STYLES: Asset =
     Asset::new("console", "css", "text/css; charset=utf-8", include_bytes!("../../assets/console.css"));
-/// Keeps counts fresh, takes keys, and fills in the set-up link.
+/// The script of the console's pages: refreshes counts, handles keys, and fills in the set-up link.
 pub const CONSOLE_SCRIPT: Asset =
     Asset::new("console", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/console.js"));
 
@@ -73,12 +74,12 @@ pub struct ConsoleParts {
     config: Config,
     reach: ConsoleReach,
     login: LoginService,
-    /// `None` where the locator does not run here.
+    /// `None` if the locator does not run here.
     atm: Option<AtmService>,
-    health: HealthBoard,
-    uploads: UploadShelf,
-    sources: SourceShelf,
-    doubts: DoubtShelf,
+    health: HealthCache,
+    uploads: Uploads,
+    sources: SourceCountCache,
+    concerns: ConcernCache,
 }
 
 impl Deref for Console {
@@ -98,7 +99,7 @@ impl Deref for ConsoleParts {
 }
 
 impl Console {
-    /// The console of a server with these settings and services; `None` where it has none.
+    /// Creates the console of a server. `None` if the settings disable it.
     #[must_use]
     pub fn of(config: &Config, login: &LoginService, atm: &AtmService) -> Option<Self> {
         let reach = config.console_reach()?;
@@ -109,23 +110,22 @@ impl Console {
             reach,
             login: login.clone(),
             atm: runs_atm.then(|| atm.clone()),
-            health: HealthBoard::default(),
-            uploads: UploadShelf::default(),
-            sources: SourceShelf::default(),
-            doubts: DoubtShelf::default(),
+            health: HealthCache::default(),
+            uploads: Uploads::default(),
+            sources: SourceCountCache::default(),
+            concerns: ConcernCache::default(),
         })))
     }
 
-    /// Every address of the console.
+    /// Returns the routes of the console.
     pub fn router(&self) -> Router {
-        let screens = Router::new()
+        Router::new()
             .route("/console", get(today::show))
-            .route(visit::COUNTS_PATH, get(today::count))
+            .route(context::COUNTS_PATH, get(today::count))
             .route("/console/health", get(health::show))
             .route("/console/setup", get(setup::show).post(setup::open))
             .route("/console/setup/confirm", post(setup::confirm))
-            .route("/console/sign-out", post(setup::sign_out));
-        screens
+            .route("/console/sign-out", post(setup::sign_out))
             .merge(machines::router())
             .merge(imports::router())
             .merge(reports::router())
@@ -142,7 +142,7 @@ impl Console {
     }
 }
 
-/// To whom the console is not there, its addresses are like any that nobody has.
+/// Hides the console from requests that may not see it: they get the response of an unknown path.
 async fn guard(State(console): State<Console>, request: Request, next: Next) -> Response {
     match admit(console.reach, &console.origin, request.headers()) {
         ConsoleAdmission::Admitted => next.run(request).await,

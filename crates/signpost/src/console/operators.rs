@@ -1,4 +1,4 @@
-//! Operators: users of the server's own domain who may use the console, and the links by which somebody becomes one.
+//! Operators: users of the server's own domain who may use the console, and the links that add them.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use signpost_platform::accounts::audit::{Action, Actor};
 use signpost_platform::pages::cookie::{CookieHash, CookieSecret};
 use signpost_store::{Step, Store, Stored, WriteError, must, params, random, rows, sql, step};
 
-/// How long a link works.
-pub const LINK_LASTS: Duration = Duration::from_mins(30);
-/// With how many operators no more links are made, so that every list of them can be whole.
+/// Lifetime of a link.
+pub const LINK_LIFETIME: Duration = Duration::from_mins(30);
+/// Number of operators from which no more links are created, so that lists of operators need no pages.
 pub const MAX_OPERATORS: u32 = 100;
-/// How many links wait at the same time: the oldest go.
+/// Maximum number of unused links. The oldest are deleted.
 const MAX_LINKS: i64 = 20;
 
 const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
@@ -61,15 +61,15 @@ rows! {
     pub struct Operator in "operators" by [user_id] {
         /// The user of the server's own domain.
         pub user_id: UserId,
-        /// Since when.
+        /// The time when the user became an operator.
         pub added_at: Timestamp,
-        /// Who made the link: `operator` is the command line.
+        /// The creator of the link; `operator` is the command line.
         pub added_by: String,
     }
 }
 
 rows! {
-    /// A link by which somebody becomes an operator.
+    /// A link that adds an operator.
     #[derive(Clone, Debug)]
     pub struct ConsoleLink in "console_links" by [token] {
         token: CookieHash,
@@ -77,14 +77,14 @@ rows! {
         made_at: Timestamp,
         expires_at: Timestamp,
     } later {
-        /// The browser that opened it first; nobody else can.
+        /// The browser that opened the link first. No other browser can use it.
         pub browser: Option<CookieHash>,
-        /// When somebody became an operator by it.
+        /// The time when the link added an operator.
         pub used_at: Option<Timestamp>,
     }
 }
 
-/// Makes a link; the token is what stands behind the `#`. None where there are [`MAX_OPERATORS`] already.
+/// Creates a link, and returns its token. `None` if there are [`MAX_OPERATORS`] already.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -94,12 +94,11 @@ pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Opti
         return Ok(None);
     }
     let token = CookieSecret::from_bytes(random());
-    let lasts = SignedDuration::try_from(LINK_LASTS)?;
     let link = ConsoleLink {
         token: token.hash(),
         made_by: by.to_string(),
         made_at: now,
-        expires_at: now + lasts,
+        expires_at: now + SignedDuration::try_from(LINK_LIFETIME)?,
         browser: None,
         used_at: None,
     };
@@ -128,7 +127,7 @@ pub async fn open_link(
     store.commit([must(OPEN_LINK, params)]).await
 }
 
-/// Whether a browser has a link that still works.
+/// Returns whether a browser has opened a link that is still valid.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -174,7 +173,7 @@ pub(super) fn require_step(user: &UserId) -> Step {
     must(REQUIRE, params![user])
 }
 
-/// Every operator, the first who became one first: [`MAX_OPERATORS`], and those whose links were made before.
+/// Returns all operators, the oldest first: [`MAX_OPERATORS`], and a few more whose links were created before.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -182,7 +181,7 @@ pub async fn list(store: &Store) -> Result<Vec<Operator>> {
     store.read(LIST, params![]).await?.into_iter().map(Operator::from_row).collect()
 }
 
-/// The operator who is this user.
+/// Returns the operator with this user ID.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -190,7 +189,7 @@ pub async fn find(store: &Store, user: &UserId) -> Result<Option<Operator>> {
     store.read_by_index(FIND, params![user]).await?.map(Operator::from_row).transpose()
 }
 
-/// Whether there is any operator.
+/// Returns whether there is any operator.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -198,7 +197,7 @@ pub async fn has_any(store: &Store) -> Result<bool> {
     Ok(store.read_one(ANY, params![]).await?.is_some())
 }
 
-/// The address of a link: the token is behind the `#`, which browsers tell no server.
+/// Returns the URL of a link. The token is in the fragment, which browsers do not send to servers.
 #[must_use]
 pub fn setup_link(public_address: &str, token: &CookieSecret) -> String {
     format!("{public_address}/console/setup#{}", token.reveal())

@@ -1,4 +1,4 @@
-//! What needs a login of a moment ago, and buttons that ask before they do something.
+//! Forms that need a recent login, or a confirmation.
 
 use axum::extract::Request;
 use axum::response::Response;
@@ -6,90 +6,94 @@ use maud::html;
 use signpost_platform::accounts::SERVER_ACCOUNT;
 use signpost_platform::pages::form::PostedForm;
 
+use super::context::{ConsoleError, OperatorContext};
 use super::document::{ConsolePage, Screen};
-use super::visit::{OperatorVisit, refuse};
 
-/// The longest name of a key or an account, in characters.
+/// Maximum length of the name of a key or an account, in characters.
 pub(super) const MAX_LABEL: usize = 64;
 
-/// Whether a button asks for something, or answers the question that came then.
+/// The step of an action that needs a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Confirmation {
-    First,
-    Surely,
+pub(super) enum ConfirmationStep {
+    Requested,
+    Confirmed,
 }
 
-/// A question, and the button that answers it.
+/// A question that confirms an action.
 #[derive(Debug)]
 pub(super) struct Question<'a> {
     pub(super) screen: Screen,
     pub(super) title: &'a str,
     pub(super) text: &'a str,
-    /// The path that its button posts to, what the form is for, and the words of the button.
+    /// The path that the button posts to, the purpose of the form, and the text of the button.
     pub(super) action: &'a str,
     pub(super) purpose: &'a str,
     pub(super) button: &'a str,
-    /// Where somebody goes who does not want it.
+    /// The path after a cancellation.
     pub(super) back: &'a str,
 }
 
-/// The form of a page of ours, from somebody who proved a moment ago who they are; else they come back to a path when they
-/// have.
+/// Receives a form that needs a recent login. `back` is the path after a new login.
 pub(super) async fn receive_proven(
-    visit: &OperatorVisit,
+    context: &OperatorContext,
     request: Request,
     purpose: &str,
     back: &str,
-) -> Result<PostedForm, Response> {
-    let form = visit.receive(request, purpose).await?;
-    visit.ask_for_proof(back).map_or(Ok(form), Err)
+) -> Result<PostedForm, ConsoleError> {
+    let form = context.receive(request, purpose).await?;
+    context.require_recent_login(back)?;
+    Ok(form)
 }
 
-/// The same of a button that asks, or of the one that answers.
-pub(super) async fn receive_asked(
-    visit: &OperatorVisit,
+/// Receives a form of an action that needs a recent login and a confirmation: that of the action, or of its [`Question`].
+pub(super) async fn receive_confirmation(
+    context: &OperatorContext,
     request: Request,
     purpose: &str,
     back: &str,
-) -> Result<Confirmation, Response> {
-    let form = PostedForm::receive(&visit.console.origin, request).await;
-    let form = form.map_err(|refusal| refuse(&visit.console, refusal))?;
-    let found = if visit.check(&form, purpose).is_ok() {
-        Confirmation::First
-    } else {
-        let surely = visit.check(&form, &format!("surely {purpose}"));
-        surely.map(|()| Confirmation::Surely).map_err(|refusal| refuse(&visit.console, refusal))?
-    };
-    visit.note_use().await?;
-    visit.ask_for_proof(back).map_or(Ok(found), Err)
+) -> Result<ConfirmationStep, ConsoleError> {
+    let form = context.receive_unchecked(request).await?;
+    let mut step = ConfirmationStep::Requested;
+    if context.check(&form, purpose).is_err() {
+        context.check(&form, &confirmed(purpose)).map_err(|refusal| context.refuse(refusal))?;
+        step = ConfirmationStep::Confirmed;
+    }
+    context.record_use().await?;
+    context.require_recent_login(back)?;
+    Ok(step)
+}
+
+/// Returns the purpose of the form of a [`Question`].
+fn confirmed(purpose: &str) -> String {
+    format!("surely {purpose}")
 }
 
 impl Question<'_> {
-    /// The page that asks.
-    pub(super) async fn ask(self, visit: &OperatorVisit) -> Response {
-        let origin = &visit.console.origin;
+    /// Returns the page with the question.
+    pub(super) async fn ask(self, context: &OperatorContext) -> Result<Response, ConsoleError> {
+        let origin = &context.origin;
         let body = html! {
             div.card.stack {
                 p { (self.text) }
                 form.row method="post" action=(origin.link(self.action)) {
-                    (visit.token(&format!("surely {}", self.purpose)))
+                    (context.token(&confirmed(self.purpose)))
                     a.btn href=(origin.link(self.back)) { "No, go back" }
                     button.btn.danger { (self.button) }
                 }
             }
         };
-        ConsolePage::new(visit, self.screen, self.title, body).respond().await
+        ConsolePage::new(context, self.screen, self.title, body).respond().await
     }
 }
 
-/// A name that fits in a table and a log line.
+/// Reads a name that fits into a table and a log line.
 pub(super) fn read_label(form: &PostedForm, field: &str) -> Option<String> {
     let text = form.text(field).unwrap_or_default().trim();
     let is_fit = (1..=MAX_LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     is_fit.then(|| text.to_owned())
 }
 
-/// The name of an account that somebody may act for.
+/// Reads the name of an account other than the server's own.
 pub(super) fn read_account_name(form: &PostedForm) -> Result<String, &'static str> {
     let account = read_label(form, "account").filter(|name| name != SERVER_ACCOUNT);
     account.ok_or("Type an account of 1 to 64 characters, and not the server's own.")

@@ -1,14 +1,14 @@
-//! One check at a time, of those that the console makes beside the requests.
+//! Runs one background check at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Holds the word that a check runs, and takes it back however that check ends.
+/// A guard of a running check, which clears the flag when it is dropped.
 #[derive(Debug)]
 pub(super) struct RunningCheck(Arc<AtomicBool>);
 
 impl RunningCheck {
-    /// None where another check runs.
+    /// Starts a check. `None` if another one is running.
     pub(super) fn begin(is_running: &Arc<AtomicBool>) -> Option<Self> {
         (!is_running.swap(true, Ordering::AcqRel)).then(|| Self(Arc::clone(is_running)))
     }

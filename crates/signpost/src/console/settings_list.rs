@@ -1,16 +1,16 @@
-//! The settings, to be read: where each value is from, and nothing that is secret.
+//! The settings, with the origin of each value and without secrets.
 
 use axum::response::Response;
 use maud::html;
 
+use super::context::{ConsoleError, OperatorContext};
 use super::document::{ConsolePage, Screen};
 use super::tables::{panel, table};
-use super::visit::OperatorVisit;
-use crate::config::{Origin, ShownSetting};
+use crate::config::Origin;
 
 /// `GET /console/settings`
-pub(super) async fn show(visit: OperatorVisit) -> Response {
-    let row = |setting: &ShownSetting| {
+pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
+    let rows = context.config.shown.iter().map(|setting| {
         let origin = match &setting.origin {
             Origin::Default => html! { span.soft { "default" } },
             other => html! { b { (other.to_string()) } },
@@ -21,14 +21,13 @@ pub(super) async fn show(visit: OperatorVisit) -> Response {
             html! { code { (signpost_text::line(&setting.value)) } }
         };
         vec![html! { code { (setting.key) } }, value, origin]
-    };
-    let rows: Vec<_> = visit.console.config.shown.iter().map(row).collect();
+    });
     let body = panel(
         "settings",
         "As this server reads them",
         &html! {},
-        &table("Settings", &["Setting", "Value", "From"], &rows, &html! {}),
+        &table("Settings", &["Setting", "Value", "From"], rows, &html! {}),
     );
     let note = html! { "They are read when the server starts. " code { "signpost config" } " explains each of them." };
-    ConsolePage { note, ..ConsolePage::new(&visit, Screen::Keys, "Settings", body) }.respond().await
+    ConsolePage { note, ..ConsolePage::new(&context, Screen::Keys, "Settings", body) }.respond().await
 }

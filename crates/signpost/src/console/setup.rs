@@ -1,102 +1,96 @@
-//! How somebody becomes an operator: by a link that works once, for half an hour, in the browser that opens it first.
+//! Adds operators by a link that works once, for half an hour, in the browser that opens it first.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::html;
 use serde_json::json;
-use signpost_login::account::login_form_token;
 use signpost_login::flows::sign_in::{SignedInUser, sign_out_steps};
 use signpost_platform::accounts::audit::Action;
 use signpost_platform::accounts::audit::sql::insert_entry;
 use signpost_platform::pages::cookie::{CookieName, CookieSecret};
-use signpost_platform::pages::form::PostedForm;
 use signpost_platform::pages::icons::Sign;
 use signpost_store::{WriteError, random};
 
-use super::Console;
-use super::door::{draw_door, headed, login_button};
-use super::operators::{self, LINK_LASTS, add_by_link, has_link, open_link};
-use super::visit::{DoorVisitor, OperatorVisit, failed, refuse, to};
+use super::context::{ConsoleError, OperatorContext};
+use super::entry::{headed, login_button, render_entry};
+use super::operators::{self, LINK_LIFETIME, add_by_link, has_link, open_link};
+use super::visitor::VisitorContext;
 
-/// Which browser opened a link. The token itself is in no cookie and no address that a server sees.
+/// Identifies the browser that opened a link. The token itself is in no cookie, and in no URL that a server receives.
 const SETUP_COOKIE: CookieName = CookieName::new("signpost_setup");
 
 /// `GET /console/setup`
-pub(super) async fn show(visitor: DoorVisitor, headers: HeaderMap) -> Result<Response, Response> {
-    let browser = find_browser(&visitor, &headers).await?;
-    Ok(match (browser, &visitor.who) {
-        (None, _) => visitor.page(render_question(&visitor, false)).into_response(),
-        (Some(_), None) => visitor.page(render_login(&visitor)).into_response(),
-        (Some(_), Some(who)) => {
-            if operators::find(&visitor.console.store, &who.user.id).await.map_err(failed)?.is_some() {
-                return Ok(to(&visitor.console, "/console"));
-            }
-            visitor.page(render_confirmation(&visitor, who)).into_response()
-        }
-    })
+pub(super) async fn show(visitor: VisitorContext, headers: HeaderMap) -> Result<Response, ConsoleError> {
+    if !has_open_link(&visitor, &headers).await? {
+        return Ok(visitor.page(render_question(&visitor, false)).into_response());
+    }
+    let Some(signed_in) = &visitor.signed_in else {
+        return Ok(visitor.page(render_login(&visitor)).into_response());
+    };
+    if operators::find(&visitor.store, &signed_in.user.id).await?.is_some() {
+        return Ok(visitor.redirect_to("/console"));
+    }
+    Ok(visitor.page(render_confirmation(&visitor, signed_in)).into_response())
 }
 
-/// `POST /console/setup`: `token`, from the fragment by the script, or the whole link by hand. What guards it is the token,
-/// which no other page knows; still it must come from a page of this server.
-pub(super) async fn open(visitor: DoorVisitor, request: Request) -> Result<Response, Response> {
-    let (console, now) = (&visitor.console, visitor.now);
-    let form = PostedForm::receive(&console.origin, request).await;
-    let form = form.map_err(|refusal| refuse(console, refusal))?;
-    let typed = form.text("link").unwrap_or_default().trim();
-    let token = CookieSecret::parse(typed.rsplit('#').next().unwrap_or_default());
-    let browser = CookieSecret::from_bytes(random());
-    let opened = match &token {
-        Some(token) => open_link(&console.store, token, &browser, now).await,
-        None => Err(WriteError::Conflict),
+/// `POST /console/setup`: `link`, which the script fills from the fragment. The form has no CSRF token, because the token of
+/// the link is a secret; it must come from a page of this server.
+pub(super) async fn open(visitor: VisitorContext, request: Request) -> Result<Response, ConsoleError> {
+    let form = visitor.receive_unchecked(request).await?;
+    let link = form.text("link").unwrap_or_default().trim();
+    let Some(token) = CookieSecret::parse(link.rsplit('#').next().unwrap_or_default()) else {
+        return Ok(refuse_link(&visitor));
     };
-    match opened {
+    let browser = CookieSecret::from_bytes(random());
+    match open_link(&visitor.store, &token, &browser, visitor.now).await {
         Ok(()) => {
-            Ok(with_cookie(to(console, "/console/setup"), SETUP_COOKIE.set(&console.origin, &browser, LINK_LASTS)))
+            let cookie = SETUP_COOKIE.set(&visitor.origin, &browser, LINK_LIFETIME);
+            Ok(with_cookie(visitor.redirect_to("/console/setup"), cookie))
         }
         Err(WriteError::Conflict) => Ok(refuse_link(&visitor)),
-        Err(WriteError::Internal(error)) => Err(failed(error)),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// `POST /console/setup/confirm`: whoever is signed in becomes an operator.
-pub(super) async fn confirm(
-    State(console): State<Console>,
-    visitor: DoorVisitor,
-    request: Request,
-) -> Result<Response, Response> {
-    let browser = SETUP_COOKIE.read(&console.origin, request.headers());
+/// `POST /console/setup/confirm`: adds the signed-in user to the operators.
+pub(super) async fn confirm(visitor: VisitorContext, request: Request) -> Result<Response, ConsoleError> {
+    let browser = SETUP_COOKIE.read(&visitor.origin, request.headers());
     visitor.receive(request, "setup").await?;
-    let (Some(browser), Some(who)) = (browser, &visitor.who) else { return Ok(to(&console, "/console/setup")) };
-    match add_by_link(&console.store, &browser, &who.user.id, visitor.now).await {
+    let (Some(browser), Some(signed_in)) = (browser, &visitor.signed_in) else {
+        return Ok(visitor.redirect_to("/console/setup"));
+    };
+    match add_by_link(&visitor.store, &browser, &signed_in.user.id, visitor.now).await {
         Ok(()) => {
-            tracing::info!(user = %who.user.id, "an operator was added");
-            Ok(with_cookie(to(&console, "/console"), SETUP_COOKIE.clear(&console.origin)))
+            tracing::info!(user = %signed_in.user.id, "an operator was added");
+            Ok(with_cookie(visitor.redirect_to("/console"), SETUP_COOKIE.clear(&visitor.origin)))
         }
         Err(WriteError::Conflict) => Ok(refuse_link(&visitor)),
-        Err(WriteError::Internal(error)) => Err(failed(error)),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
 /// Returns the page that asks for the link, with the error that this link does not work.
-fn refuse_link(visitor: &DoorVisitor) -> Response {
+fn refuse_link(visitor: &VisitorContext) -> Response {
     visitor.page(render_question(visitor, true)).with_status(StatusCode::FORBIDDEN).into_response()
 }
 
-/// `POST /console/sign-out`: of the server's own domain, in this browser.
-pub(super) async fn sign_out(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    visit.receive(request, "sign-out").await?;
-    let user = &visit.who.user.id;
-    let entry = insert_entry(&visit.actor(), None, Action::UserSignedOut, user.as_str(), &json!({}), visit.now);
-    let [out, links] = sign_out_steps(&visit.who, visit.now);
-    visit.console.store.write([out, links, entry]).await.map_err(failed)?;
-    Ok(to(&visit.console, "/console"))
+/// `POST /console/sign-out`: signs out at the server's own domain, in this browser.
+pub(super) async fn sign_out(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
+    context.receive(request, "sign-out").await?;
+    let user = &context.signed_in.user.id;
+    let entry = insert_entry(&context.actor(), None, Action::UserSignedOut, user.as_str(), &json!({}), context.now);
+    let [out, links] = sign_out_steps(&context.signed_in, context.now);
+    context.store.write([out, links, entry]).await?;
+    Ok(context.redirect_to("/console"))
 }
 
-async fn find_browser(visitor: &DoorVisitor, headers: &HeaderMap) -> Result<Option<CookieSecret>, Response> {
-    let Some(browser) = SETUP_COOKIE.read(&visitor.console.origin, headers) else { return Ok(None) };
-    let is_open = has_link(&visitor.console.store, &browser, visitor.now).await.map_err(failed)?;
-    Ok(is_open.then_some(browser))
+/// Returns whether this browser has opened a link that is still valid.
+async fn has_open_link(visitor: &VisitorContext, headers: &HeaderMap) -> anyhow::Result<bool> {
+    match SETUP_COOKIE.read(&visitor.origin, headers) {
+        Some(browser) => has_link(&visitor.store, &browser, visitor.now).await,
+        None => Ok(false),
+    }
 }
 
 fn with_cookie(mut response: Response, cookie: HeaderValue) -> Response {
@@ -104,8 +98,7 @@ fn with_cookie(mut response: Response, cookie: HeaderValue) -> Response {
     response
 }
 
-fn render_question(visitor: &DoorVisitor, is_refused: bool) -> String {
-    let console = &visitor.console;
+fn render_question(visitor: &VisitorContext, is_refused: bool) -> String {
     let body = html! {
         (headed(Sign::Key, "Set up the console", "You need a link from this server. It works once, for 30 minutes."))
         @if is_refused {
@@ -118,7 +111,7 @@ fn render_question(visitor: &DoorVisitor, is_refused: bool) -> String {
                 }
             }
         }
-        form id="setup" class="stack" method="post" action=(console.origin.link("/console/setup")) {
+        form id="setup" class="stack" method="post" action=(visitor.origin.link("/console/setup")) {
             div.field {
                 label for="link" { "The link" }
                 input #link name="link" required autocomplete="off" spellcheck="false" autocapitalize="off";
@@ -127,35 +120,31 @@ fn render_question(visitor: &DoorVisitor, is_refused: bool) -> String {
             button.btn.primary.wide { "Go on" }
         }
     };
-    draw_door(console, "Set up", if is_refused { "refused" } else { "setup" }, &body)
+    render_entry(visitor, "Set up", if is_refused { "refused" } else { "setup" }, &body)
 }
 
-fn render_login(visitor: &DoorVisitor) -> String {
-    let (console, domain) = (&visitor.console, &visitor.domain);
-    let token = login_form_token(&visitor.cookie, &domain.id);
+fn render_login(visitor: &VisitorContext) -> String {
     let body = html! {
         (headed(Sign::Key, "Now log in", "The wallet or passkey that you log in with becomes an operator of this server."))
-        (login_button(console, domain, &token, ("/console/setup", "Log in")))
+        (login_button(visitor, "/console/setup", "Log in"))
     };
-    draw_door(console, "Log in", "setup-login", &body)
+    render_entry(visitor, "Log in", "setup-login", &body)
 }
 
-fn render_confirmation(visitor: &DoorVisitor, who: &SignedInUser) -> String {
-    let console = &visitor.console;
-    let (name, key) = (who.user.petname.as_str(), &who.proof.public_key);
+fn render_confirmation(visitor: &VisitorContext, signed_in: &SignedInUser) -> String {
+    let key = &signed_in.proof.public_key;
     let ends = key.get(key.len().saturating_sub(8)..).unwrap_or(key);
     let body = html! {
         (headed(Sign::Key, "Become an operator?", "An operator sees and changes everything that this server keeps."))
         dl.facts {
-            dt { "You are" } dd { (name) }
+            dt { "You are" } dd { (signed_in.user.petname.as_str()) }
             dt { "Your key ends in" } dd { code { (ends) } }
         }
-        form #confirm method="post" action=(console.origin.link("/console/setup/confirm")) {
+        form #confirm method="post" action=(visitor.origin.link("/console/setup/confirm")) {
             (visitor.token("setup"))
             button.btn.primary.wide { "Yes, make me an operator" }
         }
-        (login_button(console, &visitor.domain, &login_form_token(&visitor.cookie, &visitor.domain.id),
-            ("/console/setup", "Log in with another key")))
+        (login_button(visitor, "/console/setup", "Log in with another key"))
     };
-    draw_door(console, "Become an operator", "confirm", &body)
+    render_entry(visitor, "Become an operator", "confirm", &body)
 }

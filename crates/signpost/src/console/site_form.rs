@@ -1,4 +1,5 @@
-//! A new site: by the rules of `signpost domains add` and `POST /domains`. Its secret is on the page that answers, once.
+//! The form for a new site, by the rules of `signpost domains add` and `POST /domains`. Only the response contains the
+//! secret.
 
 use axum::Router;
 use axum::extract::Request;
@@ -15,14 +16,14 @@ use signpost_platform::pages::form::PostedForm;
 use signpost_platform::pages::icons::Sign;
 
 use super::Console;
+use super::context::{ConsoleError, FormError, OperatorContext};
 use super::document::{ConsolePage, Screen};
 use super::proof::{MAX_LABEL, read_account_name, receive_proven};
 use super::tables::panel;
-use super::visit::{FormError, OperatorVisit, failed};
 
-/// Where the form is, and what it posts to.
+/// The path of the form.
 pub(super) const NEW_SITE_PATH: &str = "/console/sites/new";
-/// The longest host name, and the longest URL, in characters.
+/// Maximum length of a host name and of a URL, in characters.
 const MAX_HOST: usize = 253;
 const MAX_URL: usize = 2_000;
 
@@ -30,7 +31,7 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route(NEW_SITE_PATH, get(show).post(create))
 }
 
-/// What was typed, to be shown again where it was refused.
+/// The values of the form, which is shown again if they are refused.
 #[derive(Debug, Default)]
 struct TypedSite {
     domain: String,
@@ -43,83 +44,78 @@ struct TypedSite {
 
 impl TypedSite {
     fn read(form: &PostedForm) -> Self {
-        let text = |field: &str| form.text(field).unwrap_or_default().trim().to_owned();
-        Self {
-            domain: text("domain"),
-            account: text("account"),
-            environment: text("environment"),
-            handler: text("handler"),
-            webhook_url: text("webhook_url"),
-            event_url: text("event_url"),
-        }
+        let [domain, account, environment, handler, webhook_url, event_url] =
+            ["domain", "account", "environment", "handler", "webhook_url", "event_url"]
+                .map(|field| form.text(field).unwrap_or_default().trim().to_owned());
+        Self { domain, account, environment, handler, webhook_url, event_url }
     }
 
-    /// The registration that is asked for.
+    /// Returns the domain to be registered.
     fn wanted(&self) -> Result<NewDomain, &'static str> {
-        let url = |text: &String| (!text.is_empty()).then(|| text.clone());
         let handler = match self.handler.as_str() {
             "hosted" => HandlerKind::Hosted,
             "direct" => HandlerKind::Direct,
             _ => return Err("Choose who answers wallets."),
         };
-        Ok(NewDomain {
-            domain: self.domain.clone(),
-            webhook_url: url(&self.webhook_url).unwrap_or_else(|| NewDomain::default_webhook_url(&self.domain)),
-            event_url: url(&self.event_url),
-            handler,
-        })
+        let mut webhook_url = self.webhook_url.clone();
+        if webhook_url.is_empty() {
+            webhook_url = NewDomain::default_webhook_url(&self.domain);
+        }
+        let event_url = (!self.event_url.is_empty()).then(|| self.event_url.clone());
+        Ok(NewDomain { domain: self.domain.clone(), webhook_url, event_url, handler })
     }
 }
 
 /// `GET /console/sites/new`
-async fn show(visit: OperatorVisit) -> Response {
-    render_form(&visit, &TypedSite { account: "default".to_owned(), ..TypedSite::default() }, None).await
+async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
+    render_form(&context, &TypedSite { account: "default".to_owned(), ..TypedSite::default() }, None).await
 }
 
 /// `POST /console/sites/new`: `domain`, `account`, `environment`, `handler`, `webhook_url`, `event_url`.
-async fn create(visit: OperatorVisit, request: Request) -> Result<Response, Response> {
-    let form = receive_proven(&visit, request, "new site", NEW_SITE_PATH).await?;
+async fn create(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
+    let form = receive_proven(&context, request, "new site", NEW_SITE_PATH).await?;
     let typed = TypedSite::read(&form);
-    match register_site(&visit, &form, &typed).await {
-        Ok(registered) => Ok(show_registered(&visit, &registered).await),
+    match register_site(&context, &form, &typed).await {
+        Ok(registered) => show_registered(&context, &registered).await,
         Err(FormError::Invalid(reason)) => {
-            let page = render_form(&visit, &typed, Some(&reason)).await;
+            let page = render_form(&context, &typed, Some(&reason)).await?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
-        Err(FormError::Response(response)) => Err(response),
+        Err(FormError::Other(error)) => Err(error),
     }
 }
 
 async fn register_site(
-    visit: &OperatorVisit,
+    context: &OperatorContext,
     form: &PostedForm,
     typed: &TypedSite,
 ) -> Result<RegisteredDomain, FormError> {
-    let (console, login) = (&visit.console, &visit.console.login);
     let name = read_account_name(form).map_err(FormError::invalid)?;
     let environment =
         Environment::parse(&typed.environment).ok_or_else(|| FormError::invalid("Choose sandbox or live."))?;
     let wanted = typed.wanted().map_err(FormError::invalid)?;
-    let reach = login.settings.reach(environment, console.serves_only_its_machine);
-    let registered = register(&wanted, Account { name, environment }, reach, visit.now, DomainEntropy::draw())
-        .map_err(|(field, reason)| FormError::Invalid(format!("{}: {reason}.", say_field(field))))?;
-    match domains::sql::insert(&console.store, &login.settings.seal(), &registered, &visit.actor()).await {
+    let settings = &context.login.settings;
+    let reach = settings.reach(environment, context.serves_only_its_machine);
+    let registered = register(&wanted, Account { name, environment }, reach, context.now, DomainEntropy::draw())
+        .map_err(|(field, reason)| FormError::Invalid(format!("{}: {reason}.", label(field))))?;
+    match domains::sql::insert(&context.store, &settings.seal(), &registered, &context.actor()).await {
         Ok(()) => Ok(registered),
-        Err(RegisterDomainError::Exists(there)) => {
-            Err(FormError::Invalid(format!("The account has this site already, as {}. Nothing has changed.", there.id)))
-        }
+        Err(RegisterDomainError::Exists(existing)) => Err(FormError::Invalid(format!(
+            "The account has this site already, as {}. Nothing has changed.",
+            existing.id
+        ))),
         Err(RegisterDomainError::TooMany) => {
             Err(FormError::Invalid(format!("An account can have at most {MAX_DOMAINS} sites.")))
         }
         Err(RegisterDomainError::SharedLoginHost) => {
             Err(FormError::Invalid(format!("It was not registered: {SHARED_LOGIN_HOST}.")))
         }
-        Err(RegisterDomainError::Internal(error)) => Err(FormError::Response(failed(error))),
+        Err(RegisterDomainError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// A field in the words of the form.
-fn say_field(field: &str) -> &str {
+/// Returns the label of a field.
+fn label(field: &str) -> &str {
     match field {
         "domain" => "Host name",
         "webhook_url" => "Webhook URL",
@@ -128,18 +124,19 @@ fn say_field(field: &str) -> &str {
     }
 }
 
-async fn render_form(visit: &OperatorVisit, typed: &TypedSite, refused: Option<&str>) -> Response {
-    let origin = &visit.console.origin;
-    let option = |value: &str, chosen: &str, text: &str| {
-        html! { option value=(value) selected[value == chosen] { (text) } }
-    };
+async fn render_form(
+    context: &OperatorContext,
+    typed: &TypedSite,
+    refused: Option<&str>,
+) -> Result<Response, ConsoleError> {
+    let origin = &context.origin;
     let body = html! {
         @if let Some(reason) = refused {
             div.notice.danger role="alert" { (Sign::Stop.draw(20)) div { p { b { "The site was not added." } } p { (signpost_text::line(reason)) } } }
         }
         (panel("site", "A site", &html! {}, &html! {
             form.inset.columns method="post" action=(origin.link(NEW_SITE_PATH)) {
-                (visit.token("new site"))
+                (context.token("new site"))
                 div.field { label for="domain" { "Host name" } input #domain name="domain" value=(typed.domain) required maxlength=(MAX_HOST); p.hint { "Such as shop.example; in the sandbox also localhost" } }
                 div.field { label for="account" { "Account" } input #account name="account" value=(typed.account) required maxlength=(MAX_LABEL); p.hint { "Keys of this account see the site" } }
                 div.field { label for="environment" { "Environment" } select #environment name="environment" {
@@ -153,16 +150,20 @@ async fn render_form(visit: &OperatorVisit, typed: &TypedSite, refused: Option<&
         }))
     };
     let note = html! { "To add a site, log in within the five minutes before: its secret is shown once." };
-    let page = ConsolePage { note, ..ConsolePage::new(visit, Screen::Sites, "Add a site", body) };
+    let page = ConsolePage { note, ..ConsolePage::new(context, Screen::Sites, "Add a site", body) };
     page.respond().await
 }
 
-async fn show_registered(visit: &OperatorVisit, registered: &RegisteredDomain) -> Response {
+fn option(value: &str, chosen: &str, text: &str) -> Markup {
+    html! { option value=(value) selected[value == chosen] { (text) } }
+}
+
+async fn show_registered(context: &OperatorContext, registered: &RegisteredDomain) -> Result<Response, ConsoleError> {
     let RegisteredDomain { domain, secret } = registered;
-    let site = visit.console.origin.link(&format!("/console/sites/{}", domain.id));
+    let site = context.origin.link(&format!("/console/sites/{}", domain.id));
     let is_live = domain.account.environment == Environment::Live;
     let needs_https =
-        is_live && domain.handler == HandlerKind::Hosted && !visit.console.origin.as_str().starts_with("https:");
+        is_live && domain.handler == HandlerKind::Hosted && !context.origin.as_str().starts_with("https:");
     let body = html! {
         div.notice.ok role="status" {
             (Sign::Tick.draw(20))
@@ -177,10 +178,10 @@ async fn show_registered(visit: &OperatorVisit, registered: &RegisteredDomain) -
         }
         p { a.btn.primary href=(site) { "To the site" } }
     };
-    ConsolePage::new(visit, Screen::Sites, domain.name.as_str(), body).respond().await
+    ConsolePage::new(context, Screen::Sites, domain.name.as_str(), body).respond().await
 }
 
-/// How a live site shows that it is the account's.
+/// Draws the instructions for the proof of a live site.
 pub(super) fn draw_proof(domain: &Domain) -> Markup {
     let Domain { name, verification_token, .. } = domain;
     html! {

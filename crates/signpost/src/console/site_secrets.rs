@@ -1,5 +1,4 @@
-//! The signing secret of a site: a next one is made, the site gets it, and from then on it signs alone. By the functions of
-//! `signpost domains secret`.
+//! The signing secret of a site and its rotation, as in `signpost domains secret`.
 
 use axum::Router;
 use axum::extract::{Path, Request};
@@ -16,10 +15,10 @@ use signpost_platform::web::problem::Problem;
 use signpost_store::{WriteError, random};
 
 use super::Console;
+use super::context::{ConsoleError, OperatorContext};
 use super::document::{ConsolePage, Screen};
-use super::proof::{Confirmation, Question, receive_asked};
+use super::proof::{ConfirmationStep, Question, receive_confirmation};
 use super::tables::panel;
-use super::visit::{OperatorVisit, failed, to};
 
 pub(super) fn router() -> Router<Console> {
     Router::new()
@@ -27,28 +26,24 @@ pub(super) fn router() -> Router<Console> {
         .route("/console/sites/{id}/secret/activate", post(activate))
 }
 
-/// What a site's page says of its secrets.
-pub(super) async fn draw_secrets(visit: &OperatorVisit, domain: &Domain) -> Markup {
-    let seal = visit.console.login.settings.seal();
-    let secrets = domains::sql::find_secrets(&visit.console.store, &seal, &domain.id).await;
-    let action = |what: &str| visit.console.origin.link(&format!("/console/sites/{}/{what}", domain.id));
-    let rotate = |name: &str| {
-        html! { form method="post" action=(action("secret")) { (visit.token(&format!("secret {}", domain.id))) button.btn.small { (name) } } }
-    };
-    let body = match secrets {
+/// Draws the state of a site's secrets, with the buttons of a rotation.
+pub(super) async fn draw_secrets(context: &OperatorContext, domain: &Domain) -> Markup {
+    let id = &domain.id;
+    let seal = context.login.settings.seal();
+    let body = match domains::sql::find_secrets(&context.store, &seal, id).await {
         Ok(Some(secrets)) if secrets.next.is_some() => html! {
             p { "Two secrets sign its events. Once the site has the next one, let it sign alone." }
             div.row {
-                form method="post" action=(action("secret/activate")) {
-                    (visit.token(&format!("activate {}", domain.id)))
+                form method="post" action=(context.origin.link(&format!("/console/sites/{id}/secret/activate"))) {
+                    (context.token(&format!("activate {id}")))
                     button.btn.primary.small { "The site has it: use the next one alone" }
                 }
-                (rotate("Make another next secret"))
+                (rotation_form(context, domain, "Make another next secret"))
             }
         },
         Ok(Some(_)) => html! {
             p { "One secret signs its events." }
-            (rotate("Make the next secret"))
+            (rotation_form(context, domain, "Make the next secret"))
         },
         Ok(None) => html! { p { "It has no secret." } },
         Err(_) => {
@@ -58,13 +53,18 @@ pub(super) async fn draw_secrets(visit: &OperatorVisit, domain: &Domain) -> Mark
     panel("secret", "Signing secret", &html! {}, &html! { div.inset.stack-sm { (body) } })
 }
 
-/// `POST /console/sites/{id}/secret`: asks first; the button of the question makes the next secret, which is on the page that
-/// answers and nowhere else.
-async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    let (purpose, back) = (format!("secret {id}"), format!("/console/sites/{id}"));
-    let asked = receive_asked(&visit, request, &purpose, &back).await?;
-    let domain = find_owned(&visit, &id).await?;
-    if asked == Confirmation::First {
+fn rotation_form(context: &OperatorContext, domain: &Domain, text: &str) -> Markup {
+    let action = context.origin.link(&format!("/console/sites/{}/secret", domain.id));
+    html! { form method="post" action=(action) { (context.token(&format!("secret {}", domain.id))) button.btn.small { (text) } } }
+}
+
+/// `POST /console/sites/{id}/secret`, after a confirmation: creates the next secret. Only the response contains it.
+async fn rotate(context: OperatorContext, Path(id): Path<String>, request: Request) -> Result<Response, ConsoleError> {
+    let purpose = format!("secret {id}");
+    let back = format!("/console/sites/{id}");
+    let step = receive_confirmation(&context, request, &purpose, &back).await?;
+    let domain = find_registered(&context, &id).await?;
+    if step == ConfirmationStep::Requested {
         let question = Question {
             screen: Screen::Sites,
             title: "Make the next secret?",
@@ -74,12 +74,13 @@ async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
             button: "Make it",
             back: &back,
         };
-        return Ok(question.ask(&visit).await);
+        return question.ask(&context).await;
     }
-    let (seal, next) = (visit.console.login.settings.seal(), WebhookSecret::from_bytes(&random()));
-    let (store, by) = (&visit.console.store, visit.actor());
-    let rotated = domains::sql::rotate_secret(store, &seal, &domain.id, &next, &by, visit.now).await;
-    rotated.map_err(|error| error.on_conflict(Problem::NotFound).into_response())?;
+    let seal = context.login.settings.seal();
+    let next = WebhookSecret::from_bytes(&random());
+    let by = context.actor();
+    let rotated = domains::sql::rotate_secret(&context.store, &seal, &domain.id, &next, &by, context.now).await;
+    rotated.map_err(|error| error.on_conflict(Problem::NotFound))?;
     let body = html! {
         div.notice.ok role="status" {
             (Sign::Tick.draw(20))
@@ -89,17 +90,22 @@ async fn rotate(visit: OperatorVisit, Path(id): Path<String>, request: Request) 
             }
         }
         p { "Both sign from now on. When the site has it, come back and let it sign alone." }
-        p { a.btn.primary href=(visit.console.origin.link(&back)) { "To the site" } }
+        p { a.btn.primary href=(context.origin.link(&back)) { "To the site" } }
     };
-    Ok(ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body).respond().await)
+    ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body).respond().await
 }
 
-/// `POST /console/sites/{id}/secret/activate`: asks first.
-async fn activate(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    let (purpose, back) = (format!("activate {id}"), format!("/console/sites/{id}"));
-    let asked = receive_asked(&visit, request, &purpose, &back).await?;
-    let domain = find_owned(&visit, &id).await?;
-    if asked == Confirmation::First {
+/// `POST /console/sites/{id}/secret/activate`, after a confirmation.
+async fn activate(
+    context: OperatorContext,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ConsoleError> {
+    let purpose = format!("activate {id}");
+    let back = format!("/console/sites/{id}");
+    let step = receive_confirmation(&context, request, &purpose, &back).await?;
+    let domain = find_registered(&context, &id).await?;
+    if step == ConfirmationStep::Requested {
         let question = Question {
             screen: Screen::Sites,
             title: "Does the site have the next secret?",
@@ -109,37 +115,33 @@ async fn activate(visit: OperatorVisit, Path(id): Path<String>, request: Request
             button: "Yes, use it alone",
             back: &back,
         };
-        return Ok(question.ask(&visit).await);
+        return question.ask(&context).await;
     }
-    let (store, by) = (&visit.console.store, visit.actor());
-    match domains::sql::activate_secret(store, &domain.id, &by, visit.now).await {
-        Ok(()) => Ok(to(&visit.console, &format!("{back}?said=activated"))),
+    match domains::sql::activate_secret(&context.store, &domain.id, &context.actor(), context.now).await {
+        Ok(()) => Ok(context.redirect_to(&format!("{back}?said=activated"))),
         Err(WriteError::Conflict) => {
             let body = html! {
                 div.notice.warn role="alert" { (Sign::Info.draw(20)) p { "There is no next secret any more: it signs alone already. Nothing has changed." } }
-                p { a.btn href=(visit.console.origin.link(&back)) { "Back to the site" } }
+                p { a.btn href=(context.origin.link(&back)) { "Back to the site" } }
             };
-            let page = ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body).respond().await;
+            let page = ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body).respond().await?;
             Ok((StatusCode::CONFLICT, page).into_response())
         }
-        Err(WriteError::Internal(error)) => Err(failed(error)),
+        Err(WriteError::Internal(error)) => Err(error.into()),
     }
 }
 
-/// The site with this id, whosever it is.
-pub(super) async fn find_site(visit: &OperatorVisit, id: &str) -> Result<Domain, Response> {
-    let found = match DomainId::parse(id) {
-        Some(id) => domains::sql::find_in_any_account(&visit.console.store, &id).await.map_err(failed)?,
-        None => None,
-    };
-    found.ok_or_else(|| Problem::NotFound.into_response())
+/// Returns the site with this ID, in any account.
+pub(super) async fn find_site(context: &OperatorContext, id: &str) -> Result<Domain, ConsoleError> {
+    let id = DomainId::parse(id).ok_or(Problem::NotFound)?;
+    Ok(domains::sql::find_in_any_account(&context.store, &id).await?.ok_or(Problem::NotFound)?)
 }
 
-/// A site that somebody registered: the server's own domain signs nothing.
-async fn find_owned(visit: &OperatorVisit, id: &str) -> Result<Domain, Response> {
-    let domain = find_site(visit, id).await?;
+/// Returns the site with this ID, except the server's own domain, which has no events.
+async fn find_registered(context: &OperatorContext, id: &str) -> Result<Domain, ConsoleError> {
+    let domain = find_site(context, id).await?;
     if domain.account.name == SERVER_ACCOUNT {
-        return Err(Problem::NotFound.into_response());
+        return Err(Problem::NotFound.into());
     }
     Ok(domain)
 }

@@ -1,8 +1,8 @@
-//! Sites: the domains of all accounts with their proof, and one of them with what can be done about it.
+//! Sites: the domains of all accounts, and the page of one with its actions.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -20,18 +20,18 @@ use signpost_platform::web::problem::Problem;
 use signpost_store::random;
 
 use super::Console;
-use super::dates::{moment, say_moment};
+use super::context::{ConsoleError, OperatorContext};
+use super::dates::{format_time, render_time};
 use super::deliveries::retry_events;
 use super::document::{ConsolePage, Screen};
-use super::facts::{COUNTED_TO, FAILING};
+use super::facts::{MAX_COUNTED, MAX_FAILING};
 use super::site_form::{NEW_SITE_PATH, draw_proof};
 use super::site_secrets::{draw_secrets, find_site};
 use super::tables::{chip, older, panel, table};
-use super::todo::path_to_reason;
-use super::visit::{OperatorVisit, failed, to};
+use super::todo::path_to_deliveries;
 
-/// How many domains a page has.
-const SHOWN: u32 = 50;
+/// Number of domains on a page.
+const PAGE_LEN: u32 = 50;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -39,10 +39,10 @@ struct SitePage {
     before: String,
 }
 
-/// What the address of one says was done before it was loaded.
+/// The result of the last action, in the query.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SiteDeed {
+struct SiteNotice {
     said: String,
 }
 
@@ -56,17 +56,17 @@ pub(super) fn router() -> Router<Console> {
 }
 
 /// `GET /console/sites`
-async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Response, Response> {
-    let (store, origin) = (&visit.console.store, &visit.console.origin);
+async fn show(context: OperatorContext, Query(page): Query<SitePage>) -> Result<Response, ConsoleError> {
+    let store = &context.store;
+    let origin = &context.origin;
     let before = DomainId::parse(&page.before);
-    let domains = overview::list_page(store, before.as_ref(), SHOWN).await.map_err(failed)?;
-    let failing = list_failing(store, FAILING).await.map_err(failed)?;
-    let rows: Vec<_> = domains.iter().map(|domain| domain_row(&visit, domain)).collect();
+    let domains = overview::list_page(store, before.as_ref(), PAGE_LEN).await?;
+    let rows = domains.iter().map(|domain| domain_row(&context, domain));
     let mut failing_rows = Vec::new();
-    for one in &failing {
-        failing_rows.push(failing_row(&visit, one).await.map_err(failed)?);
+    for failing in list_failing(store, MAX_FAILING).await? {
+        failing_rows.push(failing_row(&context, &failing).await?);
     }
-    let next = domains.last().filter(|_| domains.len() == SHOWN as usize);
+    let next = domains.last().filter(|_| domains.len() == PAGE_LEN as usize);
     let next = next.map(|last| origin.link(&format!("/console/sites?before={}", last.id)));
     let none = html! {
         p { "No site is registered yet. Add one here, or let its server do it by " code { "POST /v1/domains" } "." }
@@ -80,50 +80,50 @@ async fn show(visit: OperatorVisit, Query(page): Query<SitePage>) -> Result<Resp
     };
     let body = html! {
         (panel("failing", "Endpoints that fail", &html! {}, &table("Endpoints that fail",
-            &["Endpoint", "State", "Account", "Since", "Do"], &failing_rows, &html! { p { "None: the last event to each arrived." } })))
+            &["Endpoint", "State", "Account", "Since", "Do"], failing_rows, &html! { p { "None: the last event to each arrived." } })))
         (panel("sites", "Sites", &html! {}, &html! {
-            (table("Sites", &["Site", "Proof", "Account", "Registered"], &rows, &none))
+            (table("Sites", &["Site", "Proof", "Account", "Registered"], rows, &none))
             (older(next))
         }))
     };
-    let logins = sessions::sql::count_pending_of_newest(store, visit.now, COUNTED_TO).await.map_err(failed)?;
+    let logins = sessions::sql::count_pending_of_newest(store, context.now, MAX_COUNTED).await?;
     let page = ConsolePage {
-        note: html! { (say_logins(logins)) },
+        note: html! { (describe_logins(logins)) },
         aside,
-        ..ConsolePage::new(&visit, Screen::Sites, "Sites and deliveries", body)
+        ..ConsolePage::new(&context, Screen::Sites, "Sites and deliveries", body)
     };
-    Ok(page.respond().await)
+    page.respond().await
 }
 
-/// How many people are at a login just now.
-fn say_logins(waiting: i64) -> String {
-    match waiting {
+fn describe_logins(pending: i64) -> String {
+    match pending {
         0 => "Nobody is logging in at the moment".to_owned(),
         1 => "1 login is under way".to_owned(),
-        more if more >= i64::from(COUNTED_TO) => format!("{COUNTED_TO} logins or more are under way"),
+        more if more >= i64::from(MAX_COUNTED) => format!("{MAX_COUNTED} logins or more are under way"),
         more => format!("{more} logins are under way"),
     }
 }
 
-/// An endpoint that fails, why, and a test of it: to the site that its last event is of.
-async fn failing_row(visit: &OperatorVisit, one: &FailingEndpoint) -> anyhow::Result<Vec<Markup>> {
-    let (store, origin, owner) = (&visit.console.store, &visit.console.origin, one.owner());
-    let place = (&owner, one.endpoint.as_str());
-    let mut last = deliveries::list_waiting_for(store, place, 1).await?;
+/// Draws a failing endpoint, with a button that sends a test event to the site of its last event.
+async fn failing_row(context: &OperatorContext, failing: &FailingEndpoint) -> anyhow::Result<Vec<Markup>> {
+    let origin = &context.origin;
+    let owner = failing.owner();
+    let endpoint = (&owner, failing.endpoint.as_str());
+    let mut last = deliveries::list_waiting_for(&context.store, endpoint, 1).await?;
     if last.is_empty() {
-        last = deliveries::list_failed_to(store, place, None, 1).await?;
+        last = deliveries::list_failed_to(&context.store, endpoint, None, 1).await?;
     }
     Ok(vec![
-        html! { (signpost_text::line(&one.endpoint)) },
-        failing_chip(Some(one)),
-        html! { (signpost_text::line(&one.account)) ", " (one.environment.as_str()) },
-        moment(one.failing_since),
+        html! { (signpost_text::line(&failing.endpoint)) },
+        failing_chip(Some(failing)),
+        html! { (signpost_text::line(&failing.account)) ", " (failing.environment.as_str()) },
+        render_time(failing.failing_since),
         html! {
             div.row {
-                a.btn.small href=(origin.link(&path_to_reason(&owner, &one.endpoint))) { "See why" }
+                a.btn.small href=(origin.link(&path_to_deliveries(&owner, &failing.endpoint))) { "See why" }
                 @if let Some(id) = last.first().map(|row| &row.domain_id) {
                     form method="post" action=(origin.link(&format!("/console/sites/{id}/test"))) {
-                        (visit.token(&format!("test {id}"))) button.btn.small { "Send a test" }
+                        (context.token(&format!("test {id}"))) button.btn.small { "Send a test" }
                     }
                 }
             }
@@ -139,30 +139,30 @@ fn failing_chip(failing: Option<&FailingEndpoint>) -> Markup {
     }
 }
 
-/// Where the events of a site go, and whether they arrive.
-async fn draw_endpoint(visit: &OperatorVisit, domain: &Domain) -> anyhow::Result<Markup> {
+/// Draws the endpoint of a site's events, with its state.
+async fn draw_endpoint(context: &OperatorContext, domain: &Domain) -> anyhow::Result<Markup> {
     let url = domain.event_url.as_ref().unwrap_or(&domain.webhook_url);
     let endpoint = events::endpoint_from_url(url);
-    let failing = find_failing(&visit.console.store, &domain.account, &endpoint).await?;
-    let why = visit.console.origin.link(&path_to_reason(&domain.account, &endpoint));
+    let failing = find_failing(&context.store, &domain.account, &endpoint).await?;
+    let why = context.origin.link(&path_to_deliveries(&domain.account, &endpoint));
     let row = vec![
         html! { (signpost_text::line(&endpoint)) },
         failing_chip(failing.as_ref()),
-        html! { @if let Some(one) = &failing { (moment(one.failing_since)) } @else { "none" } },
+        html! { @if let Some(one) = &failing { (render_time(one.failing_since)) } @else { "none" } },
         html! { @if failing.is_some() { a.btn.small href=(why) { "See why" } } @else { a.btn.small href=(why) { "See what waits" } } },
     ];
     let heads = ["Endpoint", "State", "Fails since", "Do"];
-    Ok(panel("endpoint", "Where its events go", &html! {}, &table("Endpoints", &heads, &[row], &html! {})))
+    Ok(panel("endpoint", "Where its events go", &html! {}, &table("Endpoints", &heads, [row], &html! {})))
 }
 
-fn domain_row(visit: &OperatorVisit, domain: &Domain) -> Vec<Markup> {
-    let link = visit.console.origin.link(&format!("/console/sites/{}", domain.id));
+fn domain_row(context: &OperatorContext, domain: &Domain) -> Vec<Markup> {
+    let link = context.origin.link(&format!("/console/sites/{}", domain.id));
     let Domain { name, account, created_at, .. } = domain;
     vec![
         html! { a href=(link) { (name.as_str()) } },
         proof_chip(domain),
         html! { (signpost_text::line(&account.name)) ", " (account.environment.as_str()) },
-        moment(*created_at),
+        render_time(*created_at),
     ]
 }
 
@@ -177,37 +177,38 @@ fn proof_chip(domain: &Domain) -> Markup {
 
 /// `GET /console/sites/{id}`
 async fn show_one(
-    visit: OperatorVisit,
+    context: OperatorContext,
     Path(id): Path<String>,
-    Query(done): Query<SiteDeed>,
-) -> Result<Response, Response> {
-    let domain = find_site(&visit, &id).await?;
-    let origin = &visit.console.origin;
-    let action = |what: &str| origin.link(&format!("/console/sites/{id}/{what}"));
-    let form = |what: &str, button: Markup| {
-        html! { form method="post" action=(action(what)) { (visit.token(&format!("{what} {id}"))) (button) } }
-    };
+    Query(notice): Query<SiteNotice>,
+) -> Result<Response, ConsoleError> {
+    let domain = find_site(&context, &id).await?;
+    let origin = &context.origin;
     let is_live = domain.account.environment == Environment::Live;
     let body = html! {
-        (say_done(&done.said))
+        (draw_notice(&notice.said))
         (panel("facts", "What is registered", &html! {}, &facts(&domain)))
         @if is_live && domain.verified_at.is_none() { (panel("proof", "Show that it is yours", &html! {}, &draw_proof(&domain))) }
         (panel("doing", "What you can do", &html! {}, &html! {
             div.inset.stack {
                 div.row {
-                    (form("test", html! { button.btn.primary { "Send a test event" } }))
-                    (form("retry", html! { button.btn { "Send again what failed" } }))
-                    @if is_live { (form("check", html! { button.btn { "Look for the proof now" } })) }
+                    (site_form(&context, &id, "test", &html! { button.btn.primary { "Send a test event" } }))
+                    (site_form(&context, &id, "retry", &html! { button.btn { "Send again what failed" } }))
+                    @if is_live { (site_form(&context, &id, "check", &html! { button.btn { "Look for the proof now" } })) }
                 }
                 p.sm.soft { "A test event goes to its event URL within a second. It shows whether the site can check signatures." }
             }
         }))
-        (draw_endpoint(&visit, &domain).await.map_err(failed)?)
-        @if domain.account.name != SERVER_ACCOUNT { (draw_secrets(&visit, &domain).await) }
+        (draw_endpoint(&context, &domain).await?)
+        @if domain.account.name != SERVER_ACCOUNT { (draw_secrets(&context, &domain).await) }
     };
     let aside = html! { a.btn.small href=(origin.link(&format!("/console/deliveries?state=failed&domain={id}"))) { "Failed events" } };
-    let page = ConsolePage { aside, ..ConsolePage::new(&visit, Screen::Sites, domain.name.as_str(), body) };
-    Ok(page.respond().await)
+    let page = ConsolePage { aside, ..ConsolePage::new(&context, Screen::Sites, domain.name.as_str(), body) };
+    page.respond().await
+}
+
+fn site_form(context: &OperatorContext, id: &str, action: &str, button: &Markup) -> Markup {
+    let path = context.origin.link(&format!("/console/sites/{id}/{action}"));
+    html! { form method="post" action=(path) { (context.token(&format!("{action} {id}"))) (button) } }
 }
 
 fn facts(domain: &Domain) -> Markup {
@@ -222,11 +223,11 @@ fn facts(domain: &Domain) -> Markup {
             dt { "Account" } dd { (signpost_text::line(&account.name)) ", " (account.environment.as_str()) }
             dt { "Wallets answer" } dd { (signpost_text::line(wallets)) }
             dt { "Events go to" } dd { (signpost_text::line(event_url.as_ref().unwrap_or(webhook_url).as_str())) }
-            dt { "Registered" } dd { (moment(*created_at)) }
+            dt { "Registered" } dd { (render_time(*created_at)) }
             dt { "Proof" } dd { (proof_chip(domain)) }
-            @if let Some(at) = domain.verified_at { dt { "Proven since" } dd { (moment(at)) } }
-            @if let Some(at) = domain.last_checked_at { dt { "Last checked" } dd { (moment(at)) } }
-            @if let Some(at) = domain.failing_since { dt { "Missing since" } dd { (say_moment(at)) } }
+            @if let Some(at) = domain.verified_at { dt { "Proven since" } dd { (render_time(at)) } }
+            @if let Some(at) = domain.last_checked_at { dt { "Last checked" } dd { (render_time(at)) } }
+            @if let Some(at) = domain.failing_since { dt { "Missing since" } dd { (format_time(at)) } }
             @if account.environment == Environment::Live {
                 dt { "TXT record" } dd { "at " code { "_svc-challenge." (domain.name.as_str()) } ": " code { (verification_token.as_str()) } }
             }
@@ -234,8 +235,9 @@ fn facts(domain: &Domain) -> Markup {
     }
 }
 
-fn say_done(said: &str) -> Markup {
-    let (class, sign, text) = match said {
+/// Draws the result of the last action.
+fn draw_notice(result: &str) -> Markup {
+    let (class, sign, text) = match result {
         "proven" => ("ok", Sign::Tick, "The proof is there."),
         "unproven" => ("warn", Sign::Info, "No proof was found, neither as a TXT record nor as a file of the site."),
         "activated" => ("ok", Sign::Tick, "The next secret signs alone from now on."),
@@ -246,42 +248,54 @@ fn say_done(said: &str) -> Markup {
     html! { div class={ "notice " (class) } role="status" { (sign.draw(20)) p { (text) } } }
 }
 
-/// `POST /console/sites/{id}/test`: to the event that it made.
-async fn send_test(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    visit.receive(request, &format!("test {id}")).await?;
-    let domain = find_site(&visit, &id).await?;
-    let event = EventId::new(visit.now, random());
-    let (store, by) = (&visit.console.store, visit.actor());
-    let sent = events::deliveries::send_test_event(store, &domain, event, &by, visit.now);
-    let event = sent.await.map_err(failed)?;
-    visit.console.login.outbox.notify_one();
-    Ok(to(&visit.console, &format!("/console/deliveries/{event}")))
+/// `POST /console/sites/{id}/test`: queues a test event, and redirects to its delivery.
+async fn send_test(
+    context: OperatorContext,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ConsoleError> {
+    context.receive(request, &format!("test {id}")).await?;
+    let domain = find_site(&context, &id).await?;
+    let event = EventId::new(context.now, random());
+    let by = context.actor();
+    let event = deliveries::send_test_event(&context.store, &domain, event, &by, context.now).await?;
+    context.login.outbox.notify_one();
+    Ok(context.redirect_to(&format!("/console/deliveries/{event}")))
 }
 
-/// `POST /console/sites/{id}/retry`: all that failed.
-async fn retry_failed(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    visit.receive(request, &format!("retry {id}")).await?;
-    let domain = find_site(&visit, &id).await?;
-    let sent = retry_events(&visit, RetryChoice::FailedOfDomain(&domain.id)).await?;
+/// `POST /console/sites/{id}/retry`: sends all failed events again.
+async fn retry_failed(
+    context: OperatorContext,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ConsoleError> {
+    context.receive(request, &format!("retry {id}")).await?;
+    let domain = find_site(&context, &id).await?;
+    let sent = retry_events(&context, RetryChoice::FailedOfDomain(&domain.id)).await?;
     let said = if sent > 0 { "retried" } else { "nothing" };
-    Ok(to(&visit.console, &format!("/console/sites/{id}?said={said}")))
+    Ok(context.redirect_to(&format!("/console/sites/{id}?said={said}")))
 }
 
-/// `POST /console/sites/{id}/check`: looks for the proof, as the job does that repeats it.
-async fn check_proof(visit: OperatorVisit, Path(id): Path<String>, request: Request) -> Result<Response, Response> {
-    visit.receive(request, &format!("check {id}")).await?;
-    let (domain, login) = (find_site(&visit, &id).await?, &visit.console.login);
-    let reach = login.settings.reach(domain.account.environment, visit.console.serves_only_its_machine);
-    let is_proven = login.prover.find_proof(&domain.name, &domain.verification_token, reach).await.is_ok();
-    let (store, by) = (&visit.console.store, visit.actor());
-    if is_proven {
-        let verified = domains::sql::set_verified(store, &domain.account, &domain.id, &by, visit.now).await;
-        verified.map_err(|error| error.on_conflict(Problem::NotFound).into_response())?;
+/// `POST /console/sites/{id}/check`: checks the proof, as the recurring job does.
+async fn check_proof(
+    context: OperatorContext,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ConsoleError> {
+    context.receive(request, &format!("check {id}")).await?;
+    let domain = find_site(&context, &id).await?;
+    let Domain { id, account, name, verification_token, .. } = &domain;
+    let login = &context.login;
+    let reach = login.settings.reach(account.environment, context.serves_only_its_machine);
+    let by = context.actor();
+    let mut result = "proven";
+    if login.prover.find_proof(name, verification_token, reach).await.is_ok() {
+        let verified = domains::sql::set_verified(&context.store, account, id, &by, context.now).await;
+        verified.map_err(|error| error.on_conflict(Problem::NotFound))?;
     } else {
-        let entry =
-            insert_entry(&by, Some(&domain.account), Action::ProofMissing, domain.id.as_str(), &json!({}), visit.now);
-        store.write([entry]).await.map_err(failed)?;
+        let entry = insert_entry(&by, Some(account), Action::ProofMissing, id.as_str(), &json!({}), context.now);
+        context.store.write([entry]).await?;
+        result = "unproven";
     }
-    let said = if is_proven { "proven" } else { "unproven" };
-    Ok(to(&visit.console, &format!("/console/sites/{id}?said={said}")))
+    Ok(context.redirect_to(&format!("/console/sites/{id}?said={result}")))
 }

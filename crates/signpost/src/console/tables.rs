@@ -1,4 +1,4 @@
-//! Tables of the console, which become cards on a small screen, and what stands in them.
+//! Panels, tables and cells of the console. Tables become cards on a small screen.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -6,9 +6,9 @@ use signpost_login::events::DeliveryRow;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::icons::Sign;
 
-use super::dates::{moment, say_distance};
+use super::dates::{format_distance, render_time};
 
-/// A panel with a heading, and what stands beside it.
+/// Draws a panel. `aside` is beside its heading.
 pub(super) fn panel(id: &str, title: &str, aside: &Markup, body: &Markup) -> Markup {
     html! {
         section.panel aria-labelledby=(id) {
@@ -18,28 +18,33 @@ pub(super) fn panel(id: &str, title: &str, aside: &Markup, body: &Markup) -> Mar
     }
 }
 
-/// A table in a region that scrolls, or what stands there instead.
-pub(super) fn table(name: &str, heads: &[&str], rows: &[Vec<Markup>], empty: &Markup) -> Markup {
+/// Draws a table in a scrollable region, or `empty` if there are no rows.
+pub(super) fn table(name: &str, heads: &[&str], rows: impl IntoIterator<Item = Vec<Markup>>, empty: &Markup) -> Markup {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        return html! { div.empty { (empty) } };
+    }
     html! {
-        @if rows.is_empty() {
-            div.empty { (empty) }
-        } @else {
-            div.scroll tabindex="0" role="group" aria-label=(name) {
-                table.table.cards {
-                    thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                    tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
-                }
+        div.scroll tabindex="0" role="group" aria-label=(name) {
+            table.table.cards {
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
             }
         }
     }
 }
 
-/// The link to what comes next.
+/// Draws a count with its name and unit.
+pub(super) fn tile(name: &str, value: &str, text: &str) -> Markup {
+    html! { div.tile { dt { (name) } dd { p.v { (value) } p.xs.soft { (text) } } } }
+}
+
+/// Draws the link to the next page.
 pub(super) fn older(address: Option<String>) -> Markup {
     html! { @if let Some(address) = address { p.more { a.btn.small href=(address) { "Older ones" } } } }
 }
 
-/// A result with its sign.
+/// Draws a result with its sign.
 pub(super) fn chip(class: &str, text: &str) -> Markup {
     let sign = match class {
         "ok" => Sign::Tick,
@@ -49,7 +54,7 @@ pub(super) fn chip(class: &str, text: &str) -> Markup {
     html! { span class={ "chip " (class) } { (sign.draw(14)) (signpost_text::line(text)) } }
 }
 
-/// What became of a delivery.
+/// Draws the result of a delivery.
 pub(super) fn delivery_chip(row: &DeliveryRow) -> Markup {
     let status = row.last_status.map(|status| status.to_string());
     match (row.state.as_str(), status, &row.last_error) {
@@ -63,25 +68,27 @@ pub(super) fn delivery_chip(row: &DeliveryRow) -> Markup {
     }
 }
 
-/// A row for each delivery.
+/// Draws a row for each delivery.
 pub(super) fn delivery_rows(origin: &PublicOrigin, rows: &[DeliveryRow], now: Timestamp) -> Vec<Vec<Markup>> {
-    let row = |row: &DeliveryRow| {
+    let mut drawn = Vec::new();
+    for row in rows {
         let link = origin.link(&format!("/console/deliveries/{}", row.id));
-        let next = (row.state == "pending" && row.attempts > 0).then(|| say_distance(row.next_attempt_at, now));
-        let attempts = match (row.attempts, next) {
-            (0, _) => "none yet".to_owned(),
-            (attempts, None) => format!("{attempts}"),
-            (attempts, Some(next)) => format!("{attempts}, the next {next}"),
+        let attempts = match row.attempts {
+            0 => "none yet".to_owned(),
+            attempts if row.state == "pending" => {
+                format!("{attempts}, the next {}", format_distance(row.next_attempt_at, now))
+            }
+            attempts => attempts.to_string(),
         };
-        vec![
+        drawn.push(vec![
             html! { a href=(link) { (signpost_text::line(&row.url)) } },
             delivery_chip(row),
             html! { (attempts) },
-            html! { (moment(row.created_at)) },
-        ]
-    };
-    rows.iter().map(row).collect()
+            html! { (render_time(row.created_at)) },
+        ]);
+    }
+    drawn
 }
 
-/// The heads of those rows.
+/// The headings of [`delivery_rows`].
 pub(super) const DELIVERY_HEADS: [&str; 4] = ["Endpoint", "Result", "Attempts", "Created"];

@@ -1,4 +1,4 @@
-//! Today: what needs a person first, then counts, then what was delivered last.
+//! Today: the list of tasks, counts, and the last deliveries.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -6,19 +6,19 @@ use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
 
 use super::badges::Badges;
-use super::dates::moment;
+use super::context::{ConsoleError, OperatorContext};
+use super::dates::render_time;
 use super::document::{ConsolePage, Screen};
 use super::facts::DeploymentFacts;
 use super::site_form::NEW_SITE_PATH;
-use super::tables::{DELIVERY_HEADS, delivery_rows, panel, table};
+use super::tables::{DELIVERY_HEADS, delivery_rows, panel, table, tile};
 use super::todo::{draw_todo, list_todo};
-use super::visit::{OperatorVisit, failed};
 
 /// `GET /console`
-pub(super) async fn show(visit: OperatorVisit) -> Result<Response, Response> {
-    let (console, now) = (&visit.console, visit.now);
-    let facts = DeploymentFacts::read(console, now).await.map_err(failed)?;
-    let origin = &console.origin;
+pub(super) async fn show(context: OperatorContext) -> Result<Response, ConsoleError> {
+    let now = context.now;
+    let facts = DeploymentFacts::read(&context.console, now).await?;
+    let origin = &context.origin;
     let deliveries = delivery_rows(origin, &facts.last_deliveries, now);
     let all = html! { a.sm href=(origin.link("/console/deliveries")) { "All deliveries" } };
     let none = html! { p { "No event was sent yet. Sites get one whenever somebody logs in." } };
@@ -26,20 +26,21 @@ pub(super) async fn show(visit: OperatorVisit) -> Result<Response, Response> {
         (first_steps(origin, &facts))
         (draw_todo(origin, &list_todo(&facts, now)))
         (tiles(&facts))
-        (panel("last", "Last deliveries", &all, &table("Last deliveries", &DELIVERY_HEADS, &deliveries, &none)))
+        (panel("last", "Last deliveries", &all, &table("Last deliveries", &DELIVERY_HEADS, deliveries, &none)))
     };
     let aside = html! { a.btn.small href=(origin.link("/console/health")) { "Check this server" } };
-    let page = ConsolePage { note: moment(now), aside, ..ConsolePage::new(&visit, Screen::Today, "Today", body) };
+    let page =
+        ConsolePage { note: render_time(now), aside, ..ConsolePage::new(&context, Screen::Today, "Today", body) };
     Ok(page.render(&Badges::of(&facts, now)).into_response())
 }
 
-/// `GET /console/counts`: the counts beside the menu, for the script.
-pub(super) async fn count(visit: OperatorVisit) -> Result<Response, Response> {
-    let badges = Badges::read(&visit.console, visit.now).await.map_err(failed)?;
+/// `GET /console/counts`: the counts of the menu, for the script.
+pub(super) async fn count(context: OperatorContext) -> Result<Response, ConsoleError> {
+    let badges = Badges::read(&context.console, context.now).await?;
     Ok(([("cache-control", "no-store")], Json(badges)).into_response())
 }
 
-/// What a new installation still lacks; each line goes when it is done.
+/// Draws the first steps of a new installation, until all are done.
 fn first_steps(origin: &PublicOrigin, facts: &DeploymentFacts) -> Markup {
     let has_event = !facts.last_deliveries.is_empty();
     let steps = [
@@ -69,17 +70,14 @@ fn first_steps(origin: &PublicOrigin, facts: &DeploymentFacts) -> Markup {
 }
 
 fn tiles(facts: &DeploymentFacts) -> Markup {
-    let tile = |name: &str, value: String, text: &str| {
-        html! { div.tile { dt { (name) } dd { p.v { (value) } p.xs.soft { (text) } } } }
-    };
     html! {
         h2.vh { "Counts" }
         dl.tiles {
-            (tile("Events waiting", facts.waiting.say(), "to be sent or sent again"))
-            (tile("Events failed", facts.failed.say(), "until somebody sends them again"))
+            (tile("Events waiting", &facts.waiting.text(), "to be sent or sent again"))
+            (tile("Events failed", &facts.failed.text(), "until somebody sends them again"))
             @if let Some(locator) = &facts.locator {
-                (tile("Machines", locator.machines.to_string(), if locator.is_sample { "fictional" } else { "from your sources" }))
-                (tile("Reports waiting", locator.reports_waiting.to_string(), "for your decision"))
+                (tile("Machines", &locator.machines.to_string(), if locator.is_sample { "fictional" } else { "from your sources" }))
+                (tile("Reports waiting", &locator.reports_waiting.to_string(), "for your decision"))
             }
         }
     }

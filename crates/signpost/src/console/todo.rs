@@ -1,4 +1,4 @@
-//! What needs a person, and the button that leads to its cure.
+//! The list of tasks for operators, each with a button that leads to its screen.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -7,42 +7,42 @@ use signpost_platform::accounts::Account;
 use signpost_platform::origin::PublicOrigin;
 use signpost_platform::pages::icons::Sign;
 
-use super::dates::{say_distance, say_moment};
+use super::dates::{format_distance, format_time};
 use super::facts::{DeploymentFacts, LocatorFacts};
 
-/// How many of one kind are listed, each with its own line.
-const LISTED: usize = 5;
+/// Maximum number of failing endpoints in the list.
+const MAX_LISTED: usize = 5;
 
-/// How much it matters.
+/// The urgency of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Urgency {
     /// Something fails.
     Danger,
-    /// Somebody waits.
+    /// People wait.
     Warn,
-    /// It would be good.
+    /// Optional.
     Info,
 }
 
-/// Something that needs a person.
+/// A task for operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TodoItem {
     pub(super) urgency: Urgency,
     pub(super) sign: Sign,
     pub(super) title: String,
     pub(super) text: String,
-    /// The words of its button, and where it leads.
+    /// The text of the button, and its path.
     pub(super) cure: (&'static str, String),
 }
 
-/// All that needs a person, what matters most first.
+/// Returns the tasks, the most urgent first.
 pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
     let mut found: Vec<TodoItem> = list_failing(facts, now);
-    if !facts.failed.is_none() {
+    if !facts.failed.is_zero() {
         found.push(TodoItem {
             urgency: Urgency::Danger,
             sign: Sign::Stop,
-            title: format!("{} events failed for good", facts.failed.say()),
+            title: format!("{} events failed for good", facts.failed.text()),
             text: "Each had all its attempts, over about two days. Mend the site first, then send them again."
                 .to_owned(),
             cure: ("See them", "/console/deliveries?state=failed".to_owned()),
@@ -54,7 +54,7 @@ pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem
         title: format!("The proof of {} is missing", domain.name),
         text: format!(
             "Its TXT record or file was not found since {}. Later the domain counts as unverified.",
-            domain.failing_since.map(say_moment).unwrap_or_default()
+            domain.failing_since.map(format_time).unwrap_or_default()
         ),
         cure: ("Open the site", format!("/console/sites/{}", domain.id)),
     }));
@@ -64,33 +64,32 @@ pub(super) fn list_todo(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem
 }
 
 fn list_failing(facts: &DeploymentFacts, now: Timestamp) -> Vec<TodoItem> {
-    let item = |failing: &signpost_login::events::FailingEndpoint| TodoItem {
+    let failing = facts.failing.iter().take(MAX_LISTED);
+    let items = failing.map(|failing| TodoItem {
         urgency: if failing.disabled_at.is_some() { Urgency::Danger } else { Urgency::Warn },
         sign: Sign::Stop,
-        title: format!("{} refuses events since {}", failing.endpoint, say_moment(failing.failing_since)),
+        title: format!("{} refuses events since {}", failing.endpoint, format_time(failing.failing_since)),
         text: match failing.next_probe_at {
             Some(probe) => {
-                format!(
-                    "For days every attempt failed. One an hour is made now, the next {}.",
-                    say_distance(probe, now)
-                )
+                let next = format_distance(probe, now);
+                format!("For days every attempt failed. One an hour is made now, the next {next}.")
             }
             None => "Its events are sent again and again, for about two days.".to_owned(),
         },
-        cure: ("See why", path_to_reason(&failing.owner(), &failing.endpoint)),
-    };
-    facts.failing.iter().take(LISTED).map(item).collect()
+        cure: ("See why", path_to_deliveries(&failing.owner(), &failing.endpoint)),
+    });
+    items.collect()
 }
 
 fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
     let mut found = Vec::new();
     if locator.reports_waiting > 0 {
-        let said: Vec<&str> = locator.first_reports.iter().map(|report| say_seen(report.seen)).collect();
+        let newest: Vec<&str> = locator.first_reports.iter().map(|report| describe_seen(report.seen)).collect();
         let title = match locator.reports_waiting {
             1 => "1 report waits for you".to_owned(),
             more => format!("{more} reports wait for you"),
         };
-        let text = format!("The newest say: {}.", said.join(", "));
+        let text = format!("The newest say: {}.", newest.join(", "));
         let cure = ("Read reports", "/console/reports".to_owned());
         found.push(TodoItem { urgency: Urgency::Warn, sign: Sign::Flag, title, text, cure });
     }
@@ -112,8 +111,8 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
         text: "Until somebody reads its source again, pages say that it may have changed.".to_owned(),
         cure: ("See the checks", "/console/health".to_owned()),
     }));
-    if locator.doubtful > 0 {
-        let title = match locator.doubtful {
+    if locator.concerned > 0 {
+        let title = match locator.concerned {
             1 => "1 machine may be wrong".to_owned(),
             more => format!("{more} machines may be wrong"),
         };
@@ -137,8 +136,8 @@ fn list_of_locator(locator: &LocatorFacts) -> Vec<TodoItem> {
     found
 }
 
-/// What a report says, in a word or two.
-pub(super) fn say_seen(seen: Seen) -> &'static str {
+/// Describes the observation of a report.
+pub(super) fn describe_seen(seen: Seen) -> &'static str {
     match seen {
         Seen::There => "there and works",
         Seen::Gone => "gone",
@@ -149,19 +148,20 @@ pub(super) fn say_seen(seen: Seen) -> &'static str {
     }
 }
 
-/// Where what waits for an endpoint of an account is listed, what it refused first.
-pub(super) fn path_to_reason(account: &Account, endpoint: &str) -> String {
-    let Account { name, environment } = account;
-    let (name, endpoint) = (escape(name), escape(endpoint));
+/// Returns the path of the deliveries that wait for an endpoint of an account.
+pub(super) fn path_to_deliveries(account: &Account, endpoint: &str) -> String {
+    let environment = account.environment;
+    let name = escape(&account.name);
+    let endpoint = escape(endpoint);
     format!("/console/deliveries?state=pending&account={name}&environment={environment}&endpoint={endpoint}")
 }
 
-/// For a value in a query.
+/// Escapes a value in a query.
 pub(super) fn escape(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The list, or that there is nothing to do.
+/// Draws the list of tasks.
 pub(super) fn draw_todo(origin: &PublicOrigin, items: &[TodoItem]) -> Markup {
     let title = match items.len() {
         0 => "Nothing to do".to_owned(),
@@ -201,14 +201,15 @@ impl Urgency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::facts::CountUpTo;
+    use crate::console::facts::BoundedCount;
 
     #[test]
     fn what_fails_comes_before_what_waits() {
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(list_todo(&DeploymentFacts::default(), now), []);
-        let locator = LocatorFacts { is_sample: true, reports_waiting: 2, doubtful: 7, ..LocatorFacts::default() };
-        let facts = DeploymentFacts { failed: CountUpTo(1001), locator: Some(locator), ..DeploymentFacts::default() };
+        let locator = LocatorFacts { is_sample: true, reports_waiting: 2, concerned: 7, ..LocatorFacts::default() };
+        let facts =
+            DeploymentFacts { failed: BoundedCount(1001), locator: Some(locator), ..DeploymentFacts::default() };
         let found = list_todo(&facts, now);
         let titles: Vec<_> = found.iter().map(|item| item.title.as_str()).collect();
         let expected = [

@@ -1,4 +1,4 @@
-//! Uploads: a file comes from an operator's browser, however slow the line, and waits to be taken over.
+//! Uploads: receives a file from an operator's browser, also over a slow connection, and stores it until it is applied.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -18,31 +18,31 @@ use signpost_platform::web::receive_slots::{ReceiveSlots, SlotBounds};
 use tokio::time::timeout;
 
 use super::Console;
-use super::visit::{FormError, OperatorVisit, refuse};
+use super::context::{FormError, OperatorContext};
 
-/// Where a file is posted to.
+/// The path that files are posted to.
 pub(super) const UPLOAD_PATH: &str = "/console/machines/import";
-/// Where the operator says that it is taken over.
+/// The path that applies an upload.
 pub(super) const APPLY_PATH: &str = "/console/machines/import/apply";
-/// The routes of the console that may take longer than others, and how long.
+/// The routes of the console with longer timeouts than others.
 pub const SLOW_SCREENS: [(&str, Duration); 2] =
     [(UPLOAD_PATH, Duration::from_hours(1)), (APPLY_PATH, Duration::from_mins(10))];
-/// How long nothing may come of an upload.
+/// Maximum time without data of an upload.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 /// Maximum uploads at once: in all, of an operator, and from a client address if others wait.
 const BOUNDS: SlotBounds = SlotBounds { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
-/// The largest file that is taken here, in bytes; the command line takes larger ones.
+/// Maximum size of a file, in bytes. The command line imports larger ones.
 pub(super) const MAX_FILE: usize = 128 << 20;
-/// What a form has beside its file, at most.
+/// Maximum size of a form without its file, in bytes.
 pub(super) const MAX_BESIDE: usize = 64 << 10;
-/// The longest name of a source, and its credit, in characters.
+/// Maximum length of the name and the credit of a source, in characters.
 pub(super) const MAX_NAME: usize = 64;
 
-/// The one upload that waits to be taken over: a new one takes its place. The file has no name on the disk, so that it is
-/// gone whenever this server is.
+/// The last upload that was not applied yet: a new one replaces it. The file has no name on the disk, so that it is deleted
+/// when the server ends.
 #[derive(Debug)]
-pub(super) struct UploadShelf {
-    waiting: Mutex<Option<Arc<Upload>>>,
+pub(super) struct Uploads {
+    stored: Mutex<Option<Arc<Upload>>>,
     pub(super) slots: ReceiveSlots,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Upload {
     pub(super) file: Mutex<File>,
 }
 
-/// What a form said beside its file.
+/// The fields of the form.
 #[derive(Debug, Default)]
 pub(super) struct UploadForm {
     token: String,
@@ -69,24 +69,26 @@ pub(super) struct UploadForm {
     pub(super) file_name: String,
 }
 
-impl Default for UploadShelf {
+impl Default for Uploads {
     fn default() -> Self {
-        Self { waiting: Mutex::default(), slots: ReceiveSlots::new(BOUNDS) }
+        Self { stored: Mutex::default(), slots: ReceiveSlots::new(BOUNDS) }
     }
 }
 
-impl UploadShelf {
-    pub(super) fn waiting(&self) -> Option<Arc<Upload>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone()
+impl Uploads {
+    /// Returns the upload if it has this ID.
+    pub(super) fn find(&self, id: &str) -> Option<Arc<Upload>> {
+        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        stored.filter(|upload| upload.id == id)
     }
 
-    pub(super) fn keep(&self, upload: Arc<Upload>) {
-        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(upload);
+    pub(super) fn store(&self, upload: Arc<Upload>) {
+        *self.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(upload);
     }
 
-    /// Forgets the upload with this id. Where another took its place meanwhile, that one stays.
+    /// Deletes the upload if it has this ID.
     pub(super) fn clear(&self, id: &str) {
-        drop(self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take_if(|upload| upload.id == id));
+        drop(self.stored.lock().unwrap_or_else(PoisonError::into_inner).take_if(|upload| upload.id == id));
     }
 }
 
@@ -94,24 +96,24 @@ impl UploadShelf {
 ///
 /// # Errors
 /// [`FormError`].
-pub(super) async fn receive_upload(visit: &OperatorVisit, request: Request) -> Result<UploadForm, FormError> {
+pub(super) async fn receive_upload(context: &OperatorContext, request: Request) -> Result<UploadForm, FormError> {
     let multipart = Multipart::from_request(request, &()).await;
-    let mut multipart = multipart.map_err(|_| refuse(&visit.console, FormRefusal::Unreadable))?;
+    let mut multipart = multipart.map_err(|_| context.refuse(FormRefusal::Unreadable))?;
     let mut form = UploadForm::default();
     loop {
-        let field = within_silence(multipart.next_field(), say_cut).await.map_err(FormError::Invalid)?;
+        let field = within_silence(multipart.next_field(), explain_cut).await.map_err(FormError::Invalid)?;
         let Some(field) = field else { return Ok(form) };
         let name = field.name().unwrap_or_default().to_owned();
         if name == "file" {
-            if !visit.token("upload").is(&form.token) {
-                return Err(refuse(&visit.console, FormRefusal::Stale).into());
+            if !context.token("upload").is(&form.token) {
+                return Err(context.refuse(FormRefusal::Stale).into());
             }
-            visit.note_use().await?;
+            context.record_use().await?;
             form.file_name = field.file_name().unwrap_or_default().to_owned();
-            form.file = Some(keep_field(&visit.console, field).await.map_err(FormError::Invalid)?);
+            form.file = Some(write_field(&context.console, field).await.map_err(FormError::Invalid)?);
             continue;
         }
-        let text = within_silence(field.text(), say_cut).await.map_err(FormError::Invalid)?;
+        let text = within_silence(field.text(), explain_cut).await.map_err(FormError::Invalid)?;
         if text.len() > MAX_BESIDE {
             return Err(FormError::invalid("A field of the form is too long."));
         }
@@ -121,18 +123,18 @@ pub(super) async fn receive_upload(visit: &OperatorVisit, request: Request) -> R
             "source" => form.source = text,
             "attribution" => form.attribution = text,
             "partial" => form.is_partial = text == "yes",
-            _ => return Err(refuse(&visit.console, FormRefusal::Unreadable).into()),
+            _ => return Err(context.refuse(FormRefusal::Unreadable).into()),
         }
     }
 }
 
-/// What comes next, or why nothing does.
+/// Waits for the next part of an upload, at most [`MAX_SILENCE`].
 async fn within_silence<T, E>(
     next: impl Future<Output = Result<T, E>>,
-    say: impl FnOnce(&E) -> String,
+    explain: impl FnOnce(&E) -> String,
 ) -> Result<T, String> {
     match timeout(MAX_SILENCE, next).await {
-        Ok(next) => next.map_err(|error| say(&error)),
+        Ok(next) => next.map_err(|error| explain(&error)),
         Err(_) => Err(format!(
             "Nothing came for {} seconds. Nothing of the file was kept: send it again.",
             MAX_SILENCE.as_secs()
@@ -140,35 +142,35 @@ async fn within_silence<T, E>(
     }
 }
 
-/// Writes what comes to a file without a name.
-async fn keep_field(console: &Console, field: Field<'_>) -> Result<File, String> {
-    // With a database elsewhere there may be no data folder.
+/// Writes the field to a file without a name.
+async fn write_field(console: &Console, field: Field<'_>) -> Result<File, String> {
+    // There may be no data folder with a database on another machine.
     let folder = &console.config.data_dir;
-    let made = if folder.is_dir() { tempfile::tempfile_in(folder) } else { tempfile::tempfile() };
-    keep_file(made, pin!(field), say_cut).await
+    let created = if folder.is_dir() { tempfile::tempfile_in(folder) } else { tempfile::tempfile() };
+    write_file(created, pin!(field), explain_cut).await
 }
 
-async fn keep_file<E>(
-    made: io::Result<File>,
+async fn write_file<E>(
+    created: io::Result<File>,
     mut chunks: impl Stream<Item = Result<Bytes, E>> + Unpin,
-    say: fn(&E) -> String,
+    explain: fn(&E) -> String,
 ) -> Result<File, String> {
-    let mut file = made.map_err(|error| say_unwritten(&error))?;
+    let mut file = created.map_err(|error| explain_unwritten(&error))?;
     let mut len = 0;
-    while let Some(chunk) = within_silence(chunks.try_next(), say).await? {
+    while let Some(chunk) = within_silence(chunks.try_next(), explain).await? {
         len += chunk.len();
         if len > MAX_FILE {
-            return Err(say_too_large());
+            return Err(explain_too_large());
         }
         file = tokio::task::spawn_blocking(move || file.write_all(&chunk).map(|()| file))
             .await
             .map_err(|_| "The upload was interrupted. Nothing of it was kept: send it again.".to_owned())?
-            .map_err(|error| say_unwritten(&error))?;
+            .map_err(|error| explain_unwritten(&error))?;
     }
     Ok(file)
 }
 
-fn say_unwritten(error: &io::Error) -> String {
+fn explain_unwritten(error: &io::Error) -> String {
     tracing::warn!(%error, "an upload could not be written");
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
@@ -183,18 +185,18 @@ fn say_unwritten(error: &io::Error) -> String {
     .to_owned()
 }
 
-fn say_cut(error: &MultipartError) -> String {
+fn explain_cut(error: &MultipartError) -> String {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        return say_too_large();
+        return explain_too_large();
     }
     "The upload ended early. Nothing of it was kept.".to_owned()
 }
 
-fn say_too_large() -> String {
+fn explain_too_large() -> String {
     format!("The file is larger than {} MB. The command line takes it: signpost atms import.", MAX_FILE >> 20)
 }
 
-/// The name of the source: what was typed, else the file's without its ending.
+/// Returns the name of the source: the typed name, or the file name without its extension. `None` if it is not allowed.
 pub(super) fn name_source(typed: &str, file_name: &str) -> Option<String> {
     let stem = file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem);
     let name: String = if typed.is_empty() { stem } else { typed }.chars().take(MAX_NAME).collect();
@@ -215,14 +217,14 @@ mod tests {
     async fn a_full_disk_is_said() {
         let full = OpenOptions::new().write(true).open("/dev/full");
         let chunks = repeat(Ok(Bytes::from_static(b"name,lat,lon")));
-        let refused = keep_file(full, chunks, String::clone).await.unwrap_err();
+        let refused = write_file(full, chunks, String::clone).await.unwrap_err();
         assert!(refused.starts_with("The disk of this server is full."), "{refused}");
     }
 
     #[tokio::test]
     async fn a_file_that_never_ends_is_too_large() {
         let chunks = repeat(Ok(Bytes::from(vec![0; 16 << 20])));
-        let refused = keep_file(tempfile::tempfile(), chunks, String::clone).await.unwrap_err();
+        let refused = write_file(tempfile::tempfile(), chunks, String::clone).await.unwrap_err();
         assert!(refused.starts_with("The file is larger than 128 MB."), "{refused}");
     }
 
@@ -232,14 +234,14 @@ mod tests {
             drop(timeout(MAX_SILENCE / 2, pending::<()>()).await);
             (left > 0).then(|| (Ok(Bytes::from_static(b"x")), left - 1))
         });
-        keep_file(tempfile::tempfile(), pin!(slow), String::clone).await.unwrap();
-        let refused = keep_file(tempfile::tempfile(), stream::pending(), String::clone).await.unwrap_err();
+        write_file(tempfile::tempfile(), pin!(slow), String::clone).await.unwrap();
+        let refused = write_file(tempfile::tempfile(), stream::pending(), String::clone).await.unwrap_err();
         assert!(refused.starts_with("Nothing came for 30 seconds."), "{refused}");
     }
 
     #[test]
     fn only_the_upload_that_was_meant_is_cleared() {
-        let shelf = UploadShelf::default();
+        let uploads = Uploads::default();
         let upload = |id: &str| {
             Arc::new(Upload {
                 id: id.to_owned(),
@@ -251,11 +253,11 @@ mod tests {
                 file: Mutex::new(tempfile::tempfile().unwrap()),
             })
         };
-        shelf.keep(upload("mine"));
-        shelf.keep(upload("theirs"));
-        shelf.clear("mine");
-        assert_eq!(shelf.waiting().map(|upload| upload.id.clone()).as_deref(), Some("theirs"));
-        shelf.clear("theirs");
-        assert!(shelf.waiting().is_none());
+        uploads.store(upload("mine"));
+        uploads.store(upload("theirs"));
+        uploads.clear("mine");
+        assert!(uploads.find("mine").is_none() && uploads.find("theirs").is_some());
+        uploads.clear("theirs");
+        assert!(uploads.find("theirs").is_none());
     }
 }

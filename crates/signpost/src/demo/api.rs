@@ -1,4 +1,4 @@
-//! The login service, as the shop's server calls it: over HTTP, with an API key, as any other site's would.
+//! The shop's client of the login service's API, which calls it over HTTP with an API key, as any other site does.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use signpost_platform::outbound::{Outbound, Reach, Request};
 use url::Url;
 
-/// How long the service may take to answer.
-const WITHIN: Duration = Duration::from_secs(10);
-/// What the shop calls itself: the login page says it beside the domain.
+/// Timeout of a request to the service.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Name of the shop on the login page.
 const SHOP_NAME: &str = "Fern & Kettle";
-/// How much of an answer is read, in bytes.
-const KEPT: usize = 256 * 1024;
+/// Maximum bytes that are read of a response.
+const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
-/// The service's API, and the key to it.
+/// A client of the service's API.
 #[derive(Debug)]
 pub(super) struct ShopApi {
     outbound: Outbound,
@@ -28,77 +28,77 @@ pub(super) struct ShopApi {
     key: SecretString,
 }
 
-/// What went wrong with a request to the service.
+/// The error of a request to the service.
 #[derive(Debug)]
 pub(super) enum ApiError {
-    /// The service said no.
+    /// The service refused the request.
     Refused {
         /// The HTTP status.
         status: u16,
         /// The error's `code`.
         code: String,
-        /// What else it said.
+        /// The error's `details`.
         details: Value,
     },
-    /// It did not answer, or what it answered is not to be understood.
-    Away(anyhow::Error),
+    /// The service did not answer, or its answer cannot be parsed.
+    Unavailable(anyhow::Error),
 }
 
-/// A session, as far as the shop reads one.
+/// The members of a session that the shop reads.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ShopSession {
-    /// Where the browser goes: there when it was just opened.
+    /// The login page, of a new session.
     #[serde(default)]
     pub(super) page_url: String,
     /// `login` or `register`.
     #[serde(default)]
     pub(super) mode: String,
-    /// How the person proved who they are.
+    /// The login method.
     #[serde(default)]
     pub(super) method: String,
-    /// Who: there once it is complete.
+    /// The user, of a complete session.
     pub(super) user: Option<ShopUser>,
 }
 
-/// Whom the service knows at the shop's domain.
+/// A user of the shop's domain.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ShopUser {
     /// `usr_…`
     pub(super) id: String,
-    /// A name that the service made up, such as `amber-otter-4821`.
+    /// A generated name, such as `amber-otter-4821`.
     #[serde(default)]
     pub(super) petname: String,
-    /// The keys that this person can log in with.
+    /// The credentials of the user.
     #[serde(default)]
     pub(super) credentials: Vec<ShopCredential>,
 }
 
-/// A key of a user.
+/// A credential of a user.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ShopCredential {
     /// `wallet`, `lightning` or `passkey`.
     pub(super) kind: String,
-    /// In hex.
+    /// The public key in hex.
     pub(super) public_key: String,
-    /// What its owner or the service calls it.
+    /// The name of the credential.
     pub(super) name: String,
-    /// When it was first used here.
+    /// The time of its first use.
     pub(super) added_at: jiff::Timestamp,
 }
 
 impl ShopApi {
-    /// The sandbox API of a server on this machine.
+    /// Creates a client of the sandbox API of a server on this machine.
     pub(super) fn new(outbound: Outbound, base: String, key: SecretString) -> Self {
         Self { outbound, base, key }
     }
 
-    /// Registers `localhost` as a domain whose wallets the service answers, or finds it registered. Returns its id.
+    /// Registers `localhost` as a hosted domain, unless it is registered, and returns its ID.
     pub(super) async fn register_domain(&self, site: &str) -> Result<String, ApiError> {
         #[derive(Deserialize)]
         struct Registered {
             id: String,
         }
-        // Nobody posts there: the service answers the wallets, and the shop asks instead of waiting for events.
+        // Unused: the service answers the wallets of a hosted domain, and the shop uses no events.
         let events = format!("{site}/events");
         let wanted = json!({ "domain": "localhost", "webhook_url": events });
         let id = match self.send::<Registered>(Method::POST, "/domains", Some(&wanted)).await {
@@ -113,12 +113,12 @@ impl ShopApi {
         Ok(id)
     }
 
-    /// Posts to an address of sessions.
+    /// Posts to a path of the API, and returns the session.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<ShopSession, ApiError> {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// A user of the domain with their keys, where there are not too many users to find one among them.
+    /// Finds a user of the domain, with credentials, among the first 100 users.
     pub(super) async fn find_user(&self, domain: &str, id: &str) -> Result<Option<ShopUser>, ApiError> {
         #[derive(Deserialize)]
         struct Listed {
@@ -130,10 +130,10 @@ impl ShopApi {
     }
 
     async fn send<T: DeserializeOwned>(&self, method: Method, path: &str, body: Option<&Value>) -> Result<T, ApiError> {
-        let (status, body) = self.exchange(method, path, body).await.map_err(ApiError::Away)?;
+        let (status, body) = self.exchange(method, path, body).await.map_err(ApiError::Unavailable)?;
         if (200..300).contains(&status) {
             let read = serde_json::from_slice(&body).context("the service's answer was not understood");
-            return read.map_err(ApiError::Away);
+            return read.map_err(ApiError::Unavailable);
         }
         let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let code = body["error"]["code"].as_str().unwrap_or_default().to_owned();
@@ -148,7 +148,7 @@ impl ShopApi {
         headers.insert(AUTHORIZATION, bearer);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let body = body.map(serde_json::to_vec).transpose()?.map(Into::into);
-        let request = Request { method, url: &url, headers, body, within: WITHIN, keep: KEPT };
+        let request = Request { method, url: &url, headers, body, within: TIMEOUT, keep: MAX_RESPONSE_BYTES };
         let answer = self.outbound.send(Reach::Loopback, request).await?;
         Ok((answer.status, answer.body))
     }

@@ -1,4 +1,4 @@
-//! How somebody who is logged in adds another key to their account: the service's page takes it, as it takes a login.
+//! Adds another key to the account of the logged-in user, on the service's page.
 
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -10,12 +10,12 @@ use signpost_platform::pages::cookie::CookieSecret;
 use signpost_platform::pages::form::PostedForm;
 
 use super::pages;
-use super::shop::{Back, Shop, ShopError, go, page, user_agent};
+use super::shop::{LoginCallback, Shop, ShopError, page, redirect, user_agent};
 
 /// Begins a link: opens a session for the visitor, and sends the browser to its page.
 pub(super) async fn begin(State(shop): State<Shop>, request: Request) -> Result<Response, ShopError> {
     let headers = request.headers().clone();
-    let Some((cookie, visitor)) = shop.find_visitor(&headers) else { return Ok(go("/", [])) };
+    let Some((cookie, visitor)) = shop.find_visitor(&headers) else { return Ok(redirect("/", [])) };
     PostedForm::receive(&shop.origin, request).await.map_err(|_| ShopError::Foreign)?;
     let asked = json!({
         "domain": "localhost",
@@ -27,25 +27,25 @@ pub(super) async fn begin(State(shop): State<Shop>, request: Request) -> Result<
         "requester": { "user_agent": user_agent(&headers) },
     });
     let session = shop.api.post("/sessions", &asked).await?;
-    // Not a redirect: a form of this site may lead to no other one.
-    Ok(page(StatusCode::OK, pages::going_on(&session.page_url)).into_response())
+    // Not a redirect: the Content-Security-Policy allows a form to lead only to this site.
+    Ok(page(StatusCode::OK, pages::continue_to(&session.page_url)).into_response())
 }
 
-/// Completes a link, for the visitor who began it and is still logged in. It logs in nobody.
+/// Completes a link, for the visitor who began it and is still logged in. It logs nobody in.
 pub(super) async fn complete(
     State(shop): State<Shop>,
     headers: HeaderMap,
-    Query(Back { session_id, code, error }): Query<Back>,
+    Query(LoginCallback { session_id, code, error }): Query<LoginCallback>,
 ) -> Result<Response, ShopError> {
     let Some(code) = code else { return Err(ShopError::Ended(error)) };
-    let Some((cookie, _)) = shop.find_visitor(&headers) else { return Ok(go("/?login=refused", [])) };
-    let brought = json!({ "code": code, "browser_secret": link_secret(&cookie) });
-    shop.api.post(&format!("/sessions/{session_id}/complete"), &brought).await?;
-    Ok(go("/account?added", []))
+    let Some((cookie, _)) = shop.find_visitor(&headers) else { return Ok(redirect("/?login=refused", [])) };
+    let body = json!({ "code": code, "browser_secret": link_secret(&cookie) });
+    shop.api.post(&format!("/sessions/{session_id}/complete"), &body).await?;
+    Ok(redirect("/account?added", []))
 }
 
-/// Returns the browser secret of a link. It follows from the visitor's cookie, which every login renews, so that the service
-/// refuses the link of a visitor who has logged out, or who is somebody else.
+/// Returns the browser secret of a link. It is derived from the visitor's cookie, which every login renews, so that the
+/// service refuses the link of a visitor who has logged out, or of another user.
 fn link_secret(visitor: &CookieSecret) -> String {
     BASE64URL_NOPAD.encode(&Sha256::digest(format!("fern link {}", visitor.reveal())))
 }

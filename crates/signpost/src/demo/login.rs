@@ -1,5 +1,5 @@
-//! How this shop logs people in. This is all of it, as it runs: it asks the login service for a page, and once the
-//! browser is back, who that was. The shop itself has no password to keep, and no signature to check.
+//! Logs people in at the shop. This is the complete code: it opens a session at the login service, sends the browser to its
+//! page, and completes the session when the browser is back. The shop stores no passwords and checks no signatures.
 
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
@@ -10,36 +10,38 @@ use sha2::{Digest, Sha256};
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::random;
 
-use super::shop::{Back, DAY, HALF_AN_HOUR, LOGIN_COOKIE, Shop, ShopError, VISITOR_COOKIE, go, user_agent};
+use super::shop::{
+    DAY, HALF_AN_HOUR, LOGIN_COOKIE, LoginCallback, Shop, ShopError, VISITOR_COOKIE, redirect, user_agent,
+};
 
-/// Somebody wants to log in: open a session, and send the browser to its page.
+/// Begins a login: opens a session, and sends the browser to its page.
 pub(super) async fn begin(State(shop): State<Shop>, headers: HeaderMap) -> Result<Response, ShopError> {
-    // The login is that of the browser with this cookie: nobody else can complete it.
+    // Only the browser with this cookie can complete the login.
     let secret = LOGIN_COOKIE.read(&shop.origin, &headers).unwrap_or_else(|| CookieSecret::from_bytes(random()));
-    let asked = json!({
+    let body = json!({
         "domain": "localhost",
         "flow": "page",
         "browser_hash": BASE64URL_NOPAD.encode(&Sha256::digest(secret.reveal())),
         "metadata": { "return_url": shop.address("/return") },
         "requester": { "user_agent": user_agent(&headers) },
     });
-    let session = shop.api.post("/sessions", &asked).await?;
-    Ok(go(&session.page_url, [LOGIN_COOKIE.set(&shop.origin, &secret, HALF_AN_HOUR)]))
+    let session = shop.api.post("/sessions", &body).await?;
+    Ok(redirect(&session.page_url, [LOGIN_COOKIE.set(&shop.origin, &secret, HALF_AN_HOUR)]))
 }
 
-/// The browser is back, with a code that works once: complete the session, and learn who that was.
+/// Completes a login with the code, which works once, and logs the user in.
 pub(super) async fn complete(
     State(shop): State<Shop>,
     headers: HeaderMap,
-    Query(Back { session_id, code, error }): Query<Back>,
+    Query(LoginCallback { session_id, code, error }): Query<LoginCallback>,
 ) -> Result<Response, ShopError> {
     let Some(code) = code else { return Err(ShopError::Ended(error)) };
     let secret = LOGIN_COOKIE.read(&shop.origin, &headers);
-    let brought = json!({ "code": code, "browser_secret": secret.as_ref().map_or("", CookieSecret::reveal) });
-    let session = shop.api.post(&format!("/sessions/{session_id}/complete"), &brought).await?;
-    // A new value for every login: one that was there before may be known to others.
+    let body = json!({ "code": code, "browser_secret": secret.as_ref().map_or("", CookieSecret::reveal) });
+    let session = shop.api.post(&format!("/sessions/{session_id}/complete"), &body).await?;
+    // A new value for every login: an old one may be known to others.
     let visitor = CookieSecret::from_bytes(random());
-    let page = shop.welcome(&visitor, session).await;
+    let page = shop.log_in(&visitor, session).await;
     let cookies = [VISITOR_COOKIE.set(&shop.origin, &visitor, DAY), LOGIN_COOKIE.clear(&shop.origin)];
-    Ok(go(page, cookies))
+    Ok(redirect(page, cookies))
 }

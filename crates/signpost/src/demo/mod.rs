@@ -1,4 +1,4 @@
-//! The demo: a server with its data in memory, and a shop that logs people in by it, exactly as another site would.
+//! The demo: a server with its data in memory, and a shop that uses its login as any other site does.
 
 mod api;
 mod link;
@@ -29,32 +29,32 @@ use crate::config::Config;
 use crate::server::HttpServer;
 use signpost_server::{self as http, ConnectionLimits};
 
-/// Who has the shop's key and domain.
+/// Account of the shop's key and domain.
 const ACCOUNT: &str = "demo";
 const KEY_NAME: &str = "demo shop";
-/// How many ports are tried from the first one on.
-const MOST_PORTS: u16 = 100;
+/// Maximum number of ports that are tried.
+const MAX_PORTS: u16 = 100;
 
-/// A demo that runs until it is told to end.
+/// A running demo.
 #[derive(Debug)]
 pub struct Demo {
-    /// Where browsers find the server.
+    /// The URL of the server.
     pub server: String,
-    /// Where programs find its MCP endpoint.
+    /// The URL of the MCP endpoint.
     pub mcp: String,
-    /// Where browsers find the shop.
+    /// The URL of the shop.
     pub shop: String,
-    /// Where browsers find the wallet.
+    /// The URL of the wallet.
     pub wallet: String,
     ending: CancellationToken,
     serving: [JoinHandle<Result<()>>; 2],
 }
 
 impl Demo {
-    /// Starts server and shop.
+    /// Starts the server and the shop.
     ///
     /// # Errors
-    /// One line that says what to change: no port is free, the data folder cannot be written.
+    /// If no port is free, or the data folder cannot be written.
     pub async fn start(config: Config) -> Result<Self> {
         let server = HttpServer::open(config, Clock::System).await?;
         let app = server.app.clone();
@@ -72,23 +72,34 @@ impl Demo {
                 return Err(into_error(error));
             }
         };
-        let (origin, login_host) = (PublicOrigin::of(&address), app.public_address.clone());
-        let router =
-            routes::router(ShopParts { origin, login_host, domain, api, visitors: Visitors::default() }.into());
-        let (proxies, draining) = (app.proxies.clone(), ending.clone());
+        let parts = ShopParts {
+            origin: PublicOrigin::of(&address),
+            login_host: app.public_address.clone(),
+            domain,
+            api,
+            visitors: Visitors::default(),
+        };
+        let router = routes::router(parts.into());
+        let proxies = app.proxies.clone();
+        let draining = ending.clone();
         let serving_shop = tokio::spawn(async move {
             http::serve(listener, router.into(), ConnectionLimits::of_server(), &proxies, draining).await;
             Ok(())
         });
-        let (server, mcp) = (app.public_address.clone(), format!("{}/mcp", app.base_url));
-        let wallet = app.login.wallet_url(Environment::Sandbox).context("the demo has a wallet")?;
-        Ok(Self { server, mcp, wallet, shop: address, ending, serving: [serving_app, serving_shop] })
+        Ok(Self {
+            server: app.public_address.clone(),
+            mcp: format!("{}/mcp", app.base_url),
+            wallet: app.login.wallet_url(Environment::Sandbox).context("the demo has a wallet")?,
+            shop: address,
+            ending,
+            serving: [serving_app, serving_shop],
+        })
     }
 
-    /// Runs until `shutdown`, then ends both.
+    /// Runs until `shutdown`, then stops the server and the shop.
     ///
     /// # Errors
-    /// Where the server fails.
+    /// If the server fails.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<()> {
         let Self { ending, serving, .. } = self;
         shutdown.await;
@@ -100,39 +111,40 @@ impl Demo {
     }
 }
 
-/// Where the shop listens: behind the server, or at any free port where the server took one too.
+/// Listens on the next free port after the server's, or on any free port if the server uses any.
 async fn listen_for_shop(asked: SocketAddr, server: SocketAddr) -> Result<TcpListener> {
     let next = if asked.port() == 0 { 0 } else { server.port().saturating_add(1) };
     let address = free_address(SocketAddr::new(server.ip(), next))?;
     TcpListener::bind(address).await.with_context(|| format!("the shop cannot listen on {address}"))
 }
 
-/// The first address from this one on whose port nobody uses on this machine, neither in IPv4 nor in IPv6: a browser
-/// that looks for `localhost` tries both. Port 0 is any free one.
+/// Returns the first address, from this one on, whose port is free on this machine both in IPv4 and in IPv6, because
+/// browsers try both for `localhost`. Port 0 is any free port.
 ///
 /// # Errors
-/// Where all that are tried are in use.
+/// If 100 ports are in use.
 pub fn free_address(first: SocketAddr) -> Result<SocketAddr> {
-    let is_free = |port: u16| {
-        [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].into_iter().all(|ip| {
-            // A machine without IPv6 has nobody there either.
-            match StdListener::bind((ip, port)) {
-                Ok(_) => true,
-                Err(error) => error.kind() == std::io::ErrorKind::AddrNotAvailable,
-            }
-        })
-    };
     if first.port() == 0 {
         return Ok(first);
     }
-    let last = first.port().saturating_add(MOST_PORTS - 1);
+    let last = first.port().saturating_add(MAX_PORTS - 1);
     let port = (first.port()..=last).find(|port| is_free(*port));
     let port =
         port.with_context(|| format!("no port from {} to {last} is free: name another with --listen", first.port()))?;
     Ok(SocketAddr::new(first.ip(), port))
 }
 
-/// A new key for the shop; those of earlier runs on the same data end.
+fn is_free(port: u16) -> bool {
+    [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].into_iter().all(|ip| {
+        match StdListener::bind((ip, port)) {
+            Ok(_) => true,
+            // A machine without IPv6.
+            Err(error) => error.kind() == std::io::ErrorKind::AddrNotAvailable,
+        }
+    })
+}
+
+/// Creates a key for the shop, and revokes those of earlier runs on this database.
 async fn new_key(store: &Store) -> Result<SecretString> {
     let now = Clock::System.now();
     let earlier = keys::sql::list(store).await?;
@@ -150,7 +162,7 @@ async fn new_key(store: &Store) -> Result<SecretString> {
 
 fn into_error(error: ApiError) -> anyhow::Error {
     match error {
-        ApiError::Away(error) => error.context("the shop cannot reach the server"),
+        ApiError::Unavailable(error) => error.context("the shop cannot reach the server"),
         ApiError::Refused { status, code, details } => {
             anyhow!("the server refused the shop's domain: {status} {code} {details}")
         }

@@ -1,4 +1,4 @@
-//! What the shop shows: a site of its own, with its own colours and its own words.
+//! The pages of the shop, which has its own style and texts.
 
 use maud::{DOCTYPE, Markup, html};
 use signpost_platform::pages::frame::refresh_to;
@@ -8,36 +8,36 @@ use url::Url;
 use super::api::{ShopCredential, ShopUser};
 use super::visitors::Visitor;
 
-/// What runs when somebody logs in here: the very file.
+/// The source of the shop's login.
 const LOGIN: &str = include_str!("login.rs");
 const NODE: &str = include_str!("../../../../examples/page/site.mjs");
 const PYTHON: &str = include_str!("../../../../examples/page/site.py");
 
-/// What the front page tells somebody who has just come from the login page, or left.
+/// A notice on the front page, after a login or a logout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
-    /// Nothing.
+pub(super) enum HomeNotice {
+    /// No notice.
     Nothing,
-    /// That they cancelled.
+    /// The login was cancelled.
     Cancelled,
-    /// That time was up.
+    /// The login expired.
     Expired,
-    /// That the login was not completed.
+    /// The login was refused.
     Refused,
-    /// That they are logged out.
-    Left,
-    /// That their last login is too long ago for what they asked for.
-    Again,
+    /// The visitor was logged out.
+    LoggedOut,
+    /// The last login is too long ago to add a key.
+    LoginRequired,
 }
 
-/// What the account page tells somebody who has just come from the login page.
+/// A notice on the account page, after a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Greeting {
-    /// Nothing.
+    /// No notice.
     Nothing,
-    /// That they are logged in.
+    /// The visitor was logged in.
     Welcome,
-    /// That they have another key now.
+    /// A key was added.
     Added,
 }
 
@@ -52,51 +52,50 @@ impl Greeting {
     }
 }
 
-impl Told {
+impl HomeNotice {
     /// Reads the query of the front page.
     pub(super) fn of(query: &str) -> Self {
         match query {
             "login=cancelled" => Self::Cancelled,
             "login=expired" => Self::Expired,
             "login=refused" => Self::Refused,
-            "login=left" => Self::Left,
-            "login=again" => Self::Again,
+            "login=left" => Self::LoggedOut,
+            "login=again" => Self::LoginRequired,
             _ => Self::Nothing,
         }
     }
 
-    fn notice(self) -> Markup {
-        let (class, sign, words) = match self {
-            Self::Nothing => return Markup::default(),
-            Self::Cancelled => ("notice", Sign::Info, ("You cancelled.", "Nothing has happened.")),
-            Self::Left => ("notice", Sign::Tick, ("You are logged out.", "Your account stays as it is.")),
-            Self::Again => {
+    fn render(self) -> Markup {
+        match self {
+            Self::Nothing => Markup::default(),
+            Self::Cancelled => notice("notice", Sign::Info, "You cancelled.", "Nothing has happened."),
+            Self::LoggedOut => notice("notice", Sign::Tick, "You are logged out.", "Your account stays as it is."),
+            Self::LoginRequired => {
                 let rest = "A key can be added in the five minutes after a login. Nothing has happened.";
-                ("notice", Sign::Info, ("Log in once more first.", rest))
+                notice("notice", Sign::Info, "Log in once more first.", rest)
             }
             Self::Expired => {
                 let rest = "It waited and nobody answered. Nothing has happened to your account.";
-                ("notice warn", Sign::Clock, ("That login has ended.", rest))
+                notice("notice warn", Sign::Clock, "That login has ended.", rest)
             }
             Self::Refused => {
                 let rest = "It began in another browser, or its code was used before. Nobody was logged in by it.";
-                ("notice danger", Sign::Stop, ("That login was refused.", rest))
+                notice("notice danger", Sign::Stop, "That login was refused.", rest)
             }
-        };
-        notice(class, sign, words.0, words.1)
+        }
     }
 }
 
-/// The front page, for strangers and for whoever is logged in.
-pub(super) fn home(visitor: Option<&Visitor>, told: Told) -> Markup {
-    let way_in = if visitor.is_some() && told != Told::Again {
+/// The front page.
+pub(super) fn home(visitor: Option<&Visitor>, notice: HomeNotice) -> Markup {
+    let way_in = if visitor.is_some() && notice != HomeNotice::LoginRequired {
         html! { a.btn.primary href="/account" { "Your account" } }
     } else {
         html! { a.btn.primary href="/login" { (Sign::Key.draw(20)) "Log in or create an account" } }
     };
     let main = html! {
         main #main.wrap {
-            (told.notice())
+            (notice.render())
             div.hero {
                 div.stack {
                     p.soft { "localhost, a shop that does not exist" }
@@ -113,18 +112,21 @@ pub(super) fn home(visitor: Option<&Visitor>, told: Told) -> Markup {
     document("Fern & Kettle", visitor, &main)
 }
 
-/// The account of whoever is logged in, with what the service knows of them.
+/// The account page of a logged-in visitor.
 pub(super) fn account(visitor: &Visitor, user: Option<&ShopUser>, greeting: Greeting, keys_page: &str) -> Markup {
     let user = user.unwrap_or(&visitor.user);
-    let name = called(user);
-    let said = |first: &str, rest: &str| notice("notice ok", Sign::Tick, first, rest);
+    let name = display_name(user);
     let welcome = match greeting {
         Greeting::Nothing => Markup::default(),
         Greeting::Welcome if visitor.is_new => {
-            said(&format!("Welcome, {name}."), "Your account is new. Nothing else is needed.")
+            let first = format!("Welcome, {name}.");
+            notice("notice ok", Sign::Tick, &first, "Your account is new. Nothing else is needed.")
         }
-        Greeting::Welcome => said(&format!("Welcome back, {name}."), "You are logged in."),
-        Greeting::Added => said("You have another key.", "It logs you in from now on, as the others do."),
+        Greeting::Welcome => notice("notice ok", Sign::Tick, &format!("Welcome back, {name}."), "You are logged in."),
+        Greeting::Added => {
+            let rest = "It logs you in from now on, as the others do.";
+            notice("notice ok", Sign::Tick, "You have another key.", rest)
+        }
     };
     let main = html! {
         main #main.wrap.stack {
@@ -179,7 +181,7 @@ fn keys(user: &ShopUser) -> Markup {
     }
 }
 
-/// How the shop's login works: three steps and the source.
+/// The page that explains the login: three steps and the source.
 pub(super) fn code(visitor: Option<&Visitor>) -> Markup {
     let sources = [
         ("This shop, in Rust: the file that runs", LOGIN),
@@ -208,23 +210,23 @@ pub(super) fn code(visitor: Option<&Visitor>) -> Markup {
     document("How it works · Fern & Kettle", visitor, &main)
 }
 
-/// There is no such page.
+/// The page for an unknown path.
 pub(super) fn missing() -> Markup {
     short("There is no such page", "The shop has three pages. This is none of them.")
 }
 
-/// The form came from another site.
+/// The page for a form of another site.
 pub(super) fn foreign() -> Markup {
     short("Nothing has happened", "That was asked for by a page of another site.")
 }
 
-/// The login service does not answer.
-pub(super) fn away() -> Markup {
+/// The page for a login service that does not answer.
+pub(super) fn unavailable() -> Markup {
     short("The login service does not answer", "Try again in a minute. Nothing has happened to your account.")
 }
 
-/// The browser goes on to a page of the login service.
-pub(super) fn going_on(address: &str) -> Markup {
+/// The page that leads to a page of the login service.
+pub(super) fn continue_to(address: &str) -> Markup {
     let main = html! {
         main #main.wrap.stack {
             h1 { "One moment" }
@@ -271,7 +273,7 @@ fn document_with(title: &str, visitor: Option<&Visitor>, head: &Markup, main: &M
                         a href="/code" { "How it works" }
                         @match visitor {
                             None => a href="/login" { "Log in" },
-                            Some(visitor) => a href="/account" { (called(&visitor.user)) },
+                            Some(visitor) => a href="/account" { (display_name(&visitor.user)) },
                         }
                     }
                 }
@@ -304,15 +306,17 @@ fn key(credential: &ShopCredential) -> Markup {
     }
 }
 
-/// `Amber Otter` of `amber-otter-4821`; a user without such a name has the shop's word for a customer.
-fn called(user: &ShopUser) -> String {
-    let capital = |word: &str| {
+/// Returns `Amber Otter` for `amber-otter-4821`, and a default for a user without a petname.
+fn display_name(user: &ShopUser) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in user.petname.split('-') {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
-    };
-    let words = user.petname.split('-').filter(|word| !word.starts_with(|letter: char| letter.is_ascii_digit()));
-    let name = words.filter_map(capital).collect::<Vec<_>>().join(" ");
-    if name.is_empty() { "tea drinker".to_owned() } else { name }
+        match letters.next() {
+            Some(first) if !first.is_ascii_digit() => words.push(first.to_uppercase().chain(letters).collect()),
+            _ => {}
+        }
+    }
+    if words.is_empty() { "tea drinker".to_owned() } else { words.join(" ") }
 }
 
 fn way(method: &str) -> &'static str {
@@ -325,7 +329,7 @@ fn way(method: &str) -> &'static str {
     }
 }
 
-/// A cup before hills.
+/// A drawing of a cup.
 fn art() -> Markup {
     html! {
         svg viewBox="0 0 400 300" aria-hidden="true" {
@@ -351,7 +355,7 @@ mod tests {
     #[test]
     fn a_customer_is_called_by_the_words_of_the_petname() {
         for (petname, name) in [("amber-otter-4821", "Amber Otter"), ("", "tea drinker"), ("élan-1", "Élan")] {
-            assert_eq!(called(&user(petname)), name);
+            assert_eq!(display_name(&user(petname)), name);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Every address of the shop, and its pages. How it logs people in stands in `login.rs`.
+//! The routes and pages of the shop. Its login is in `login.rs`.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -9,13 +9,13 @@ use axum::routing::{get, post};
 use signpost_platform::pages::HtmlPage;
 use signpost_platform::pages::form::PostedForm;
 
-use super::pages::{self, Greeting, Told};
-use super::shop::{Shop, ShopError, VISITOR_COOKIE, go, page};
+use super::pages::{self, Greeting, HomeNotice};
+use super::shop::{Shop, ShopError, VISITOR_COOKIE, page, redirect};
 use super::{link, login};
 
 const STYLE: &str = include_str!("../../assets/shop.css");
 
-/// Every address of the shop.
+/// Returns the routes of the shop.
 pub(super) fn router(shop: Shop) -> Router {
     let style = [(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, "no-cache")];
     Router::new()
@@ -34,13 +34,13 @@ pub(super) fn router(shop: Shop) -> Router {
 }
 
 async fn home(State(shop): State<Shop>, headers: HeaderMap, request: Request) -> HtmlPage {
-    let told = Told::of(request.uri().query().unwrap_or_default());
-    page(StatusCode::OK, pages::home(shop.visitor(&headers).as_ref(), told))
+    let notice = HomeNotice::of(request.uri().query().unwrap_or_default());
+    page(StatusCode::OK, pages::home(shop.visitor(&headers).as_ref(), notice))
 }
 
-/// The account of whoever is logged in; anybody else is sent to the front.
+/// Returns the account page of the logged-in visitor. Others are redirected to the front page.
 async fn account(State(shop): State<Shop>, headers: HeaderMap, request: Request) -> Result<Response, ShopError> {
-    let Some(visitor) = shop.visitor(&headers) else { return Ok(go("/", [])) };
+    let Some(visitor) = shop.visitor(&headers) else { return Ok(redirect("/", [])) };
     let user = shop.api.find_user(&shop.domain, &visitor.user.id).await?;
     let greeting = Greeting::of(request.uri().query().unwrap_or_default());
     let keys_page = format!("{}/account/{}", shop.login_host, shop.domain);
@@ -53,9 +53,9 @@ async fn log_out(State(shop): State<Shop>, request: Request) -> Response {
         return ShopError::Foreign.into_response();
     };
     if let Some(cookie) = cookie {
-        shop.visitors.leave(&cookie, form.text("everywhere").is_some());
+        shop.visitors.log_out(&cookie, form.text("everywhere").is_some());
     }
-    go("/?login=left", [VISITOR_COOKIE.clear(&shop.origin)])
+    redirect("/?login=left", [VISITOR_COOKIE.clear(&shop.origin)])
 }
 
 async fn code(State(shop): State<Shop>, headers: HeaderMap) -> HtmlPage {

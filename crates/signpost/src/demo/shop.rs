@@ -1,4 +1,4 @@
-//! The shop: a site whose people log in on the service's page. What its handlers can reach, and what they answer with.
+//! The shop, a site whose users log in on the service's page: the state of its handlers, and their responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,54 +15,54 @@ use super::api::{ApiError, ShopApi, ShopSession};
 use super::pages;
 use super::visitors::{Visitor, Visitors};
 
-/// Names no person: it ties a login to the browser that began it. Cookies know no ports, so its name is the shop's own.
+/// Binds a login to the browser that began it. The name is the shop's own, because cookies are not separated by port.
 pub(super) const LOGIN_COOKIE: CookieName = CookieName::new("fern_login");
-/// Leads to who is logged in.
+/// Identifies the logged-in visitor.
 pub(super) const VISITOR_COOKIE: CookieName = CookieName::new("fern_visitor");
 pub(super) const HALF_AN_HOUR: Duration = Duration::from_mins(30);
 pub(super) const DAY: Duration = Duration::from_hours(24);
 
-/// What the shop's pages can reach.
+/// The state of the shop's handlers.
 #[derive(Clone, Debug)]
 pub(super) struct Shop(Arc<ShopParts>);
 
 /// The parts of a [`Shop`].
 #[derive(Debug)]
 pub(super) struct ShopParts {
-    /// Where browsers find it.
+    /// The origin of the shop.
     pub(super) origin: PublicOrigin,
-    /// Where browsers find the service's pages.
+    /// The URL of the service's pages.
     pub(super) login_host: String,
-    /// Its domain at the service, by id.
+    /// The ID of its domain at the service.
     pub(super) domain: String,
     pub(super) api: ShopApi,
     pub(super) visitors: Visitors,
 }
 
-/// What a browser brings back from the login page.
+/// The query of a browser that returns from the login page.
 #[derive(Debug, Deserialize)]
-pub(super) struct Back {
+pub(super) struct LoginCallback {
     #[serde(deserialize_with = "session_id")]
     pub(super) session_id: String,
     pub(super) code: Option<String>,
     pub(super) error: Option<String>,
 }
 
-/// What may stand in the address of a session: whoever made the link could name another address else.
+/// Rejects characters that would change the path of the API call: the link may be forged.
 fn session_id<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let is_id = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if is_id { Ok(text) } else { Err(serde::de::Error::custom("session_id is none")) }
 }
 
-/// Why nobody was logged in.
+/// The reason why a login failed.
 #[derive(Debug)]
 pub(super) enum ShopError {
-    /// The person or the time ended it: the `error` that came back.
+    /// The login was cancelled or expired: the `error` of the callback.
     Ended(Option<String>),
-    /// The form was not one of the shop's.
+    /// The form came from another site.
     Foreign,
-    /// The service refused it, or does not answer.
+    /// The service refused the request, or does not answer.
     Api(ApiError),
 }
 
@@ -81,28 +81,28 @@ impl std::ops::Deref for Shop {
 }
 
 impl Shop {
-    /// An address of the shop, for browsers.
+    /// Returns a URL of the shop.
     pub(super) fn address(&self, path: &str) -> String {
         format!("{}{path}", self.origin.as_str())
     }
 
-    /// Logs a browser in as the user of a complete session, and returns the page that says so. What else the service knows
-    /// of them is for the pages alone.
-    pub(super) async fn welcome(&self, cookie: &CookieSecret, session: ShopSession) -> &'static str {
+    /// Logs a browser in as the user of a complete session, and returns the path of the next page.
+    pub(super) async fn log_in(&self, cookie: &CookieSecret, session: ShopSession) -> &'static str {
         let Some(user) = session.user else { return "/?login=refused" };
+        // The pages show the credentials, which the session does not contain.
         let known = self.api.find_user(&self.domain, &user.id).await.ok().flatten();
         let visitor =
             Visitor { user: known.unwrap_or(user), is_new: session.mode == "register", method: session.method };
-        self.visitors.welcome(cookie, visitor);
+        self.visitors.log_in(cookie, visitor);
         "/account?welcome"
     }
 
-    /// Returns the visitor who is logged in, in the browser that sent these headers.
+    /// Returns the logged-in visitor of the browser that sent these headers.
     pub(super) fn visitor(&self, headers: &HeaderMap) -> Option<Visitor> {
         self.find_visitor(headers).map(|(_, visitor)| visitor)
     }
 
-    /// Returns the visitor who is logged in, with the cookie of their browser.
+    /// Returns the logged-in visitor, with the cookie of the browser.
     pub(super) fn find_visitor(&self, headers: &HeaderMap) -> Option<(CookieSecret, Visitor)> {
         let cookie = VISITOR_COOKIE.read(&self.origin, headers)?;
         let visitor = self.visitors.find(&cookie)?;
@@ -110,13 +110,13 @@ impl Shop {
     }
 }
 
-/// A page of the shop, with the headers that every page has.
+/// Returns a page of the shop, with the headers of all pages.
 pub(super) fn page(status: StatusCode, document: maud::Markup) -> HtmlPage {
     HtmlPage::personal(document.into_string()).with_status(status)
 }
 
-/// Sends a browser on, with new cookies.
-pub(super) fn go<const N: usize>(location: &str, cookies: [HeaderValue; N]) -> Response {
+/// Returns a redirect that sets cookies.
+pub(super) fn redirect<const N: usize>(location: &str, cookies: [HeaderValue; N]) -> Response {
     let Ok(location) = HeaderValue::try_from(location) else { return StatusCode::BAD_GATEWAY.into_response() };
     let mut response = (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -126,7 +126,7 @@ pub(super) fn go<const N: usize>(location: &str, cookies: [HeaderValue; N]) -> R
     response
 }
 
-/// What a browser says of itself, as far as the service takes it: 256 characters.
+/// Returns the user agent, up to the 256 characters that the service accepts.
 pub(super) fn user_agent(headers: &HeaderMap) -> &str {
     let text = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     text.get(..256).unwrap_or(text)
@@ -141,17 +141,19 @@ impl From<ApiError> for ShopError {
 impl IntoResponse for ShopError {
     fn into_response(self) -> Response {
         match self {
-            Self::Ended(error) if error.as_deref() == Some("expired") => go("/?login=expired", []),
-            Self::Ended(_) => go("/?login=cancelled", []),
+            Self::Ended(error) if error.as_deref() == Some("expired") => redirect("/?login=expired", []),
+            Self::Ended(_) => redirect("/?login=cancelled", []),
             Self::Foreign => page(StatusCode::FORBIDDEN, pages::foreign()).into_response(),
-            Self::Api(ApiError::Refused { code, .. }) if code == "recent_login_required" => go("/?login=again", []),
+            Self::Api(ApiError::Refused { code, .. }) if code == "recent_login_required" => {
+                redirect("/?login=again", [])
+            }
             Self::Api(ApiError::Refused { status, code, .. }) if status < 500 && status != 429 => {
                 tracing::info!(status, code, "the service refused a login");
-                go(if code == "session_expired" { "/?login=expired" } else { "/?login=refused" }, [])
+                redirect(if code == "session_expired" { "/?login=expired" } else { "/?login=refused" }, [])
             }
             Self::Api(error) => {
                 tracing::warn!(?error, "the service does not answer the shop");
-                page(StatusCode::BAD_GATEWAY, pages::away()).into_response()
+                page(StatusCode::BAD_GATEWAY, pages::unavailable()).into_response()
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Who is logged in at the shop: in memory, as long as the demo runs.
+//! The logged-in visitors of the shop, in memory.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,29 +7,29 @@ use signpost_platform::pages::cookie::CookieSecret;
 
 use super::api::ShopUser;
 
-/// How many browsers are logged in at once; of more, one goes.
-const MOST: usize = 1000;
+/// Maximum number of logged-in browsers. A new one replaces any other.
+const MAX_VISITORS: usize = 1000;
 
-/// Who is logged in, by the hash of the browser's cookie.
+/// The visitors, by the hash of the browser's cookie.
 #[derive(Debug, Default)]
 pub(super) struct Visitors(Mutex<HashMap<String, Visitor>>);
 
-/// Somebody who is logged in.
+/// A logged-in visitor.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
-    /// Whom the service knows.
+    /// The user at the service.
     pub(super) user: ShopUser,
-    /// Whether the account was made by this login.
+    /// Whether this login created the account.
     pub(super) is_new: bool,
-    /// How the person proved who they are.
+    /// The login method.
     pub(super) method: String,
 }
 
 impl Visitors {
     /// Logs in the browser with this cookie.
-    pub(super) fn welcome(&self, cookie: &CookieSecret, visitor: Visitor) {
+    pub(super) fn log_in(&self, cookie: &CookieSecret, visitor: Visitor) {
         let mut all = self.lock();
-        if all.len() >= MOST
+        if all.len() >= MAX_VISITORS
             && let Some(one) = all.keys().next().cloned()
         {
             all.remove(&one);
@@ -37,13 +37,13 @@ impl Visitors {
         all.insert(cookie.hash().as_str().to_owned(), visitor);
     }
 
-    /// Who has this cookie.
+    /// Returns the visitor with this cookie.
     pub(super) fn find(&self, cookie: &CookieSecret) -> Option<Visitor> {
         self.lock().get(cookie.hash().as_str()).cloned()
     }
 
-    /// Logs a browser out, or with it every other of the same person.
-    pub(super) fn leave(&self, cookie: &CookieSecret, everywhere: bool) {
+    /// Logs out a browser, or all browsers of its user.
+    pub(super) fn log_out(&self, cookie: &CookieSecret, everywhere: bool) {
         let mut all = self.lock();
         let Some(left) = all.remove(cookie.hash().as_str()) else { return };
         if everywhere {
@@ -75,24 +75,24 @@ mod tests {
     fn who_signs_out_everywhere_leaves_all_browsers_and_nobody_elses() {
         let visitors = Visitors::default();
         for (number, user) in [(1, "usr_a"), (2, "usr_a"), (3, "usr_b"), (4, "usr_a")] {
-            visitors.welcome(&cookie(number), visitor(user));
+            visitors.log_in(&cookie(number), visitor(user));
         }
-        visitors.leave(&cookie(4), false);
+        visitors.log_out(&cookie(4), false);
         assert!(visitors.find(&cookie(1)).is_some_and(|visitor| visitor.is_new && visitor.user.id == "usr_a"));
         assert!(visitors.find(&cookie(4)).is_none());
-        visitors.leave(&cookie(1), true);
+        visitors.log_out(&cookie(1), true);
         assert!(visitors.find(&cookie(1)).is_none() && visitors.find(&cookie(2)).is_none());
         assert!(visitors.find(&cookie(3)).is_some());
-        visitors.leave(&cookie(9), true);
+        visitors.log_out(&cookie(9), true);
     }
 
     #[test]
     fn memory_has_an_end() {
         let visitors = Visitors::default();
-        for number in 0..=MOST as u64 {
-            visitors.welcome(&cookie(number), visitor("usr_a"));
+        for number in 0..=MAX_VISITORS as u64 {
+            visitors.log_in(&cookie(number), visitor("usr_a"));
         }
-        assert_eq!(visitors.lock().len(), MOST);
-        assert!(visitors.find(&cookie(MOST as u64)).is_some(), "the newest is there");
+        assert_eq!(visitors.lock().len(), MAX_VISITORS);
+        assert!(visitors.find(&cookie(MAX_VISITORS as u64)).is_some(), "the newest is there");
     }
 }

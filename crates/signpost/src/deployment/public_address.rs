@@ -1,5 +1,5 @@
-//! The address under which people reach this deployment. A server writes it into the database, because a command that
-//! prints a link runs without the server's settings.
+//! The public address of this deployment. A server writes it into the database, because a command that prints a link runs
+//! without the server's settings.
 
 use anyhow::Result;
 use signpost_platform::accounts::Environment;
@@ -11,16 +11,16 @@ const FIND: &str = "SELECT public_address FROM deployment WHERE public_address I
 
 const SET: &str = "UPDATE deployment SET public_address = $1 WHERE public_address IS NULL OR public_address <> $1";
 
-/// The public address of the server that ran on this database last, if one did.
+/// Returns the public address of the last server on this database.
 ///
 /// # Errors
 /// As [`Store::read`].
 pub(crate) async fn find(store: &Store) -> Result<Option<String>> {
-    let row = store.read_one(FIND, params![]).await?;
-    row.map(|row| Ok(row.text(0)?.to_owned())).transpose()
+    let Some(row) = store.read_one(FIND, params![]).await? else { return Ok(None) };
+    Ok(Some(row.text(0)?.to_owned()))
 }
 
-/// Where an environment's API begins, as far as that is known.
+/// Returns the address of an environment's API, or only its path if no server has run.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -28,11 +28,11 @@ pub(crate) async fn find_api_address(store: &Store, environment: Environment) ->
     Ok(find(store).await?.unwrap_or_default() + environment.path())
 }
 
-/// Remembers the public address, and warns where it was another one.
+/// Records the public address, and logs a warning if it changed.
 ///
 /// # Errors
 /// As [`Store::write`].
-pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
+pub(crate) async fn record(store: &Store, now: &str) -> Result<()> {
     let before = find(store).await?;
     if before.as_deref() == Some(now) {
         return Ok(());
@@ -48,19 +48,19 @@ pub(crate) async fn remember(store: &Store, now: &str) -> Result<()> {
     Ok(())
 }
 
-/// Says what is unsafe about the settings, or cannot work, before somebody relies on them.
-pub(crate) fn say_what_is_unsafe(config: &Config) {
+/// Logs settings that are unsafe or cannot work.
+pub(crate) fn log_unsafe_settings(config: &Config) {
     if config.services.contains(&Service::Auth) && config.login.seal_key.is_none() {
         const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for example to the output \
                              of 'openssl rand -hex 32'";
-        // On the way to the first login it is no news; whoever has a public address has others' secrets.
+        // A warning only for servers with a public URL, which have the secrets of others.
         if config.public_url.is_some() {
             tracing::warn!("{PLAIN}");
         } else {
             tracing::info!("{PLAIN}");
         }
     }
-    if config.is_nowhere() {
+    if config.has_no_address() {
         let listen = config.listen;
         tracing::warn!(
             "links and login codes point to http://{listen}, which nobody can reach: set the URL of this server with \

@@ -1,4 +1,4 @@
-//! What is encrypted with the operator's key: the secrets of domains, and the keys that sign ID tokens.
+//! Encryption with the operator's key: of the secrets of domains, and of the keys that sign ID tokens.
 
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ const END_ROTATION: &str = "
 const OTHER_KEY_RUNS: &str = "a server without this encryption key is running on this database: restart it with this SIGNPOST_SEAL_KEY, and with \
      the previous one, if there is one, as SIGNPOST_SEAL_KEY_OLD; nothing was written";
 
-/// Of how many domains secrets were encrypted, and how many signing keys.
+/// Numbers of domains and signing keys whose secrets were encrypted.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct NewlySealed {
     #[serde(rename = "sealed")]
@@ -56,7 +56,7 @@ pub(crate) struct NewlySealed {
     pub(crate) signing_keys: usize,
 }
 
-/// The secrets in plain text.
+/// Numbers of secrets in plain text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlainTextSecrets {
     /// Number of domains with such a secret.
@@ -65,10 +65,10 @@ pub struct PlainTextSecrets {
     pub signing_keys: i64,
 }
 
-/// Says at the start what cannot be decrypted, and not when it is needed.
+/// Checks that every secret can be decrypted.
 ///
 /// # Errors
-/// Where something cannot, or as [`Store::read`].
+/// If one cannot, or as [`Store::read`].
 pub(crate) async fn check(store: &Store, seal: &Seal) -> Result<()> {
     domains::reseal::check(store, seal).await?;
     signing_keys::reseal::check(store, seal).await
@@ -191,8 +191,8 @@ async fn replace_recorded(store: &Store, key: &str, seen_after: i64) -> Result<(
     recorded.map_err(|error| error.on_conflict(anyhow!(OTHER_KEY_RUNS)))
 }
 
-/// Encrypts all that is not encrypted with the operator's key. The key is recorded first: from then on no process without
-/// it writes a secret.
+/// Encrypts all secrets that are not encrypted with the operator's key. The key is recorded first: from then on no process
+/// without it writes a secret.
 ///
 /// # Errors
 /// If a server runs that has another key or none, something cannot be decrypted, or as [`Store::read`] and

@@ -50,7 +50,7 @@ impl RunningServers {
         Ok((running, lock))
     }
 
-    /// The moment, in milliseconds, after which a server that runs has announced itself.
+    /// Returns the time, in milliseconds, after which running servers have announced themselves.
     pub(crate) fn seen_after(self, now: Timestamp) -> i64 {
         match self {
             Self::None => i64::MAX,

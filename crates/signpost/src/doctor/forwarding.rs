@@ -1,21 +1,21 @@
-//! What a server says of a request that carries an address which nobody has: whether each client is counted for itself.
+//! Judges a server's answer to a request with a forged client address: whether rate limits count each client separately.
 
 use signpost_platform::limits::{ForwardingSeen, TOLD_CLIENT};
 
 use super::{CheckFinding, Fetched};
 
-/// Who asked.
+/// The client that sent the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ForwardingAsker {
-    /// Somebody elsewhere, whom no server trusts.
+    /// Another machine, which is not trusted.
     Stranger,
-    /// The machine of the server, by the public URL.
+    /// The server's machine, by the public URL.
     Server,
-    /// The machine of the server, without a proxy between.
+    /// The server's machine, without a proxy.
     Neighbour,
 }
 
-/// What there is to say of the answer. None where the server does not tell.
+/// Judges the answer. `None` if the answer does not contain the client address.
 pub(super) fn judge_answer(answer: &Fetched, asker: ForwardingAsker) -> Option<CheckFinding> {
     const CHECK: &str = "proxy";
     let seen = ForwardingSeen::parse(answer.header(TOLD_CLIENT.as_str()))?;

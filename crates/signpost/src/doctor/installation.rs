@@ -1,4 +1,4 @@
-//! What there is of an installation: its settings, its server, its database, and what it serves.
+//! The facts of an installation: its settings, server, database, place names and advisories.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,36 +17,36 @@ use signpost_platform::outbound::{Outbound, Reach, Request};
 use signpost_store::Store;
 use url::Url;
 
-use super::{DatabaseSeen, SurroundingsSeen};
+use super::{DatabaseFacts, SurroundingsFacts};
 use crate::config::{Config, ConsoleReach, Service};
 use crate::deployment::public_address;
 
-/// How long a server on this machine may take to say that it is there.
+/// Timeout of `GET /health` to a server of this installation.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
-/// More than its answer has.
+/// Maximum bytes that are read of its answer.
 const MAX_HEALTH_BYTES: usize = 4096;
 
-/// An installation as it is now. A part that cannot be read is the reason why.
+/// The facts of an installation. A part that cannot be read contains the reason.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Installation {
     pub now: Timestamp,
-    pub settings: SettingsSeen,
-    pub server: ServerSeen,
-    pub database: Result<DatabaseSeen, String>,
-    pub places: Result<PlacesSeen, String>,
-    pub advisories: Result<AdvisoriesSeen, String>,
-    pub surroundings: SurroundingsSeen,
+    pub settings: SettingsFacts,
+    pub server: ServerFacts,
+    pub database: Result<DatabaseFacts, String>,
+    pub places: Result<PlacesFacts, String>,
+    pub advisories: Result<AdvisoriesFacts, String>,
+    pub surroundings: SurroundingsFacts,
 }
 
-/// What the settings say.
+/// The facts of the settings.
 #[derive(Debug)]
-pub struct SettingsSeen {
-    /// Where the database is, without a password.
+pub struct SettingsFacts {
+    /// The location of the database, without a password.
     pub database: String,
-    /// Who reaches the server, and how.
+    /// The clients that reach the server.
     pub exposure: Exposure,
-    /// The public URL, without a slash at the end.
+    /// The public URL, without a trailing slash.
     pub public_url: Option<String>,
     /// Whether the locator and the login run in one server.
     pub runs_both_services: bool,
@@ -54,88 +54,90 @@ pub struct SettingsSeen {
     pub has_public_console: bool,
     /// Whether signing secrets are encrypted.
     pub has_seal_key: bool,
-    /// The permissions of the data folder, where there is one and it has such.
+    /// The permissions of the data folder. `None` without a folder, and on systems without permissions.
     pub data_dir_mode: Option<u32>,
 }
 
-/// Who reaches a server, by its settings.
+/// The clients that reach a server, by its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
-    /// This machine alone.
+    /// Only this machine.
     OwnMachine,
-    /// Others, and its links lead to an address that nobody can reach.
+    /// Other machines, and the server has no usable address for links.
     Unnamed,
-    /// Others, in clear text.
+    /// Other machines, unencrypted.
     ClearText,
-    /// Others.
+    /// Other machines.
     Public,
 }
 
-/// The server, as far as it answers.
+/// The facts of the server.
 #[derive(Debug)]
-pub struct ServerSeen {
-    /// Where it was asked.
+pub struct ServerFacts {
+    /// The address that was requested.
     pub address: String,
-    /// Its version, or why there is none.
+    /// The version, or the reason why no server answered.
     pub version: Result<String, String>,
-    /// The public address of the server that ran on the database last.
+    /// The public address of the last server on the database.
     pub public_address: Option<String>,
 }
 
-/// The place names.
+/// The facts of the place names.
 #[derive(Debug, Serialize)]
-pub struct PlacesSeen {
-    /// How many there are.
+pub struct PlacesFacts {
+    /// Number of places.
     pub places: usize,
     /// `built-in` or `imported`.
     pub origin: &'static str,
 }
 
-/// The advisories.
+/// The facts of the advisories.
 #[derive(Debug, Serialize)]
-pub struct AdvisoriesSeen {
-    /// How many are used.
+pub struct AdvisoriesFacts {
+    /// Number of advisories.
     pub rows: usize,
-    /// Those whose source must be read again.
+    /// IDs of the advisories whose source must be read again.
     pub overdue: Vec<String>,
 }
 
 impl Installation {
-    /// Looks at the installation that the settings describe. `store` is its database, or why there is none; `served` is what
-    /// a server has in memory of machines and places, who need not be read then.
-    pub async fn look(
+    /// Inspects an installation. `store` is its database, or the error of opening it; `catalogue` is that of a running
+    /// server, which is used instead of reading the database and the place names.
+    pub async fn inspect(
         config: &Config,
         store: Result<Store>,
         outbound: &Outbound,
-        served: Option<&Catalogue>,
+        catalogue: Option<&Catalogue>,
         now: Timestamp,
     ) -> Self {
-        let surroundings = SurroundingsSeen::look(config, store.as_ref().ok(), outbound, now);
-        let known = async {
-            let (database, public_address) = match &store {
-                Err(error) => (Err(format!("{error:#}")), None),
-                Ok(store) => (
-                    DatabaseSeen::read(config, store, served, now).await.map_err(|error| format!("{error:#}")),
-                    public_address::find(store).await.ok().flatten(),
-                ),
+        let surroundings = SurroundingsFacts::inspect(config, store.as_ref().ok(), outbound, now);
+        let database_and_server = async {
+            let mut public_address = None;
+            let database = match &store {
+                Err(error) => Err(format!("{error:#}")),
+                Ok(store) => {
+                    let database = DatabaseFacts::read(config, store, catalogue, now).await;
+                    public_address = public_address::find(store).await.ok().flatten();
+                    database.map_err(|error| format!("{error:#}"))
+                }
             };
-            (database, ServerSeen::ask(config, public_address, outbound).await)
+            (database, ServerFacts::fetch(config, public_address, outbound).await)
         };
-        let (surroundings, (database, seen)) = tokio::join!(Box::pin(surroundings), Box::pin(known));
+        let (surroundings, (database, server)) = tokio::join!(Box::pin(surroundings), Box::pin(database_and_server));
         Self {
             now,
-            settings: SettingsSeen::read(config),
-            server: seen,
+            settings: SettingsFacts::read(config),
+            server,
             database,
-            places: PlacesSeen::read(&config.data_dir, served.map(|served| &served.places))
+            places: PlacesFacts::read(&config.data_dir, catalogue.map(|catalogue| &catalogue.places))
                 .map_err(|error| format!("{error:#}")),
-            advisories: AdvisoriesSeen::read(config, now),
+            advisories: AdvisoriesFacts::read(config, now),
             surroundings,
         }
     }
 }
 
-impl SettingsSeen {
+impl SettingsFacts {
     fn read(config: &Config) -> Self {
         Self {
             database: config.database_shown(),
@@ -155,7 +157,7 @@ impl Exposure {
             Self::OwnMachine
         } else if config.is_public_unencrypted() {
             Self::ClearText
-        } else if config.is_nowhere() {
+        } else if config.has_no_address() {
             Self::Unnamed
         } else {
             Self::Public
@@ -174,27 +176,23 @@ fn mode(_: &Path) -> Option<u32> {
     None
 }
 
-impl ServerSeen {
-    /// Asks where a server of this installation may be, until one answers.
-    async fn ask(config: &Config, public_address: Option<String>, outbound: &Outbound) -> Self {
-        let mut last = None;
+impl ServerFacts {
+    /// Requests the possible addresses of the server until one answers. If none does, returns the first error.
+    async fn fetch(config: &Config, public_address: Option<String>, outbound: &Outbound) -> Self {
+        let mut failure = None;
         for address in addresses(config, public_address.as_deref()) {
-            let version = ask_version(&address, outbound).await;
-            let is_there = version.is_ok();
-            let first = last.get_or_insert_with(|| (address.clone(), version.clone()));
-            if is_there {
-                *first = (address, version);
-                break;
+            match fetch_version(&address, outbound).await {
+                Ok(version) => return Self { address, version: Ok(version), public_address },
+                Err(reason) => failure = failure.or(Some((address, reason))),
             }
         }
-        let none = || (String::new(), Err("no address of a server is known".to_owned()));
-        let (address, version) = last.unwrap_or_else(none);
-        Self { address, version, public_address }
+        let (address, reason) = failure.unwrap_or((String::new(), "no address of a server is known".to_owned()));
+        Self { address, version: Err(reason), public_address }
     }
 }
 
-/// Where a server of this installation may be: the address that the last one had, if it was of this machine, that of the
-/// settings, and the public one.
+/// Returns the possible addresses of a server of this installation: that of the last server if it was on this machine, that
+/// of the settings, and the public one.
 fn addresses(config: &Config, public_address: Option<&str>) -> Vec<String> {
     let own = public_address.filter(|address| address.starts_with("http://localhost:"));
     let mut listen = config.listen;
@@ -212,7 +210,7 @@ fn addresses(config: &Config, public_address: Option<&str>) -> Vec<String> {
     found
 }
 
-async fn ask_version(address: &str, outbound: &Outbound) -> Result<String, String> {
+async fn fetch_version(address: &str, outbound: &Outbound) -> Result<String, String> {
     let url: Url = format!("{address}/health").parse().map_err(|error| format!("{error}"))?;
     let request = Request {
         method: Method::GET,
@@ -224,11 +222,13 @@ async fn ask_version(address: &str, outbound: &Outbound) -> Result<String, Strin
     };
     let answer = outbound.send(Reach::Everything, request).await.map_err(|error| format!("{error:#}"))?;
     let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let version = document["version"].as_str().filter(|_| answer.status == 200 && document["status"] == "ok");
-    version.map(str::to_owned).ok_or_else(|| format!("something else answers there (status {})", answer.status))
+    match document["version"].as_str() {
+        Some(version) if answer.status == 200 && document["status"] == "ok" => Ok(version.to_owned()),
+        _ => Err(format!("something else answers there (status {})", answer.status)),
+    }
 }
 
-impl PlacesSeen {
+impl PlacesFacts {
     fn read(data_dir: &Path, served: Option<&Places>) -> Result<Self> {
         let places = match served {
             Some(served) => served.now().len(),
@@ -239,7 +239,7 @@ impl PlacesSeen {
     }
 }
 
-impl AdvisoriesSeen {
+impl AdvisoriesFacts {
     fn read(config: &Config, now: Timestamp) -> Result<Self, String> {
         let advisories =
             LiveAdvisories::open(config.atm.advisories.as_deref()).map_err(|error| error.to_string())?.now();

@@ -1,61 +1,64 @@
-//! What is wrong with an installation, or with an address as it looks from outside, and how to mend it.
+//! Diagnoses an installation, or an address from outside, and suggests fixes.
 //!
-//! Facts are collected first ([`Installation`], [`Visit`]); each check is a pure function over them.
+//! Facts are collected first ([`Installation`], [`AddressProbe`]); each check is a pure function of them.
 
-mod around_it;
-mod forwarding;
-mod from_outside;
-mod installation;
-mod numbers;
-mod on_this_machine;
-mod protocol;
+mod address;
+mod address_checks;
 #[cfg(test)]
-mod sound;
+mod fixture;
+mod forwarding;
+mod installation;
+mod installation_checks;
+mod mcp_checks;
+mod numbers;
+mod surrounding_checks;
 mod surroundings;
-mod visit;
 
 use serde::Serialize;
 
-pub use from_outside::check_visit;
-pub use installation::{AdvisoriesSeen, Exposure, Installation, PlacesSeen, ServerSeen, SettingsSeen};
-pub use numbers::{CatalogueSeen, DatabaseSeen, DomainsSeen, EventsSeen, FeedFailing, MOST_COUNTED, MOST_NAMED};
-pub use on_this_machine::check_installation;
-pub use surroundings::{EndpointReached, PublicSeen, SurroundingsSeen};
-pub use visit::{Fetched, Visit};
+pub use address::{AddressProbe, Fetched};
+pub use address_checks::check_address;
+pub use installation::{AdvisoriesFacts, Exposure, Installation, PlacesFacts, ServerFacts, SettingsFacts};
+pub use installation_checks::check_installation;
+pub use numbers::{CatalogueFacts, DatabaseFacts, DomainsFacts, EventsFacts, FailingFeed, MAX_COUNTED, MAX_NAMED};
+pub use surroundings::{EndpointReached, PublicFacts, SurroundingsFacts};
 
-/// How many seconds a clock may be off before logins fail.
+/// Clock error from which logins fail, in seconds.
 const MAX_CLOCK_SECONDS: i64 = 60;
-/// How many before somebody should look at it.
+/// Clock error from which there is a warning, in seconds.
 const NOTED_CLOCK_SECONDS: i64 = 5;
 
-/// How a check ended.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// All is well.
+    /// No problem was found.
     Pass,
-    /// It works, and somebody should look at it.
+    /// It works, but needs attention.
     Warn,
     /// It does not work, or is not safe.
     Fail,
 }
 
-/// What a check found.
+/// A check of an installation. `None` if it does not apply.
+type InstallationCheck = fn(&Installation) -> Option<CheckFinding>;
+
+/// The finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckFinding {
-    /// What was checked, in a word or two.
+    /// The name of the check.
     pub check: &'static str,
-    /// How it ended.
+    /// The result of the check.
     pub grade: Grade,
-    /// What was found.
+    /// The finding.
     pub found: String,
-    /// How to mend it.
+    /// The fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
 }
 
 impl Grade {
-    /// The word in the output.
+    /// Returns the word in the output.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -79,7 +82,7 @@ impl CheckFinding {
         Self { grade: Grade::Fail, ..Self::warn(check, found, mend) }
     }
 
-    /// What there is to say of a clock that is so many seconds ahead of another one.
+    /// Judges a clock that is `off` seconds ahead of another one.
     fn clock(off: i64, whose: &str, other: &str) -> Self {
         const CHECK: &str = "clock";
         let found = format!("{whose} clock is {off:+} s from {other}");

@@ -1,4 +1,4 @@
-//! The database in numbers.
+//! The facts of the database, most of them counts.
 
 use std::sync::Arc;
 
@@ -20,93 +20,93 @@ use crate::config::Config;
 use crate::deployment::sealed::{self, PlainTextSecrets};
 use signpost_server::untrusted_proxy::{self, UntrustedProxy};
 
-/// How far is counted: a look at a large database shall take no longer than a look at a small one.
-pub const MOST_COUNTED: u32 = 100_000;
-/// How many domains are named whose proof is missing, and how many disabled endpoints.
-pub const MOST_NAMED: u32 = 100;
+/// Maximum count, so that a large database takes no longer than a small one.
+pub const MAX_COUNTED: u32 = 100_000;
+/// Maximum number of named domains without a proof, and of named disabled endpoints.
+pub const MAX_NAMED: u32 = 100;
 
-/// The database in numbers, each counted up to [`MOST_COUNTED`].
+/// The facts of the database. Counts end at [`MAX_COUNTED`].
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct DatabaseSeen {
-    pub domains: DomainsSeen,
+pub struct DatabaseFacts {
+    pub domains: DomainsFacts,
     pub users: i64,
     pub pending_sessions: i64,
-    pub events: EventsSeen,
-    pub catalogue: CatalogueSeen,
-    pub failing_feeds: Vec<FeedFailing>,
+    pub events: EventsFacts,
+    pub catalogue: CatalogueFacts,
+    pub failing_feeds: Vec<FailingFeed>,
     /// Whether signing secrets are encrypted with the key of a server.
     #[serde(skip)]
     pub has_encrypted_secrets: bool,
     /// The signing secrets and signing keys in plain text.
     #[serde(skip)]
     pub plain_text: PlainTextSecrets,
-    /// Why signing secrets cannot be read, if they cannot. Encrypted ones are not read without a key.
+    /// The reason why signing secrets cannot be read. Encrypted ones are not read without a key.
     #[serde(skip)]
     pub unreadable_secrets: Option<String>,
-    /// The proxy that names clients and is not trusted, if a server saw one.
+    /// The proxy that names clients and is not trusted.
     #[serde(skip)]
     pub(crate) untrusted_proxy: Option<UntrustedProxy>,
-    /// What is wrong with the keys that sign ID tokens, if anything is.
+    /// The problem of the keys that sign ID tokens.
     #[serde(skip)]
     pub key_trouble: Option<KeyTrouble>,
 }
 
-/// Domains of all accounts.
+/// The domains of all accounts.
 #[derive(Debug, Default, Serialize)]
-pub struct DomainsSeen {
-    /// In live.
+pub struct DomainsFacts {
+    /// Number of live domains.
     pub live: usize,
-    /// In the sandbox.
+    /// Number of sandbox domains.
     pub sandbox: usize,
-    /// Verified, in both.
+    /// Number of verified domains in both environments.
     pub verified: usize,
-    /// Live ones with users here.
+    /// Number of live domains with the hosted handler.
     pub live_hosted: usize,
-    /// Names of verified ones whose proof is missing.
+    /// Names of verified domains whose proof is missing.
     pub missing_proof: Vec<String>,
 }
 
-/// Events and where they go.
+/// The events and their endpoints.
 #[derive(Debug, Serialize)]
-pub struct EventsSeen {
-    /// How many wait for an attempt.
+pub struct EventsFacts {
+    /// Number of events that wait for an attempt.
     pub waiting: i64,
-    /// Since when the first of them does.
+    /// Creation of the oldest waiting event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest_waiting_at: Option<Timestamp>,
-    /// How many have failed for good.
+    /// Number of events that failed for good.
     pub failed: i64,
-    /// Endpoints that only fail.
+    /// Number of failing endpoints.
     pub failing_endpoints: u32,
-    /// Those of them that are disabled, at most [`MOST_NAMED`].
+    /// Disabled endpoints, at most [`MAX_NAMED`].
     pub disabled_endpoints: Vec<String>,
 }
 
-/// The machines.
+/// The ATMs.
 #[derive(Debug, Serialize)]
-pub struct CatalogueSeen {
-    /// How many there are.
+pub struct CatalogueFacts {
+    /// Number of ATMs.
     pub machines: usize,
-    /// Whether they are the fictional ones.
+    /// Whether they are the fictional samples.
     pub sample: bool,
-    /// How many sources they come from.
+    /// Number of sources.
     pub sources: usize,
-    /// Of when the newest word of any of them is.
+    /// Time of the newest data of any source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_as_of: Option<Timestamp>,
 }
 
-/// A source whose fetches fail.
+/// A feed whose fetches fail.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct FeedFailing {
+pub struct FailingFeed {
     pub name: String,
     pub failures: u32,
     pub error: String,
 }
 
-impl DatabaseSeen {
+impl DatabaseFacts {
     pub(super) async fn read(
         config: &Config,
         store: &Store,
@@ -118,7 +118,8 @@ impl DatabaseSeen {
             None => Arc::new(catalogue::load(store, now).await?),
         };
         let feeds = feeds::sql::list(store).await?.into_iter().filter(|feed| feed.failures > 0);
-        let (seal, recorded) = (config.login.seal(), encryption_key::find(store).await?);
+        let seal = config.login.seal();
+        let recorded = encryption_key::find(store).await?;
         let unreadable = if recorded.is_encrypted() && !seal.is_enabled() {
             Ok(())
         } else if let Err(refused) = recorded.admit(&seal) {
@@ -127,18 +128,18 @@ impl DatabaseSeen {
             sealed::check(store, &seal).await
         };
         Ok(Self {
-            domains: DomainsSeen::read(store).await?,
-            users: users::sql::count_up_to(store, MOST_COUNTED).await?,
-            pending_sessions: sessions::sql::count_pending_of_newest(store, now, MOST_COUNTED).await?,
-            events: EventsSeen::read(store).await?,
-            catalogue: CatalogueSeen {
+            domains: DomainsFacts::read(store).await?,
+            users: users::sql::count_up_to(store, MAX_COUNTED).await?,
+            pending_sessions: sessions::sql::count_pending_of_newest(store, now, MAX_COUNTED).await?,
+            events: EventsFacts::read(store).await?,
+            catalogue: CatalogueFacts {
                 machines: snapshot.len(),
                 sample: snapshot.is_sample(),
                 sources: snapshot.sources().count(),
                 data_as_of: snapshot.data_as_of(),
             },
             failing_feeds: feeds
-                .map(|feed| FeedFailing {
+                .map(|feed| FailingFeed {
                     name: feed.name,
                     failures: feed.failures,
                     error: feed.last_error.unwrap_or_default(),
@@ -153,11 +154,11 @@ impl DatabaseSeen {
     }
 }
 
-impl DomainsSeen {
+impl DomainsFacts {
     async fn read(store: &Store) -> Result<Self> {
         let mut seen = Self::default();
         for DomainCount { environment, is_hosted, is_verified, count } in
-            overview::count_kinds(store, MOST_COUNTED).await?
+            overview::count_kinds(store, MAX_COUNTED).await?
         {
             seen.verified += if is_verified { count } else { 0 };
             match environment {
@@ -166,23 +167,23 @@ impl DomainsSeen {
             }
             seen.live_hosted += if is_hosted && environment == Environment::Live { count } else { 0 };
         }
-        let missing = overview::list_missing_proof(store, MOST_NAMED).await?;
+        let missing = overview::list_missing_proof(store, MAX_NAMED).await?;
         seen.missing_proof = missing.into_iter().map(|domain| domain.name.to_string()).collect();
         Ok(seen)
     }
 }
 
-impl EventsSeen {
+impl EventsFacts {
     async fn read(store: &Store) -> Result<Self> {
-        let waiting = events::sql::count_waiting_up_to(store, MOST_COUNTED).await?;
-        // The oldest of very many is not looked for: that there are so many says enough.
-        let oldest_waiting_at = if waiting < MOST_COUNTED { events::sql::count_waiting(store).await?.1 } else { None };
-        let disabled = events::endpoints::list_disabled(store, MOST_NAMED).await?;
+        let waiting = events::sql::count_waiting_up_to(store, MAX_COUNTED).await?;
+        // Not read if there are very many events.
+        let oldest_waiting_at = if waiting < MAX_COUNTED { events::sql::count_waiting(store).await?.1 } else { None };
+        let disabled = events::endpoints::list_disabled(store, MAX_NAMED).await?;
         Ok(Self {
             waiting: waiting.into(),
             oldest_waiting_at,
-            failed: events::deliveries::count_failed_up_to(store, MOST_COUNTED).await?.into(),
-            failing_endpoints: events::endpoints::count_failing_up_to(store, MOST_COUNTED).await?,
+            failed: events::deliveries::count_failed_up_to(store, MAX_COUNTED).await?.into(),
+            failing_endpoints: events::endpoints::count_failing_up_to(store, MAX_COUNTED).await?,
             disabled_endpoints: disabled.into_iter().map(|one| one.endpoint).collect(),
         })
     }

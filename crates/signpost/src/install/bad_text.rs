@@ -1,6 +1,6 @@
-//! Why a client's file is left as it is.
+//! The error for a configuration file that cannot be changed.
 
-/// Why a text is left as it is: where that is known, with line and column.
+/// The reason why a text cannot be changed, with line and column if they are known.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct BadText(pub(super) String);

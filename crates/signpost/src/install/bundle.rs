@@ -1,4 +1,4 @@
-//! A bundle: this program with a manifest in one file, which clients with windows install at a click (MCPB, manifest 0.3).
+//! A bundle: this program with a manifest in one file, which desktop clients install with a click (MCPB, manifest 0.3).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -16,30 +16,29 @@ use zip::write::SimpleFileOptions;
 use super::folders::OperatingSystem;
 use super::members::ENTRY_NAME;
 
-/// The version of the manifest that every client which installs bundles reads.
+/// The version of the manifest.
 const MANIFEST_VERSION: &str = "0.3";
 const ICON: &[u8] = include_bytes!("../../assets/icon.png");
 
 /// A bundle that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bundled {
-    /// The file, as it was named.
+    /// The path of the file, as given.
     pub file: String,
-    /// Its size.
+    /// The size of the file.
     pub bytes: u64,
-    /// Its SHA-256 in hex, which an entry in a registry names as `fileSha256`.
+    /// The SHA-256 of the file in hex, `fileSha256` in registries.
     pub sha256: String,
 }
 
-/// What a client reads first: what is in the bundle, and how to start it.
+/// Returns the manifest, which describes the bundle and how to start the program.
 ///
-/// The data stays outside, in a folder that the client asks for: a bundle is replaced by its next version as a whole.
+/// The data is in a folder that the client asks for, because the next version replaces the whole bundle.
 #[must_use]
 pub fn manifest(system: OperatingSystem) -> Value {
     let server = mcp::server(false, None);
     let info = server.info();
-    let tools = server.tools().map(|tool| json!({ "name": tool.name, "description": tool.title }));
-    let tools: Vec<_> = tools.collect();
+    let tools: Vec<_> = server.tools().map(|tool| json!({ "name": tool.name, "description": tool.title })).collect();
     json!({
         "manifest_version": MANIFEST_VERSION,
         "name": ENTRY_NAME,
@@ -73,17 +72,17 @@ pub fn manifest(system: OperatingSystem) -> Value {
     })
 }
 
-/// Writes a bundle of a program. The file must not exist yet, and is there whole or not at all.
+/// Writes a bundle of a program into a new file. After an error there is no file.
 ///
 /// # Errors
-/// Where the program cannot be read, where the file exists or cannot be written.
+/// If the program cannot be read, or the file exists or cannot be written.
 pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Result<Bundled> {
     let shown = file.display().to_string();
     let new = OpenOptions::new().read(true).write(true).create_new(true).open(file);
     let mut out = new.with_context(|| format!("cannot create {shown}"))?;
     let written = fill(&mut out, program, system).with_context(|| format!("cannot write {shown}"));
     if written.is_err() {
-        // It may be gone already; what went wrong is told in any case.
+        // The first error is the one to report.
         let _ = std::fs::remove_file(file);
     }
     let (bytes, sha256) = written?;
@@ -91,7 +90,7 @@ pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Res
 }
 
 fn fill(out: &mut File, from: &Path, system: OperatingSystem) -> Result<(u64, String)> {
-    // No time of making: the same program gives the same bytes, whose hash a registry names.
+    // Without a modification time, so that the same program has the same hash.
     let plain = SimpleFileOptions::default().large_file(false);
     let mut zip = ZipWriter::new(&mut *out);
     zip.start_file("manifest.json", plain.unix_permissions(0o644))?;
@@ -107,7 +106,9 @@ fn fill(out: &mut File, from: &Path, system: OperatingSystem) -> Result<(u64, St
 
 fn hash(file: &mut File) -> Result<(u64, String)> {
     file.rewind()?;
-    let (mut hash, mut buffer, mut bytes) = (Sha256::new(), vec![0; 1 << 16], 0);
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut bytes = 0;
     loop {
         match file.read(&mut buffer)? {
             0 => return Ok((bytes, HEXLOWER.encode(&hash.finalize()))),
@@ -119,12 +120,12 @@ fn hash(file: &mut File) -> Result<(u64, String)> {
     }
 }
 
-/// The program's place in the bundle.
+/// Returns the program's path in the bundle.
 fn program(system: OperatingSystem) -> &'static str {
     if system == OperatingSystem::Windows { "server/signpost.exe" } else { "server/signpost" }
 }
 
-/// What the manifest calls a system.
+/// Returns the manifest's name of a system.
 fn platform(system: OperatingSystem) -> &'static str {
     match system {
         OperatingSystem::Linux => "linux",

@@ -1,8 +1,8 @@
-//! The programs that people talk to models in, by the names that they are typed by.
+//! The supported MCP clients, and their names on the command line.
 
 use super::document::FileFormat;
 
-/// A client of the Model Context Protocol: a program in which people talk to a model, and which starts or calls servers.
+/// A client of the Model Context Protocol: an assistant that starts or calls servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum McpClient {
     /// Claude Code, in a terminal.
@@ -24,7 +24,7 @@ pub enum McpClient {
 }
 
 impl McpClient {
-    /// All that are known.
+    /// All clients.
     pub const ALL: [Self; 8] = [
         Self::Claude,
         Self::Codex,
@@ -36,7 +36,7 @@ impl McpClient {
         Self::Zed,
     ];
 
-    /// What is typed: the client's own command where it has one.
+    /// Returns the name on the command line, which is the client's own command if it has one.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl McpClient {
         }
     }
 
-    /// What else is typed for it.
+    /// Returns the other name on the command line.
     #[must_use]
     pub fn alias(self) -> Option<&'static str> {
         match self {
@@ -62,13 +62,13 @@ impl McpClient {
         }
     }
 
-    /// The client of a name.
+    /// Returns the client with this name or alias.
     #[must_use]
     pub fn of_name(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == text || client.alias() == Some(text))
     }
 
-    /// What its makers call it.
+    /// Returns the product name.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl McpClient {
         }
     }
 
-    /// The program whose command adds a server, found on `PATH`.
+    /// Returns the name of the program that can add a server.
     pub(super) fn program(self) -> Option<&'static str> {
         match self {
             Self::Claude | Self::Codex | Self::Gemini => Some(self.name()),
@@ -92,16 +92,17 @@ impl McpClient {
         }
     }
 
-    /// How its file is written, and under which key its servers stand. Where the client itself reads no comma behind a
-    /// last member, one there is an error: it would leave all servers out and say nothing.
+    /// Returns the format of the configuration file, and the key of the servers in it. A trailing comma is an error for
+    /// clients that do not accept one, because they would silently ignore all servers.
     pub(super) fn format(self) -> FileFormat {
-        let json = |container, trailing_commas| FileFormat::Json { container, trailing_commas };
         match self {
             Self::Codex => FileFormat::Toml { container: "mcp_servers" },
-            Self::Vscode => json("servers", true),
-            Self::Zed => json("context_servers", true),
-            Self::Cursor => json("mcpServers", true),
-            Self::Claude | Self::Gemini | Self::ClaudeDesktop | Self::Windsurf => json("mcpServers", false),
+            Self::Vscode => FileFormat::Json { container: "servers", trailing_commas: true },
+            Self::Zed => FileFormat::Json { container: "context_servers", trailing_commas: true },
+            Self::Cursor => FileFormat::Json { container: "mcpServers", trailing_commas: true },
+            Self::Claude | Self::Gemini | Self::ClaudeDesktop | Self::Windsurf => {
+                FileFormat::Json { container: "mcpServers", trailing_commas: false }
+            }
         }
     }
 }

@@ -1,27 +1,28 @@
-//! A client's file on the disk: read within a bound, and replaced whole or not at all.
+//! A client's configuration file: bounded reads, atomic writes.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use signpost_platform::bounded_file;
 
-/// No client has a file this large: 16 MiB.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A client's file as it was read.
+/// A client's configuration file, as it was read.
 #[derive(Debug)]
 pub(super) struct ConfigFile {
-    /// As people know it.
+    /// The path, which may be a link.
     pub(super) path: PathBuf,
-    /// What a link at the path leads to, or the path.
+    /// The target of the link, or the path.
     target: PathBuf,
-    /// None where there is no file.
+    /// `None` if there is no file.
     pub(super) text: Option<String>,
     metadata: Option<Metadata>,
 }
 
-/// Somebody else wrote the file between our reading and our writing.
+/// Another program wrote the file after it was read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} was changed by another program at the same time: run this again")]
 pub(super) struct ChangedMeanwhile(String);
@@ -49,7 +50,7 @@ impl ConfigFile {
         Ok(Self { path: path.to_owned(), target, text: Some(text), metadata: Some(metadata) })
     }
 
-    /// Puts a text in the place of what was read, with the same mode. What was there stays beside it as a backup.
+    /// Replaces the file with a text, and keeps the old file as a backup.
     pub(super) fn replace(&self, text: &str) -> Result<()> {
         self.check_writable()?;
         if let Some(before) = &self.text {
@@ -61,30 +62,32 @@ impl ConfigFile {
         write_whole(&self.target, text, self.metadata.as_ref(), || self.check_unchanged())
     }
 
-    /// Puts a backup in the place of what was read. As they are the same then, one of them goes.
+    /// Replaces the file with the text of a backup, and deletes the backup.
     pub(super) fn restore(&self, backup: &Path, text: &str) -> Result<()> {
         self.check_writable()?;
         write_whole(&self.target, text, self.metadata.as_ref(), || self.check_unchanged())?;
         fs::remove_file(backup).with_context(|| format!("cannot remove {}", backup.display()))
     }
 
-    /// Removes the file, in which nothing is left.
+    /// Deletes the file.
     pub(super) fn delete(&self) -> Result<()> {
         self.check_writable()?;
         self.check_unchanged()?;
         fs::remove_file(&self.target).with_context(|| format!("cannot remove {}", self.target.display()))
     }
 
-    /// What is beside the file under the names of backups. One that cannot be read is none of ours.
+    /// Returns the readable files with the names of backups.
     pub(super) fn backups(&self) -> Vec<(PathBuf, String)> {
-        let read = |path: PathBuf| {
-            let bytes = read_bounded(&path).ok().filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?;
-            Some((path, String::from_utf8(bytes).ok()?))
-        };
-        self.backup_paths().into_iter().filter(|path| path.is_file()).filter_map(read).collect()
+        let mut backups = Vec::new();
+        for path in self.backup_paths().into_iter().filter(|path| path.is_file()) {
+            if let Ok(text) = bounded_file::read_text(&path, MAX_BYTES) {
+                backups.push((path, text));
+            }
+        }
+        backups
     }
 
-    /// The second name is for where somebody else uses the first.
+    /// Returns the names of backups. The second is used if another program uses the first.
     fn backup_paths(&self) -> [PathBuf; 2] {
         [".bak", ".signpost.bak"].map(|end| {
             let mut name = self.target.as_os_str().to_owned();
@@ -102,10 +105,9 @@ impl ConfigFile {
         if is_free { first } else { second }
     }
 
-    /// Whoever may write to the folder could replace a file that says it is not to be written to.
+    /// Checks the permissions of the file, because a rename would replace even a read-only file.
     fn check_writable(&self) -> Result<()> {
-        let is_read_only = self.metadata.as_ref().is_some_and(|metadata| metadata.permissions().readonly());
-        if is_read_only {
+        if self.metadata.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
             bail!(
                 "{} is read-only: make it writable, or add the entry by hand, as --print shows it",
                 self.path.display()
@@ -127,11 +129,11 @@ impl ConfigFile {
     }
 }
 
-/// Where a link leads, though there may be nothing yet.
+/// Returns the target of a link, which may not exist.
 fn follow(path: &Path) -> std::io::Result<PathBuf> {
-    const MOST_LINKS: usize = 32;
+    const MAX_LINKS: usize = 32;
     let mut target = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::symlink_metadata(&target) {
             Ok(metadata) if metadata.is_symlink() => {
                 let next = fs::read_link(&target)?;
@@ -144,25 +146,25 @@ fn follow(path: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::Error::other("it leads in a circle"))
 }
 
-/// At most one byte more than is allowed.
+/// Reads at most one byte more than [`MAX_BYTES`].
 fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Writes a file beside and renames it, so that a reader sees the old or the new one, whenever the power fails. It gets
-/// the mode and the owner of what it stands for; without that, it is for its owner alone.
-fn write_whole(path: &Path, text: &str, like: Option<&Metadata>, last_look: impl FnOnce() -> Result<()>) -> Result<()> {
+/// Replaces a file atomically: writes a temporary file, runs `check` and renames. The file gets the mode and the owner of
+/// `like`; without it, only the owner may read the file.
+fn write_whole(path: &Path, text: &str, like: Option<&Metadata>, check: impl FnOnce() -> Result<()>) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(name);
     let written = write_new(&beside, text, like)
         .with_context(|| format!("cannot write {}", beside.display()))
-        .and_then(|()| last_look())
+        .and_then(|()| check())
         .and_then(|()| fs::rename(&beside, path).with_context(|| format!("cannot replace {}", path.display())));
     if written.is_err() {
-        // It may not be there; what went wrong is told in any case.
+        // The first error is the one to report.
         let _ = fs::remove_file(&beside);
     }
     written
@@ -176,23 +178,25 @@ fn write_new(path: &Path, text: &str, like: Option<&Metadata>) -> std::io::Resul
     let mut file = options.open(path)?;
     file.write_all(text.as_bytes())?;
     if let Some(like) = like {
-        keep_owner(&file, like)?;
+        set_owner(&file, like)?;
         file.set_permissions(Permissions::clone(&like.permissions()))?;
     }
     file.sync_all()
 }
 
-/// As root one changes the files of others, who shall still read them.
+/// Sets the owner, so that users can still read their files after root changed them.
 #[cfg(unix)]
-fn keep_owner(file: &File, like: &Metadata) -> std::io::Result<()> {
+fn set_owner(file: &File, like: &Metadata) -> std::io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let now = file.metadata()?;
-    let owners = |metadata: &Metadata| (metadata.uid(), metadata.gid());
-    if owners(&now) == owners(like) { Ok(()) } else { fchown(file, Some(like.uid()), Some(like.gid())) }
+    if now.uid() == like.uid() && now.gid() == like.gid() {
+        return Ok(());
+    }
+    fchown(file, Some(like.uid()), Some(like.gid()))
 }
 
 #[cfg(not(unix))]
-fn keep_owner(_: &File, _: &Metadata) -> std::io::Result<()> {
+fn set_owner(_: &File, _: &Metadata) -> std::io::Result<()> {
     Ok(())
 }
 

@@ -1,29 +1,29 @@
-//! What stands in a client's file for this server: the members, by client, and which entries are ours.
+//! The entry of this server in a client's configuration file.
 
 use serde_json::{Value, json};
 use url::Url;
 
 use super::client::McpClient;
-use super::members::{ENTRY_NAME, Members, OWN_MEMBERS};
+use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
 
-/// What the path of the address of every such server ends in.
+/// The end of the path of the server's address.
 const MCP_PATH: &str = "/mcp";
 
-/// How a client reaches the server.
+/// How a client connects to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEntry {
-    /// It starts this program.
+    /// The client starts this program.
     Program {
-        /// The whole path of the program: clients with windows have not the `PATH` of a terminal.
+        /// The absolute path of the program: desktop clients do not have the `PATH` of a terminal.
         command: String,
-        /// What it is started with: `mcp`, and whole paths.
+        /// The arguments: `mcp`, and absolute paths.
         args: Vec<String>,
     },
-    /// It calls an address.
+    /// The client calls this address.
     Remote(Url),
 }
 
-/// A client starts programs alone.
+/// The client can only start programs.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} reads no address from its file: choose Settings, Connectors, Add custom connector there and paste the \
@@ -32,91 +32,89 @@ pub enum ServerEntry {
 )]
 pub struct NoRemote(McpClient);
 
-/// An address that is none of a server: what is wrong with it, and what to do.
+/// The address of the server is invalid: the reason, and the fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadAddress(String);
 
 impl ServerEntry {
-    /// The entry for an address, such as `https://atm.example.com/mcp`. It has no name, password or query: what stands
-    /// in clients' files is no place for a secret.
+    /// Parses an address such as `https://atm.example.com/mcp`. It must have no user name, password or query, because
+    /// clients' files are no place for a secret.
     ///
     /// # Errors
-    /// [`BadAddress`], in words for whoever typed it.
+    /// [`BadAddress`] if the address is none of an MCP server.
     pub fn remote(text: &str) -> Result<Self, BadAddress> {
-        let bad = |reason: String| Err(BadAddress(reason));
         let Ok(url) = Url::parse(text) else {
-            return bad(format!("'{text}' is no address: write it as https://atm.example.com/mcp"));
+            return Err(BadAddress(format!("'{text}' is no address: write it as https://atm.example.com/mcp")));
         };
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return bad(format!("'{text}' is no address of the web: write it as https://atm.example.com/mcp"));
+            let reason = format!("'{text}' is no address of the web: write it as https://atm.example.com/mcp");
+            return Err(BadAddress(reason));
         }
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
-            return bad("the address has a name, a password, a query or a fragment: the server needs none of them, \
-                        and a client's file is no place for a secret"
-                .to_owned());
+            let reason = "the address has a name, a password, a query or a fragment: the server needs none of them, \
+                          and a client's file is no place for a secret";
+            return Err(BadAddress(reason.to_owned()));
         }
         if !url.path().ends_with(MCP_PATH) {
             let whole = format!("{}{MCP_PATH}", url.as_str().trim_end_matches('/'));
-            return bad(format!("the address of the server ends in {MCP_PATH}: is it {whole}?"));
+            return Err(BadAddress(format!("the address of the server ends in {MCP_PATH}: is it {whole}?")));
         }
         Ok(Self::Remote(url))
     }
 
-    /// What a client wants to read.
+    /// Returns the members of the entry, in the format of the client.
     ///
     /// # Errors
-    /// [`NoRemote`] for an address and a client that starts programs alone.
+    /// [`NoRemote`] if the entry is an address and the client can only start programs.
     pub(super) fn members(&self, client: McpClient) -> Result<Members, NoRemote> {
-        let (first, rest) = match self {
+        let mut members = Members::new();
+        match self {
             Self::Program { command, args } => {
-                let first = match client {
-                    McpClient::Claude | McpClient::Vscode => Some(("type", "stdio")),
-                    McpClient::Zed => Some(("source", "custom")),
-                    _ => None,
-                };
-                (first, vec![("command", json!(command)), ("args", json!(args))])
+                match client {
+                    McpClient::Claude | McpClient::Vscode => members.push(("type", json!("stdio"))),
+                    McpClient::Zed => members.push(("source", json!("custom"))),
+                    _ => {}
+                }
+                members.extend([("command", json!(command)), ("args", json!(args))]);
             }
             Self::Remote(url) => {
-                let (first, name) = match client {
+                let mut name = "url";
+                match client {
                     McpClient::ClaudeDesktop => return Err(NoRemote(client)),
-                    // Without the type it would speak the older transport of events.
-                    McpClient::Claude | McpClient::Vscode | McpClient::Gemini => (Some(("type", "http")), "url"),
-                    // What it is not called is passed over in silence.
-                    McpClient::Windsurf => (None, "serverUrl"),
-                    McpClient::Codex | McpClient::Cursor | McpClient::Zed => (None, "url"),
-                };
-                (first, vec![(name, json!(url.as_str()))])
+                    // Without the type these would use the older SSE transport.
+                    McpClient::Claude | McpClient::Vscode | McpClient::Gemini => members.push(("type", json!("http"))),
+                    // Ignores other names silently.
+                    McpClient::Windsurf => name = "serverUrl",
+                    McpClient::Codex | McpClient::Cursor | McpClient::Zed => {}
+                }
+                members.push((name, json!(url.as_str())));
             }
-        };
-        Ok(first.into_iter().map(|(name, value)| (name, json!(value))).chain(rest).collect())
+        }
+        Ok(members)
     }
 }
 
-/// Whether an entry says exactly this of how the server is reached.
-pub(super) fn says(entry: &Value, members: &[(&str, Value)]) -> bool {
-    let wanted = |name: &str| members.iter().find(|(member, _)| *member == name).map(|(_, value)| value);
-    OWN_MEMBERS.iter().all(|name| entry.get(name) == wanted(name))
+/// Returns whether the entry describes the server with exactly these members. Other members are ignored.
+pub(super) fn matches_members(entry: &Value, members: &[(&'static str, Value)]) -> bool {
+    OWN_MEMBERS.iter().all(|name| entry.get(name) == find_member(members, name))
 }
 
-/// Whether an entry is one that this program wrote: it starts Signpost, or calls an address as that of every such server.
-/// Another program's of the same name is not.
+/// Returns whether this program wrote the entry: it starts Signpost, or calls an address that ends in `/mcp`. Another
+/// program may have written an entry with the same name.
 pub(super) fn is_ours(entry: &Value) -> bool {
-    let text = |name: &str| entry.get(name).and_then(Value::as_str);
-    let is_program = |command: &str| {
+    if let Some(command) = entry["command"].as_str() {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
-        let args = entry.get("args").and_then(Value::as_array);
-        name.strip_suffix(".exe").unwrap_or(name) == ENTRY_NAME
-            && args.is_some_and(|args| args.iter().any(|argument| argument == "mcp"))
-    };
-    let is_address = |url: &str| Url::parse(url).is_ok_and(|url| url.path().ends_with(MCP_PATH));
-    match text("command") {
-        Some(command) => is_program(command),
-        None => ["url", "serverUrl", "httpUrl"].into_iter().filter_map(text).any(is_address),
+        let has_argument = entry["args"].as_array().is_some_and(|args| args.iter().any(|argument| argument == "mcp"));
+        return name.strip_suffix(".exe").unwrap_or(name) == ENTRY_NAME && has_argument;
     }
+    ["url", "serverUrl", "httpUrl"].into_iter().any(|name| {
+        let url = entry[name].as_str().unwrap_or_default();
+        Url::parse(url).is_ok_and(|url| url.path().ends_with(MCP_PATH))
+    })
 }
 
-/// The members of an entry that was found, in the order that they are written in.
+/// Returns the members of an entry in their usual order. `None` if the entry has other members.
 pub(super) fn in_order(entry: &Value) -> Option<Members> {
     let members = OWN_MEMBERS.into_iter().filter_map(|name| Some((name, entry.get(name)?.clone())));
     let members: Members = members.collect();
@@ -173,10 +171,10 @@ mod tests {
     #[test]
     fn an_entry_says_the_same_whatever_else_stands_in_it() {
         let members: Members = vec![("command", json!("c")), ("args", json!(["mcp"]))];
-        assert!(says(&json!({ "args": ["mcp"], "command": "c", "env": { "A": "b" } }), &members));
-        assert!(!says(&json!({ "args": ["mcp", "x"], "command": "c" }), &members));
-        assert!(!says(&json!({ "args": ["mcp"], "command": "c", "url": "https://x/mcp" }), &members));
-        assert!(!says(&json!({ "command": "c" }), &members));
+        assert!(matches_members(&json!({ "args": ["mcp"], "command": "c", "env": { "A": "b" } }), &members));
+        assert!(!matches_members(&json!({ "args": ["mcp", "x"], "command": "c" }), &members));
+        assert!(!matches_members(&json!({ "args": ["mcp"], "command": "c", "url": "https://x/mcp" }), &members));
+        assert!(!matches_members(&json!({ "command": "c" }), &members));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where each client has its file: a pure function of the system and of what the environment says.
+//! The location of each client's configuration file, a pure function of the system and the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::client::McpClient;
 /// A system that clients run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatingSystem {
-    /// Linux, and whatever else keeps to the folders of the XDG Base Directory Specification.
+    /// Linux, and all others that follow the XDG Base Directory Specification.
     Linux,
     /// macOS.
     MacOs,
@@ -16,33 +16,33 @@ pub enum OperatingSystem {
     Windows,
 }
 
-/// The folders of a person, in which programs keep their files.
+/// The folders of a user's configuration files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFolders {
     system: OperatingSystem,
     home: PathBuf,
     /// `XDG_CONFIG_HOME`, `Application Support` or `%APPDATA%`.
     settings: PathBuf,
-    /// Where Claude Code, Codex and Gemini CLI were told to keep their own.
+    /// The folders that variables set for Claude Code, Codex and Gemini CLI.
     moved: [Option<PathBuf>; 3],
 }
 
-/// Nobody's folders can be named: the variable that must be set.
+/// There is no home folder: the variable that must be set.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot tell where your programs have their files: set {0} to the whole path of your home folder")]
 pub struct NoHome(&'static str);
 
-/// One place in which a client may have its file.
+/// A possible location of a client's configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPlace {
-    /// A folder that is there where the client is.
+    /// The folder that exists if the client is installed.
     pub sign: PathBuf,
     /// The file with its servers.
     pub file: PathBuf,
 }
 
 impl OperatingSystem {
-    /// The system that this program runs on.
+    /// Returns the system that this program runs on.
     #[must_use]
     pub fn here() -> Self {
         match std::env::consts::OS {
@@ -54,12 +54,12 @@ impl OperatingSystem {
 }
 
 impl UserFolders {
-    /// The folders that the environment's variables name.
+    /// Returns the folders of the environment's variables.
     ///
     /// # Errors
-    /// [`NoHome`] where there is no home folder, or no whole path of one.
+    /// [`NoHome`] if no absolute path of the home folder is set.
     pub fn of(system: OperatingSystem, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoHome> {
-        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| is_whole(system, path));
+        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| is_absolute(system, path));
         let name = if system == OperatingSystem::Windows { "USERPROFILE" } else { "HOME" };
         let home = folder(name).ok_or(NoHome(name))?;
         let settings = match system {
@@ -72,48 +72,49 @@ impl UserFolders {
         Ok(Self { system, home, settings, moved })
     }
 
-    /// The person's own folder.
+    /// Returns the user's home folder.
     #[must_use]
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Where a client may have its file: the usual place first, then that of a flatpak.
+    /// Returns the possible locations of a client's file: the usual one, then that of a flatpak.
     #[must_use]
     pub fn places(&self, client: McpClient) -> Vec<ClientPlace> {
+        let home = &self.home;
         let [claude, codex, gemini] = &self.moved;
-        let dotted = |name: &str| self.home.join(name);
         match client {
             McpClient::Claude => match claude {
                 Some(folder) => vec![place(folder.clone(), ".claude.json")],
-                None => vec![ClientPlace { sign: dotted(".claude"), file: dotted(".claude.json") }],
+                None => vec![ClientPlace { sign: home.join(".claude"), file: home.join(".claude.json") }],
             },
-            McpClient::Codex => vec![place(codex.clone().unwrap_or_else(|| dotted(".codex")), "config.toml")],
-            McpClient::Gemini => vec![place(gemini.clone().unwrap_or_else(|| dotted(".gemini")), "settings.json")],
+            McpClient::Codex => vec![place(codex.clone().unwrap_or_else(|| home.join(".codex")), "config.toml")],
+            McpClient::Gemini => vec![place(gemini.clone().unwrap_or_else(|| home.join(".gemini")), "settings.json")],
             McpClient::ClaudeDesktop => vec![place(self.settings.join("Claude"), "claude_desktop_config.json")],
-            McpClient::Cursor => vec![place(dotted(".cursor"), "mcp.json")],
-            McpClient::Windsurf => vec![place(dotted(".codeium").join("windsurf"), "mcp_config.json")],
+            McpClient::Cursor => vec![place(home.join(".cursor"), "mcp.json")],
+            McpClient::Windsurf => vec![place(home.join(".codeium").join("windsurf"), "mcp_config.json")],
             McpClient::Vscode => {
-                let below = |settings: PathBuf| place(settings.join("Code").join("User"), "mcp.json");
-                let boxed = self.flatpak("com.visualstudio.code").map(below);
-                std::iter::once(below(self.settings.clone())).chain(boxed).collect()
+                let settings = std::iter::once(self.settings.clone()).chain(self.flatpak("com.visualstudio.code"));
+                settings.map(|settings| place(settings.join("Code").join("User"), "mcp.json")).collect()
             }
             McpClient::Zed => {
                 let usual = match self.system {
                     OperatingSystem::Linux => self.settings.join("zed"),
-                    OperatingSystem::MacOs => dotted(".config").join("zed"),
+                    OperatingSystem::MacOs => home.join(".config").join("zed"),
                     OperatingSystem::Windows => self.settings.join("Zed"),
                 };
-                let boxed = self.flatpak("dev.zed.Zed").map(|settings| place(settings.join("zed"), "settings.json"));
-                std::iter::once(place(usual, "settings.json")).chain(boxed).collect()
+                let flatpak = self.flatpak("dev.zed.Zed").map(|settings| settings.join("zed"));
+                std::iter::once(usual).chain(flatpak).map(|folder| place(folder, "settings.json")).collect()
             }
         }
     }
 
-    /// The settings of a program that runs as a flatpak.
+    /// Returns the settings folder of a flatpak.
     fn flatpak(&self, name: &str) -> Option<PathBuf> {
-        let is_there = self.system == OperatingSystem::Linux;
-        is_there.then(|| self.home.join(".var").join("app").join(name).join("config"))
+        if self.system != OperatingSystem::Linux {
+            return None;
+        }
+        Some(self.home.join(".var").join("app").join(name).join("config"))
     }
 }
 
@@ -121,8 +122,8 @@ fn place(folder: PathBuf, file: &str) -> ClientPlace {
     ClientPlace { file: folder.join(file), sign: folder }
 }
 
-/// Whether a path says where it begins. Paths of Windows are told by hand, so that the rule is the same on every system.
-fn is_whole(system: OperatingSystem, path: &Path) -> bool {
+/// Returns whether the path is absolute on `system`, which need not be the system that this program runs on.
+fn is_absolute(system: OperatingSystem, path: &Path) -> bool {
     let text = path.to_string_lossy();
     match system {
         OperatingSystem::Windows => {

@@ -1,4 +1,4 @@
-//! Into which clients the server is put, and what is changed for it.
+//! Adds the server to clients, and removes it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,121 +9,128 @@ use serde_json::Value;
 
 use super::client::McpClient;
 use super::config_file::{ChangedMeanwhile, ConfigFile};
-use super::entry::{ServerEntry, in_order, is_ours, says};
+use super::entry::{ServerEntry, in_order, is_ours, matches_members};
 use super::folders::{OperatingSystem, UserFolders};
 use super::members::{ENTRY_NAME, Members};
 use super::own_command;
 
-/// How often a file is read anew because another program wrote it meanwhile.
-const MOST_ATTEMPTS: usize = 3;
+/// Maximum number of attempts if other programs write the file at the same time.
+const MAX_ATTEMPTS: usize = 3;
 
-/// Puts the server into clients of one person, and takes it out.
+/// Adds the server to the clients of a user, and removes it.
 #[derive(Clone, Debug)]
 pub struct Installer {
     /// The system.
     pub system: OperatingSystem,
-    /// Where the clients have their files.
+    /// The folders of the clients' files.
     pub folders: UserFolders,
-    /// The `PATH` on which their own commands are looked for.
+    /// The `PATH` for the clients' own commands.
     pub path: OsString,
 }
 
-/// What is wanted of a client.
+/// A change of a client's configuration.
 #[derive(Clone, Debug)]
-pub enum Wish {
-    /// To reach the server like this.
+pub enum Operation {
+    /// Sets the entry of the server.
     Install(ServerEntry),
-    /// To know nothing of it.
+    /// Removes the entry of the server.
     Uninstall,
 }
 
-/// What was done to a client, or would be.
+/// The result of an operation, or of its dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClientChange {
     /// The client's name.
     pub client: &'static str,
     /// The file with its servers.
     pub file: PathBuf,
-    /// Whether anything is other than before, or would be.
+    /// Whether the file changed.
     pub changed: bool,
-    /// What became of the entry.
+    /// The change of the entry.
     pub action: EntryAction,
-    /// The client's own command, where that did it.
+    /// The client's own command, if it made the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
 }
 
-/// What became of an entry.
+/// The change of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryAction {
-    /// There was none.
+    /// There was no entry.
     Added,
-    /// There was another one of ours.
+    /// There was another entry of this program.
     Replaced,
-    /// It is gone.
+    /// The entry was removed.
     Removed,
-    /// All was as wished.
+    /// Nothing changed.
     None,
 }
 
-/// What a reader can put into place by hand.
+/// An entry to be added by hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PrintedEntry {
     /// The client's name.
     pub client: &'static str,
     /// The file with its servers.
     pub file: PathBuf,
-    /// What would stand in it if nothing else did.
+    /// The content of a file with only this entry.
     pub text: String,
-    /// The client's own command, where it has one.
+    /// The client's own command, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
 }
 
 impl Installer {
-    /// The clients that this person has: their command is on `PATH`, or their folder is there.
+    /// Returns the clients on this machine: their command is on `PATH`, or their folder or file exists.
     #[must_use]
     pub fn find(&self) -> Vec<McpClient> {
-        let is_here = |client: &McpClient| {
-            self.command(*client).is_some()
-                || self.folders.places(*client).iter().any(|place| place.sign.is_dir() || place.file.exists())
-        };
-        McpClient::ALL.into_iter().filter(is_here).collect()
+        let mut clients = McpClient::ALL.to_vec();
+        clients.retain(|client| self.is_installed(*client));
+        clients
     }
 
-    /// The clients in whose files an entry of ours stands. A file that cannot be read has none that could be removed.
+    fn is_installed(&self, client: McpClient) -> bool {
+        self.command(client).is_some()
+            || self.folders.places(client).iter().any(|place| place.sign.is_dir() || place.file.exists())
+    }
+
+    /// Returns the clients with an entry of this program in a readable file.
     #[must_use]
     pub fn find_installed(&self) -> Vec<McpClient> {
-        let has_ours = |client: &McpClient| {
-            let file = ConfigFile::read(&self.file(*client)).ok();
-            let found = file.and_then(|file| client.format().find(&file.text?).ok().flatten());
-            found.as_ref().is_some_and(is_ours)
-        };
-        McpClient::ALL.into_iter().filter(has_ours).collect()
+        let mut clients = McpClient::ALL.to_vec();
+        clients.retain(|client| match ConfigFile::read(&self.file(*client)) {
+            Ok(file) => find_entry(*client, &file).is_ok_and(|found| found.as_ref().is_some_and(is_ours)),
+            Err(_) => false,
+        });
+        clients
     }
 
-    /// The file with a client's servers: where the client is, else where it usually is.
+    /// Returns the file with a client's servers: in the first location whose folder exists, else in the usual one.
     #[must_use]
     pub fn file(&self, client: McpClient) -> PathBuf {
         let places = self.folders.places(client);
-        let here = places.iter().find(|place| place.sign.is_dir()).unwrap_or(&places[0]);
-        here.file.clone()
+        let place = places.iter().find(|place| place.sign.is_dir()).unwrap_or(&places[0]);
+        place.file.clone()
     }
 
-    /// The path of a program that outlives its next version: where the one on `PATH` is a link to it, the link.
+    /// Returns a path of the program that stays valid after an upgrade: that of the program on `PATH`, if it is a link to
+    /// `program`.
     #[must_use]
     pub fn stable_program(&self, program: &Path) -> PathBuf {
-        let found = own_command::find_program(self.system, ENTRY_NAME, &self.path);
-        let is_it =
-            |found: &PathBuf| found.canonicalize().is_ok_and(|found| program.canonicalize().ok() == Some(found));
-        found.filter(is_it).unwrap_or_else(|| program.to_owned())
+        if let Some(found) = own_command::find_program(self.system, ENTRY_NAME, &self.path)
+            && let Ok(target) = found.canonicalize()
+            && program.canonicalize().is_ok_and(|program| program == target)
+        {
+            return found;
+        }
+        program.to_owned()
     }
 
-    /// What to put where by hand.
+    /// Returns the entry to be added by hand.
     ///
     /// # Errors
-    /// Where the client cannot reach the server like this.
+    /// If the client does not support the entry.
     pub fn print(&self, client: McpClient, entry: &ServerEntry) -> Result<PrintedEntry> {
         let members = entry.members(client)?;
         let text = client.format().set("", &members)?;
@@ -133,58 +140,58 @@ impl Installer {
         Ok(PrintedEntry { client: client.name(), file: self.file(client), text, command })
     }
 
-    /// Does what is wished, or says what it would do.
+    /// Applies an operation. A dry run changes nothing.
     ///
     /// # Errors
-    /// Where the client's file is not understood or cannot be written, where somebody else's entry has our name, where the
-    /// client's own command fails.
-    pub fn carry_out(&self, client: McpClient, wish: &Wish, is_rehearsal: bool) -> Result<ClientChange> {
-        for _ in 1..MOST_ATTEMPTS {
-            match self.attempt(client, wish, is_rehearsal) {
+    /// If the client's file cannot be parsed or written, if another program's entry has our name, or if the client's own
+    /// command fails.
+    pub fn apply(&self, client: McpClient, operation: &Operation, dry_run: bool) -> Result<ClientChange> {
+        for _ in 1..MAX_ATTEMPTS {
+            match self.attempt(client, operation, dry_run) {
                 Err(error) if error.is::<ChangedMeanwhile>() => {}
                 done => return done,
             }
         }
-        self.attempt(client, wish, is_rehearsal)
+        self.attempt(client, operation, dry_run)
     }
 
-    fn attempt(&self, client: McpClient, wish: &Wish, is_rehearsal: bool) -> Result<ClientChange> {
+    fn attempt(&self, client: McpClient, operation: &Operation, dry_run: bool) -> Result<ClientChange> {
         let file = ConfigFile::read(&self.file(client))?;
-        let found = entry_in(client, &file)?;
-        let turn = Turn { installer: self, client, file, is_rehearsal };
-        match (wish, found) {
-            (Wish::Install(entry), found) => turn.install(entry, found.as_ref()),
-            (Wish::Uninstall, None) => Ok(turn.change(EntryAction::None, None)),
-            (Wish::Uninstall, Some(found)) => turn.uninstall(&found),
+        let found = find_entry(client, &file)?;
+        let edit = ClientEdit { installer: self, client, file, dry_run };
+        match (operation, found) {
+            (Operation::Install(entry), found) => edit.install(entry, found.as_ref()),
+            (Operation::Uninstall, None) => Ok(edit.change(EntryAction::None, None)),
+            (Operation::Uninstall, Some(found)) => edit.uninstall(&found),
         }
     }
 
-    /// The client's own program.
+    /// Returns the path of the client's own program.
     fn command(&self, client: McpClient) -> Option<PathBuf> {
         own_command::find_program(self.system, client.program()?, &self.path)
     }
 }
 
-/// The entry of our name in a client's file.
-fn entry_in(client: McpClient, file: &ConfigFile) -> Result<Option<Value>> {
+/// Returns the entry with our name in a client's file.
+fn find_entry(client: McpClient, file: &ConfigFile) -> Result<Option<Value>> {
     let text = file.text.as_deref().unwrap_or_default();
     client.format().find(text).with_context(|| file.path.display().to_string())
 }
 
-/// One client, with its file as it was read.
-struct Turn<'a> {
+/// A change of one client's file.
+struct ClientEdit<'a> {
     installer: &'a Installer,
     client: McpClient,
     file: ConfigFile,
-    is_rehearsal: bool,
+    dry_run: bool,
 }
 
-impl Turn<'_> {
+impl ClientEdit<'_> {
     fn install(&self, entry: &ServerEntry, found: Option<&Value>) -> Result<ClientChange> {
         let members = entry.members(self.client)?;
         match found {
-            Some(found) if says(found, &members) => Ok(self.change(EntryAction::None, None)),
-            // In place, and not by the command: what people put into the entry stays.
+            Some(found) if matches_members(found, &members) => Ok(self.change(EntryAction::None, None)),
+            // Not by the client's command, so that the user's own members stay.
             Some(found) if is_ours(found) => {
                 self.write(&members)?;
                 Ok(self.change(EntryAction::Replaced, None))
@@ -195,7 +202,8 @@ impl Turn<'_> {
             ),
             None => {
                 let arguments = own_command::arguments_to_add(self.client, entry, &members);
-                let command = self.run(Some(arguments), |found| found.is_some_and(|found| says(found, &members)))?;
+                let command =
+                    self.run(arguments, |found| found.is_some_and(|found| matches_members(found, &members)))?;
                 if command.is_none() {
                     self.write(&members)?;
                 }
@@ -208,8 +216,11 @@ impl Turn<'_> {
         if !is_ours(found) {
             bail!("the server named \"{ENTRY_NAME}\" in {} is another one and stays there", self.file.path.display());
         }
-        let command = self.run(own_command::arguments_to_remove(self.client), |found| found.is_none())?;
-        if command.is_none() && !self.is_rehearsal {
+        let command = match own_command::arguments_to_remove(self.client) {
+            Some(arguments) => self.run(arguments, |found| found.is_none())?,
+            None => None,
+        };
+        if command.is_none() && !self.dry_run {
             self.remove(found)?;
         }
         Ok(self.change(EntryAction::Removed, command))
@@ -218,42 +229,35 @@ impl Turn<'_> {
     fn write(&self, members: &Members) -> Result<()> {
         let text = self.file.text.as_deref().unwrap_or_default();
         let text = self.client.format().set(text, members).with_context(|| self.file.path.display().to_string())?;
-        if self.is_rehearsal { Ok(()) } else { self.file.replace(&text) }
+        if self.dry_run { Ok(()) } else { self.file.replace(&text) }
     }
 
-    /// Takes the entry out. Where nobody else changed the file since it was put in, every byte is as before.
+    /// Removes the entry. If the file is unchanged since the installation, the original file is restored.
     fn remove(&self, found: &Value) -> Result<()> {
         let format = self.client.format();
         let text = self.file.text.as_deref().unwrap_or_default();
-        let is_from = |before: &str| {
-            let members = in_order(found);
-            members.is_some_and(|members| format.set(before, &members).is_ok_and(|made| made == text))
-        };
-        let has_none = |before: &str| format.find(before).is_ok_and(|found| found.is_none());
-        let backup = self.file.backups().into_iter().find(|(_, before)| has_none(before) && is_from(before));
-        if let Some((path, before)) = backup {
-            return self.file.restore(&path, &before);
-        }
-        if is_from("") {
-            return self.file.delete();
+        if let Some(members) = in_order(found) {
+            for (path, original) in self.file.backups() {
+                let has_no_entry = format.find(&original).is_ok_and(|found| found.is_none());
+                if has_no_entry && format.set(&original, &members).is_ok_and(|installed| installed == text) {
+                    return self.file.restore(&path, &original);
+                }
+            }
+            if format.set("", &members).is_ok_and(|installed| installed == text) {
+                return self.file.delete();
+            }
         }
         let rest = format.remove(text).with_context(|| self.file.path.display().to_string())?;
         self.file.replace(&rest)
     }
 
-    /// Runs the client's own command, if it has one here, and looks whether it did what it should.
-    fn run(
-        &self,
-        arguments: Option<Vec<String>>,
-        is_done: impl Fn(Option<&Value>) -> bool,
-    ) -> Result<Option<Vec<String>>> {
-        let (Some(program), Some(arguments)) = (self.installer.command(self.client), arguments) else {
-            return Ok(None);
-        };
-        if !self.is_rehearsal {
+    /// Runs the client's own command, and checks its result. `None` if the command is not on this machine.
+    fn run(&self, arguments: Vec<String>, is_done: impl Fn(Option<&Value>) -> bool) -> Result<Option<Vec<String>>> {
+        let Some(program) = self.installer.command(self.client) else { return Ok(None) };
+        if !self.dry_run {
             own_command::run(&program, &arguments, self.installer.folders.home())?;
             let file = ConfigFile::read(&self.file.path)?;
-            if !is_done(entry_in(self.client, &file)?.as_ref()) {
+            if !is_done(find_entry(self.client, &file)?.as_ref()) {
                 bail!(
                     "'{} {}' ended well, but {} shows nothing of it: add the entry by hand, as --print shows it",
                     program.display(),

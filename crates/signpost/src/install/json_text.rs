@@ -1,27 +1,27 @@
-//! JSON with comments, changed in place.
+//! Edits JSON with comments in place.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
 use super::bad_text::BadText;
-use super::members::{ENTRY_NAME, Members, OWN_MEMBERS};
+use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
 
-/// What some editors begin a file with.
+/// Some editors write it at the start of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The whole document. An empty one is an object without members.
+/// Reads the whole document. An empty text is an object without members.
 pub(super) fn read(text: &str, container: &str, trailing_commas: bool) -> Result<Value, BadText> {
     let (_, root) = parse(text, trailing_commas)?;
     let Some(object) = top(&root)? else { return Ok(Value::Object(Map::new())) };
-    // Which of two members of one name counts, readers of JSON do not agree on.
+    // JSON parsers disagree on duplicate members.
     if let Some(servers) = servers(&object, container)? {
         sole(&servers, ENTRY_NAME)?;
     }
     object.to_serde_value().ok_or_else(|| BadText("a value in it is not understood".to_owned()))
 }
 
-/// The text with our entry.
+/// Adds or changes our entry.
 pub(super) fn set(text: &str, container: &str, members: &Members, trailing_commas: bool) -> Result<String, BadText> {
     let (mark, root) = parse(text, trailing_commas)?;
     let is_new = top(&root)?.is_none();
@@ -37,18 +37,19 @@ pub(super) fn set(text: &str, container: &str, members: &Members, trailing_comma
         }
         Some(entry) => {
             let entry = entry.object_value().ok_or_else(|| BadText::no_object(ENTRY_NAME))?;
-            OWN_MEMBERS.iter().try_for_each(|name| {
-                let wanted = members.iter().find(|(member, _)| member == name).map(|(_, value)| value);
-                set_member(&entry, name, wanted)
-            })?;
+            for name in OWN_MEMBERS {
+                set_member(&entry, name, find_member(members, name))?;
+            }
         }
     }
-    let changed = format!("{mark}{root}");
-    let ends_open = is_new && !changed.ends_with('\n');
-    Ok(if ends_open { changed + "\n" } else { changed })
+    let mut changed = format!("{mark}{root}");
+    if is_new && !changed.ends_with('\n') {
+        changed.push('\n');
+    }
+    Ok(changed)
 }
 
-/// The text without our entry.
+/// Removes our entry.
 pub(super) fn remove(text: &str, container: &str, trailing_commas: bool) -> Result<String, BadText> {
     let (mark, root) = parse(text, trailing_commas)?;
     if let Some(object) = top(&root)?
@@ -78,13 +79,13 @@ fn parse(text: &str, trailing_commas: bool) -> Result<(&str, CstRootNode), BadTe
     let root = CstRootNode::parse(rest, &options).map_err(|error| {
         let reason = error.kind().to_string();
         let mut letters = reason.chars();
-        let begun: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
-        BadText::at(error.line_display(), error.column_display(), &begun)
+        let reason: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
+        BadText::at(error.line_display(), error.column_display(), &reason)
     })?;
     Ok((mark, root))
 }
 
-/// The object that the file is; none where the file is empty.
+/// Returns the top-level object. `None` if the file is empty.
 fn top(root: &CstRootNode) -> Result<Option<CstObject>, BadText> {
     match (root.value(), root.object_value()) {
         (None, _) => Ok(None),
@@ -98,7 +99,10 @@ fn servers(object: &CstObject, container: &str) -> Result<Option<CstObject>, Bad
     found.object_value().map(Some).ok_or_else(|| BadText::no_object(container))
 }
 
-/// The one member of a name.
+/// Returns the member with this name.
+///
+/// # Errors
+/// If there are several.
 fn sole(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, BadText> {
     let mut found = object.properties().into_iter().filter(|member| member.decoded_name().as_deref() == Some(name));
     let first = found.next();

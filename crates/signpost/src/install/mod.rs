@@ -1,6 +1,6 @@
-//! Puts the locator into the programs that people talk to models in: their files, their own commands, a bundle.
+//! Adds the locator to MCP clients: in their configuration files, with their own commands, or as a bundle.
 //!
-//! What is written is computed from texts and values; the disk and other programs are asked in [`Installer`] alone.
+//! The changed texts are computed by pure functions; only [`Installer`] uses the disk and other programs.
 
 mod bad_text;
 pub mod bundle;
@@ -21,5 +21,5 @@ mod document_tests;
 pub use client::McpClient;
 pub use entry::{BadAddress, NoRemote, ServerEntry};
 pub use folders::{ClientPlace, NoHome, OperatingSystem, UserFolders};
-pub use installing::{ClientChange, EntryAction, Installer, PrintedEntry, Wish};
+pub use installing::{ClientChange, EntryAction, Installer, Operation, PrintedEntry};
 pub use members::ENTRY_NAME;

@@ -1,4 +1,4 @@
-//! A client's own command, which knows best where its settings are.
+//! Runs a client's own command for its settings.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -16,40 +16,40 @@ use super::entry::ServerEntry;
 use super::folders::OperatingSystem;
 use super::members::{ENTRY_NAME, Members};
 
-/// How long a client may take: they start a runtime of their own.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// How much of what it says is read.
-const MOST_WORDS: u64 = 16 << 10;
+/// Timeout of a command. Clients start a runtime of their own.
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// Maximum bytes that are read of a command's error output.
+const MAX_ERROR_BYTES: u64 = 16 << 10;
 
-/// What adds the entry, behind the name of the program.
+/// Returns the arguments that add the entry.
 pub(super) fn arguments_to_add(client: McpClient, entry: &ServerEntry, members: &Members) -> Vec<String> {
-    let words = |before: &[&str], after: &[String]| -> Vec<String> {
-        before.iter().map(ToString::to_string).chain(after.iter().cloned()).collect()
-    };
     if client == McpClient::Vscode {
         let mut named: Map<String, Value> = Map::from_iter([("name".to_owned(), json!(ENTRY_NAME))]);
         named.extend(members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         return vec!["--add-mcp".to_owned(), Value::Object(named).to_string()];
     }
+    let mut words = vec!["mcp", "add"];
     match (client, entry) {
-        (McpClient::Claude, ServerEntry::Program { command, args }) => {
-            words(&["mcp", "add", "-s", "user", ENTRY_NAME, "--", command], args)
+        (McpClient::Claude, ServerEntry::Program { command, .. }) => {
+            words.extend(["-s", "user", ENTRY_NAME, "--", command]);
         }
         (McpClient::Claude, ServerEntry::Remote(url)) => {
-            words(&["mcp", "add", "-s", "user", "--transport", "http", ENTRY_NAME, url.as_str()], &[])
+            words.extend(["-s", "user", "--transport", "http", ENTRY_NAME, url.as_str()]);
         }
-        (McpClient::Gemini, ServerEntry::Program { command, args }) => {
-            words(&["mcp", "add", "-s", "user", ENTRY_NAME, command], args)
-        }
+        (McpClient::Gemini, ServerEntry::Program { command, .. }) => words.extend(["-s", "user", ENTRY_NAME, command]),
         (McpClient::Gemini, ServerEntry::Remote(url)) => {
-            words(&["mcp", "add", "-s", "user", "-t", "http", ENTRY_NAME, url.as_str()], &[])
+            words.extend(["-s", "user", "-t", "http", ENTRY_NAME, url.as_str()]);
         }
-        (_, ServerEntry::Program { command, args }) => words(&["mcp", "add", ENTRY_NAME, "--", command], args),
-        (_, ServerEntry::Remote(url)) => words(&["mcp", "add", ENTRY_NAME, "--url", url.as_str()], &[]),
+        (_, ServerEntry::Program { command, .. }) => words.extend([ENTRY_NAME, "--", command]),
+        (_, ServerEntry::Remote(url)) => words.extend([ENTRY_NAME, "--url", url.as_str()]),
     }
+    if let ServerEntry::Program { args, .. } = entry {
+        words.extend(args.iter().map(String::as_str));
+    }
+    words.into_iter().map(str::to_owned).collect()
 }
 
-/// What removes it; VS Code has no command for that.
+/// Returns the arguments that remove the entry. `None` if the client has no command for that, such as VS Code.
 pub(super) fn arguments_to_remove(client: McpClient) -> Option<Vec<String>> {
     let words: &[&str] = match client {
         McpClient::Claude | McpClient::Gemini => &["mcp", "remove", "-s", "user", ENTRY_NAME],
@@ -59,10 +59,10 @@ pub(super) fn arguments_to_remove(client: McpClient) -> Option<Vec<String>> {
     Some(words.iter().map(ToString::to_string).collect())
 }
 
-/// A program on `PATH`. On Windows that of a script is none: its arguments would be read by a shell.
+/// Finds a program on `PATH`. Scripts of Windows are not programs, because a shell would parse their arguments.
 pub(super) fn find_program(system: OperatingSystem, name: &str, path: &OsStr) -> Option<PathBuf> {
     let name = if system == OperatingSystem::Windows { format!("{name}.exe") } else { name.to_owned() };
-    // What is found in the folder that one happens to stand in is nobody's program.
+    // Never a program in the working directory.
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(&name)).find(|file| is_program(file))
 }
@@ -78,30 +78,30 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Runs a client's command to its end, in a folder where no project has settings.
+/// Runs a client's command to its end, in a folder without settings of a project.
 pub(super) fn run(program: &Path, arguments: &[String], folder: &Path) -> Result<()> {
-    let shown = || format!("'{} {}'", program.display(), arguments.join(" "));
+    let shown = format!("'{} {}'", program.display(), arguments.join(" "));
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let child = child.as_mut().map_err(|error| anyhow::anyhow!("cannot run {}: {error}", shown()))?;
-    let (send, told) = mpsc::channel();
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| anyhow::anyhow!("cannot run {shown}: {error}"))?;
+    let (sender, errors) = mpsc::channel();
     if let Some(stderr) = child.stderr.take() {
         thread::spawn(move || {
             let mut text = Vec::new();
-            // Whatever came until then is told.
-            let _ = stderr.take(MOST_WORDS).read_to_end(&mut text);
-            let _ = send.send(String::from_utf8_lossy(&text).into_owned());
+            // After an error, the text up to it is reported.
+            let _ = stderr.take(MAX_ERROR_BYTES).read_to_end(&mut text);
+            let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
         });
     }
-    let status = wait(child).with_context(|| format!("{} did not end", shown()))?;
+    let status = wait(&mut child).with_context(|| format!("{shown} did not end"))?;
     if status.success() {
         return Ok(());
     }
-    // What it left running may keep the pipe open.
-    let told = told.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
-    let line = told.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it says nothing");
-    bail!("{} failed: {}", shown(), signpost_text::line(line))
+    // A process that the command started may keep the pipe open.
+    let errors = errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+    let line = errors.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it says nothing");
+    bail!("{shown} failed: {}", signpost_text::line(line))
 }
 
 fn wait(child: &mut std::process::Child) -> Result<ExitStatus> {
@@ -110,10 +110,10 @@ fn wait(child: &mut std::process::Child) -> Result<ExitStatus> {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             child.kill()?;
             child.wait()?;
-            bail!("it was stopped after {} s", PATIENCE.as_secs());
+            bail!("it was stopped after {} s", TIMEOUT.as_secs());
         }
         thread::sleep(Duration::from_millis(20));
     }

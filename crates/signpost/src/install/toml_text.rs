@@ -1,24 +1,24 @@
-//! TOML, changed in place.
+//! Edits TOML in place.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
 use super::bad_text::BadText;
-use super::members::{ENTRY_NAME, Members, OWN_MEMBERS};
+use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
 
-/// The whole document.
+/// Reads the whole document.
 pub(super) fn read(text: &str) -> Result<Value, BadText> {
     parse(text)?;
     let whole: Map<String, Value> = toml::from_str(text).map_err(|error| BadText(error.message().to_owned()))?;
     Ok(Value::Object(whole))
 }
 
-/// The text with our entry.
+/// Adds or changes our entry.
 pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<String, BadText> {
     let mut document = parse(text)?;
     let servers = document.entry(container).or_insert_with(|| {
         let mut table = Table::new();
-        // Without a heading of its own, which nobody wrote.
+        // Without a header of its own.
         table.set_implicit(true);
         Item::Table(table)
     });
@@ -29,13 +29,12 @@ pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<Stri
         .or_insert_with(|| if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(Table::new()) });
     let entry = entry.as_table_like_mut().ok_or_else(|| BadText::no_object(ENTRY_NAME))?;
     for name in OWN_MEMBERS {
-        let wanted = members.iter().find(|(member, _)| *member == name).map(|(_, value)| value);
-        set_member(entry, name, wanted);
+        set_member(entry, name, find_member(members, name));
     }
     Ok(document.to_string())
 }
 
-/// The text without our entry.
+/// Removes our entry.
 pub(super) fn remove(text: &str, container: &str) -> Result<String, BadText> {
     let mut document = parse(text)?;
     if let Some(servers) = document.get_mut(container) {
@@ -57,27 +56,28 @@ fn parse(text: &str) -> Result<DocumentMut, BadText> {
 fn set_member(entry: &mut dyn TableLike, name: &str, wanted: Option<&Value>) {
     match wanted.map(input) {
         None => drop(entry.remove(name)),
-        // What says the same keeps its spelling, and the comment beside it.
+        // An equal value stays, with its spelling and comment.
         Some(wanted) if entry.get(name).is_some_and(|found| is_same(found, &wanted)) => {}
         Some(wanted) => drop(entry.insert(name, wanted)),
     }
 }
 
 fn is_same(found: &Item, wanted: &Item) -> bool {
-    let texts = |item: &Item| -> Option<Vec<String>> {
-        match item.as_array() {
-            Some(items) => items.iter().map(|item| Some(item.as_str()?.to_owned())).collect(),
-            None => Some(vec![item.as_str()?.to_owned()]),
-        }
-    };
     found.is_array() == wanted.is_array() && texts(found).is_some_and(|found| Some(found) == texts(wanted))
 }
 
-/// A text, or a list of texts: no entry has more.
+/// Returns the text, or the list of texts, of an item. `None` if it contains other values.
+fn texts(item: &Item) -> Option<Vec<&str>> {
+    match item.as_array() {
+        Some(items) => items.iter().map(|item| item.as_str()).collect(),
+        None => Some(vec![item.as_str()?]),
+    }
+}
+
+/// Converts a text or a list of texts. Entries have no other values.
 fn input(value: &Value) -> Item {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match value.as_array() {
-        Some(items) => toml_edit::value(items.iter().map(text).collect::<Array>()),
-        None => toml_edit::value(text(value)),
+        Some(items) => toml_edit::value(items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Array>()),
+        None => toml_edit::value(value.as_str().unwrap_or_default()),
     }
 }

@@ -1,42 +1,40 @@
-//! Finds out why a receiver refuses events, by asking it: test events that a receiver with this or that mistake would
-//! accept. A test has no effect.
+//! Finds out why a receiver refuses events: posts test events that a receiver with a certain mistake would accept. A test
+//! has no effect at the site.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use signpost_auth::WebhookSecret;
 use signpost_auth::diagnosis::{Framework, KnownSecret, Mistake, mend, suspect};
 use signpost_login::domains::SigningSecrets;
-use signpost_login::events::signatures;
 use signpost_platform::clock::Clock;
 use signpost_store::random;
 use tokio::time::timeout;
 
-use super::sample::SampleEvent;
-use super::{EventTarget, SignatureFields, TargetReply};
+use super::sample::{SampleEvent, draw_secrets};
+use super::{EventTarget, TargetReply};
 
-/// How long all of it may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of a diagnosis.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What was found out.
+/// The reason why a receiver refuses an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalCause {
     /// The receiver makes this mistake.
     Mistake(Mistake, Option<Framework>),
-    /// The status itself says that the signature has no part in it.
+    /// The status shows that the signature is not the reason.
     Status(u16),
-    /// It accepts a test that is signed like this: it is the event that it refuses.
+    /// It accepts a test with a correct signature, so it refuses the event itself.
     Event,
-    /// It accepts a test that nobody signed.
+    /// It accepts a test with a wrong signature.
     Unchecked,
-    /// It refuses each test that was tried.
+    /// It refuses all tests.
     Unexplained,
     /// It stopped answering, or is slow.
     Silent,
 }
 
-/// Asks the receiver that did not accept an event, and answered this. Where it failed (5xx), its words may say why.
+/// Finds out why the receiver refused an event with this reply. The body of a 5xx reply may contain the reason.
 pub(crate) async fn diagnose(
     target: &EventTarget,
     refusal: &TargetReply,
@@ -49,69 +47,77 @@ pub(crate) async fn diagnose(
     if RefusalCause::Status(refusal.status).words().is_some() {
         return RefusalCause::Status(refusal.status);
     }
-    let asked = timeout(PATIENCE, asked(target, refusal, secrets, others)).await;
-    asked.ok().and_then(Result::ok).unwrap_or(RefusalCause::Silent)
+    match timeout(TIMEOUT, probe(target, refusal, secrets, others)).await {
+        Ok(Ok(cause)) => cause,
+        Ok(Err(_)) | Err(_) => RefusalCause::Silent,
+    }
 }
 
-async fn asked(
+/// Posts test events until one shows the reason.
+async fn probe(
     target: &EventTarget,
     refusal: &TargetReply,
     secrets: &SigningSecrets,
     others: &[KnownSecret],
 ) -> Result<RefusalCause> {
-    let stranger = SigningSecrets { current: WebhookSecret::from_bytes(&random()), next: None };
-    let (plain, unsigned) = test(&stranger, false);
-    let wrong = target.post(plain.body.as_bytes(), &unsigned).await?;
-    if wrong.is_success() {
+    let refused = post_test(target, &test_event(), &draw_secrets()).await?;
+    if refused.is_success() {
         return Ok(RefusalCause::Unchecked);
     }
-    // Who does not know tests refuses them all, but for another reason where the signature is right.
-    let is_accepted = |reply: &TargetReply| reply.status != wrong.status && reply.status != 429 && reply.status < 500;
-    let (plain, signed) = test(secrets, false);
-    let is_plain_accepted = is_accepted(&target.post(plain.body.as_bytes(), &signed).await?);
-    // Whoever writes a parsed body as the service does is found out by another spelling alone.
-    let (unusual, signed) = test(secrets, true);
-    if is_plain_accepted && is_accepted(&target.post(unusual.body.as_bytes(), &signed).await?) {
-        return Ok(RefusalCause::Event);
+    let plain = post_test(target, &test_event(), secrets).await?;
+    let is_plain_accepted = is_signature_accepted(&plain, &refused);
+    // A receiver that serializes the parsed body as the service does accepts the plain test, but not this one.
+    if is_plain_accepted {
+        let unusual = post_test(target, &test_event().unusually_spelled(), secrets).await?;
+        if is_signature_accepted(&unusual, &refused) {
+            return Ok(RefusalCause::Event);
+        }
     }
-    let is_about_bytes = |mistake: &Mistake| matches!(mistake, Mistake::ParsedBody(_));
     for suspicion in suspect(&secrets.current, others) {
-        if is_plain_accepted && !is_about_bytes(&suspicion.mistake) {
+        let is_about_body = matches!(suspicion.mistake, Mistake::ParsedBody(_));
+        if is_plain_accepted && !is_about_body {
             continue;
         }
-        let now = Clock::System.now();
-        let plain = SampleEvent::test(now, random());
-        let probe = if is_about_bytes(&suspicion.mistake) { plain.unusually_spelled() } else { plain };
-        let signed = suspicion.sign(probe.id.as_str(), now.as_second(), probe.body.as_bytes());
-        let Some(signed) = signed else { continue };
-        let reply = target.post(probe.body.as_bytes(), &signed).await?;
-        if is_accepted(&reply) {
+        let mut event = test_event();
+        if is_about_body {
+            event = event.unusually_spelled();
+        }
+        let fields = suspicion.sign(event.id.as_str(), event.sent_at.as_second(), event.body.as_bytes());
+        let Some(fields) = fields else { continue };
+        let reply = target.post(event.body.as_bytes(), &fields).await?;
+        if is_signature_accepted(&reply, &refused) {
             return Ok(RefusalCause::Mistake(suspicion.mistake, reply.framework.or(refusal.framework)));
         }
     }
     Ok(RefusalCause::Unexplained)
 }
 
-/// A test event, signed as the service does.
-pub(crate) fn sign_test(secrets: &SigningSecrets) -> (SampleEvent, SignatureFields) {
-    test(secrets, false)
+fn test_event() -> SampleEvent {
+    SampleEvent::test(Clock::System.now(), random())
 }
 
-fn test(secrets: &SigningSecrets, is_unusual: bool) -> (SampleEvent, SignatureFields) {
-    let now = Clock::System.now();
-    let event = SampleEvent::test(now, random());
-    let event = if is_unusual { event.unusually_spelled() } else { event };
-    let signed = signatures(&event.id, event.body.as_bytes(), secrets, now);
-    (event, signed)
+async fn post_test(target: &EventTarget, event: &SampleEvent, secrets: &SigningSecrets) -> Result<TargetReply> {
+    target.post(event.body.as_bytes(), &event.sign(secrets)).await
+}
+
+/// Posts a test event that is signed as the service signs.
+pub(crate) async fn post_signed_test(target: &EventTarget, secrets: &SigningSecrets) -> Result<TargetReply> {
+    post_test(target, &test_event(), secrets).await
+}
+
+/// Returns whether the signature was accepted. A receiver that does not support test events refuses all of them, but with
+/// another status than `refused`, the reply to a wrong signature.
+fn is_signature_accepted(reply: &TargetReply, refused: &TargetReply) -> bool {
+    reply.status != refused.status && reply.status != 429 && reply.status < 500
 }
 
 impl RefusalCause {
-    /// Whether it names what the receiver does wrong.
+    /// Returns whether the cause is a mistake of the receiver.
     pub(crate) fn is_mistake(&self) -> bool {
         matches!(self, Self::Mistake(..))
     }
 
-    /// Its sentence; none for a status that says nothing by itself.
+    /// Returns the sentence for people. `None` for a status without a meaning of its own.
     fn words(&self) -> Option<String> {
         Some(match self {
             Self::Mistake(mistake, _) => mistake.to_string(),
@@ -144,12 +150,12 @@ impl RefusalCause {
         })
     }
 
-    /// A sentence that names the mistake.
+    /// Returns a sentence that names the mistake.
     pub(crate) fn text(&self) -> String {
         self.words().unwrap_or_else(|| "unexplained".to_owned())
     }
 
-    /// A word for programs.
+    /// Returns the code for programs.
     fn code(&self) -> &'static str {
         match self {
             Self::Mistake(mistake, _) => mistake.code(),
@@ -161,7 +167,7 @@ impl RefusalCause {
         }
     }
 
-    /// How to mend it, a line for each framework that it may be.
+    /// Returns the fix, a line for each possible framework.
     pub(crate) fn mending(&self) -> Vec<String> {
         match self {
             Self::Mistake(mistake, framework) => mend(mistake, *framework),

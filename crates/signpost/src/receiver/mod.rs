@@ -1,4 +1,4 @@
-//! The endpoint of a site that takes events, as the tools see it that ask why it refuses one.
+//! A client of the endpoint of a site that receives events, which finds out why it refuses one.
 
 pub(crate) mod diagnose;
 pub(crate) mod known;
@@ -14,11 +14,11 @@ use signpost_auth::diagnosis::{Framework, Mistake};
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use url::Url;
 
-/// How long a receiver may take to answer, as long as for a delivery (docs/handlers.md, Delivery).
+/// Timeout of a request, as for a delivery (docs/handlers.md, Delivery).
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// How much of an answer is read.
+/// Maximum bytes that are read of an answer.
 const MAX_ANSWER_LEN: usize = 2048;
-/// How many characters of it are shown.
+/// Maximum characters that are shown of an answer.
 const MAX_SHOWN: usize = 120;
 
 /// The header fields that sign an event.
@@ -32,7 +32,7 @@ pub(crate) struct EventTarget {
     outbound: Outbound,
 }
 
-/// What a receiver answered.
+/// The answer of a receiver.
 #[derive(Debug)]
 pub(crate) struct TargetReply {
     pub(crate) status: u16,
@@ -40,11 +40,11 @@ pub(crate) struct TargetReply {
     /// The beginning of its body, on one line.
     pub(crate) said: String,
     pub(crate) framework: Option<Framework>,
-    /// Why it failed, where its words say so.
+    /// The mistake of a receiver that failed, if its body names one.
     pub(crate) mistake: Option<Mistake>,
 }
 
-/// Reads the URL of a receiver: this machine's, with or without a scheme, or one of the internet by https.
+/// Parses the URL of a receiver: on this machine, with or without a scheme, or on the internet with https.
 pub(crate) fn parse_target(text: &str) -> Result<Url, String> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let url = Url::parse(&whole).map_err(|error| format!("{error}: use a URL such as localhost:3000/events"))?;
@@ -53,12 +53,12 @@ pub(crate) fn parse_target(text: &str) -> Result<Url, String> {
 }
 
 impl EventTarget {
-    /// One that asks no address but public ones and this machine's own, whatever names lead to.
+    /// Creates a target with an HTTP client of its own. `reach` limits the addresses that names may resolve to.
     pub(crate) fn new(url: Url, reach: Reach) -> Self {
         Self::by(Outbound::new(&Names::System), url, reach)
     }
 
-    /// The same by a client that there is already.
+    /// Creates a target that uses an existing HTTP client.
     pub(crate) fn by(outbound: Outbound, url: Url, reach: Reach) -> Self {
         Self { url, reach, outbound }
     }
@@ -67,15 +67,15 @@ impl EventTarget {
     pub(crate) async fn post(&self, body: &[u8], fields: &SignatureFields) -> Result<TargetReply> {
         let began = Instant::now();
         let answer = self.outbound.notify(self.reach, self.request(body, fields)?).await?;
-        let header = |name: &str| answer.headers.get(name).and_then(|value| value.to_str().ok());
         let text = String::from_utf8_lossy(&answer.body);
-        let has_failed = answer.status >= 500;
+        let server = answer.headers.get(SERVER).and_then(|value| value.to_str().ok());
+        let powered_by = answer.headers.get("x-powered-by").and_then(|value| value.to_str().ok());
         Ok(TargetReply {
             status: answer.status,
             took: began.elapsed(),
             said: first_words(&text),
-            mistake: Mistake::recognise(&text).filter(|_| has_failed),
-            framework: Framework::recognise(header(SERVER.as_str()), header("x-powered-by")),
+            mistake: if answer.status >= 500 { Mistake::recognise(&text) } else { None },
+            framework: Framework::recognise(server, powered_by),
         })
     }
 
@@ -95,7 +95,7 @@ impl EventTarget {
     }
 }
 
-/// The beginning of an answer on one line, without the tags of a page.
+/// Returns the beginning of an answer on one line, without HTML tags.
 fn first_words(text: &str) -> String {
     let is_page = text.trim_start().starts_with('<');
     let bare: String = text.split('<').map(|part| part.split_once('>').map_or(part, |(_, behind)| behind)).collect();
@@ -104,7 +104,7 @@ fn first_words(text: &str) -> String {
 }
 
 impl TargetReply {
-    /// Whether there is something to explain: it refused the event, or failed and said why.
+    /// Returns whether the receiver refused the event, or failed because of a known mistake.
     pub(crate) fn is_refusal(&self) -> bool {
         (400..500).contains(&self.status) || self.mistake.is_some()
     }

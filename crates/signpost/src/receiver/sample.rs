@@ -1,11 +1,16 @@
-//! Events that never happened, as real ones look.
+//! Signed sample events, for tests of receivers.
 
 use clap::ValueEnum;
 use jiff::Timestamp;
-use signpost_auth::{Challenge, DeviceInfo, DomainName, Event, EventData, EventKind, Mode, Nonce, Wallet};
-use signpost_login::domains::HandlerKind;
+use signpost_auth::{
+    Challenge, DeviceInfo, DomainName, Event, EventData, EventKind, Mode, Nonce, Wallet, WebhookSecret,
+};
+use signpost_login::domains::{HandlerKind, SigningSecrets};
+use signpost_login::events::signatures;
 use signpost_login::ids::{EventId, SessionId, UserId};
 use signpost_store::random;
+
+use super::SignatureFields;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SampleKind {
@@ -20,6 +25,7 @@ pub(crate) enum SampleKind {
 pub(crate) struct SampleEvent {
     pub(crate) id: EventId,
     pub(crate) body: String,
+    pub(crate) sent_at: Timestamp,
 }
 
 /// The random parts of an event.
@@ -59,7 +65,7 @@ impl SampleKind {
 }
 
 impl SampleEvent {
-    /// An event of this kind, signed by a wallet that nobody has.
+    /// Creates an event of this kind. The login in it is signed by a wallet that does not exist.
     pub(crate) fn new(
         kind: SampleKind,
         domain: &DomainName,
@@ -67,42 +73,48 @@ impl SampleEvent {
         now: Timestamp,
         entropy: SampleEntropy,
     ) -> Self {
-        let id = EventId::new(now, entropy.event);
-        let (kind, session_id, data) = match kind.mode() {
-            None => (EventKind::Test, String::new(), None),
-            Some(mode) => {
-                let data = answered(mode, domain, handler, now, entropy);
-                (mode.into(), SessionId::new(now, entropy.session).to_string(), Some(data))
-            }
-        };
-        let event = Event { id: id.to_string(), event: kind, timestamp: now.to_string(), session_id, data };
-        Self { id, body: serde_json::to_string(&event).expect("an event is JSON") }
+        let Some(mode) = kind.mode() else { return Self::test(now, entropy.event) };
+        let data = sign_login(mode, domain, handler, now, entropy);
+        let session_id = SessionId::new(now, entropy.session).to_string();
+        Self::write(EventId::new(now, entropy.event), mode.into(), session_id, Some(data), now)
     }
 
-    /// A test: receivers answer it, and do nothing.
+    /// Creates a test event. Receivers accept it and do nothing.
     pub(crate) fn test(now: Timestamp, event: [u8; 16]) -> Self {
-        let id = EventId::new(now, event);
-        let (timestamp, session_id) = (now.to_string(), String::new());
-        let event = Event { id: id.to_string(), event: EventKind::Test, timestamp, session_id, data: None };
-        Self { id, body: serde_json::to_string(&event).expect("an event is JSON") }
+        Self::write(EventId::new(now, event), EventKind::Test, String::new(), None, now)
     }
 
-    /// The same event as no program writes it by itself: whoever parses it and writes it again has another text.
+    fn write(id: EventId, event: EventKind, session_id: String, data: Option<EventData>, now: Timestamp) -> Self {
+        let event = Event { id: id.to_string(), event, timestamp: now.to_string(), session_id, data };
+        Self { id, body: serde_json::to_string(&event).expect("an event is JSON"), sent_at: now }
+    }
+
+    /// Returns the header fields that sign the event, as the service does.
+    pub(crate) fn sign(&self, secrets: &SigningSecrets) -> SignatureFields {
+        signatures(self.id.as_str(), self.body.as_bytes(), secrets, self.sent_at.as_second())
+    }
+
+    /// Changes the white space of the body, so that a receiver that serializes the parsed body gets another text.
     pub(crate) fn unusually_spelled(mut self) -> Self {
         self.body = self.body.replacen(r#"{"id":"#, r#"{ "id" : "#, 1).replacen(r#","event":"#, r#" ,  "event" : "#, 1);
         self
     }
 }
 
-/// What a wallet answered.
-fn answered(
+/// Returns new random secrets, which no receiver has.
+pub(crate) fn draw_secrets() -> SigningSecrets {
+    SigningSecrets { current: WebhookSecret::from_bytes(&random()), next: None }
+}
+
+/// Signs a login with a random wallet.
+fn sign_login(
     mode: Mode,
     domain: &DomainName,
     handler: HandlerKind,
     now: Timestamp,
     entropy: SampleEntropy,
 ) -> EventData {
-    // Of 2^256 keys all but a few are good, and the others are those of `[1; 32]`.
+    // Nearly all of the 2^256 numbers are keys.
     let wallet = Wallet::from_bytes(entropy.key).or_else(|_| Wallet::from_bytes([1; 32])).expect("1…1 is a key");
     let nonce = Nonce(entropy.nonce);
     let challenge = Challenge { mode, domain: domain.clone(), issued_at: now.as_second(), nonce };

@@ -1,4 +1,4 @@
-//! The services of one server, on the platform that they share.
+//! The services of one server, and the platform that they share.
 
 use std::ops::Deref;
 
@@ -9,16 +9,16 @@ use signpost_platform::Platform;
 
 use crate::config::Config;
 
-/// The services of one server, on the platform that they share.
+/// The services of one server, and the platform that they share.
 #[derive(Debug)]
 pub struct App {
-    /// The operator's decisions.
+    /// The settings.
     pub config: Config,
-    /// What both services share.
+    /// The platform.
     pub platform: Platform,
     /// The login service.
     pub login: LoginService,
-    /// Standard login.
+    /// OpenID Connect.
     pub openid: OpenidService,
     /// The ATM service.
     pub atm: AtmService,

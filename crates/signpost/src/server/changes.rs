@@ -1,4 +1,4 @@
-//! What other servers on the same database did, passed on to those here whom it concerns.
+//! Passes changes by other servers on this database to the services.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use signpost_store::StoreChange;
 
 use super::App;
 
-/// Passes on every change until the server drains.
+/// Passes changes on until the server drains.
 pub(crate) async fn run(app: Arc<App>) {
     let Some(mut changes) = app.store.changes() else { return };
     while let Some(Some(change)) = app.draining.run_until_cancelled(changes.next()).await {
         match change {
-            StoreChange::Heard => begin(&app, true),
-            StoreChange::Lost => begin(&app, false),
-            StoreChange::Changed { kind, id } => pass_on(&app, &kind, &id),
+            StoreChange::Heard => restart_caches(&app, true),
+            StoreChange::Lost => restart_caches(&app, false),
+            StoreChange::Changed { kind, id } => apply(&app, &kind, &id),
         }
     }
-    begin(&app, false);
+    restart_caches(&app, false);
 }
 
-/// What a trigger said (migration 5). What a newer server's triggers say is unknown, and concerns nobody here.
-fn pass_on(app: &App, kind: &str, id: &str) {
+/// Applies a notification of a database trigger. Unknown kinds, of newer servers, are ignored.
+fn apply(app: &App, kind: &str, id: &str) {
     match kind {
         "session" => drop(SessionId::parse(id).map(|id| app.login.session_changed(&id))),
         "domains" => {
@@ -37,9 +37,10 @@ fn pass_on(app: &App, kind: &str, id: &str) {
     }
 }
 
-fn begin(app: &App, is_told: bool) {
-    app.login.sessions.restart(is_told);
-    app.login.domains.restart(is_told);
-    app.openid.realms.restart(is_told);
-    app.openid.app_sessions.restart(is_told);
+/// Empties the caches. Without notifications they cache for a short time.
+fn restart_caches(app: &App, is_notified: bool) {
+    app.login.sessions.restart(is_notified);
+    app.login.domains.restart(is_notified);
+    app.openid.realms.restart(is_notified);
+    app.openid.app_sessions.restart(is_notified);
 }

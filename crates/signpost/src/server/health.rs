@@ -1,4 +1,4 @@
-//! `/health` for people and load balancers; `/health/ready` for those who send traffic.
+//! `/health` for people and load balancers; `/health/ready` for load balancers that send traffic.
 
 use std::sync::Arc;
 
@@ -17,21 +17,22 @@ use signpost_platform::web::{ANY_ORIGIN, JsonReply};
 
 use super::App;
 
-/// The health document (ATM locator specification, §2). To who asks for it, and carries an address that nobody has, a header
-/// says how the request is counted.
+/// The health document (ATM locator specification, §2). If the request asks for it, a header names the client address that
+/// rate limits use.
 pub(crate) async fn show(State(app): State<Arc<App>>, extensions: Extensions, headers: HeaderMap) -> impl IntoResponse {
-    let seen = headers.contains_key(ASK_CLIENT).then(|| see_forwarding(&app, &extensions, &headers).as_str());
-    let told = seen.map(|word| [(TOLD_CLIENT, HeaderValue::from_static(word))]);
-    (ANY_ORIGIN, told.map(AppendHeaders), JsonReply(document(&app.clock)))
+    let client = headers.contains_key(ASK_CLIENT).then(|| {
+        let seen = see_forwarding(&app, &extensions, &headers).as_str();
+        AppendHeaders([(TOLD_CLIENT, HeaderValue::from_static(seen))])
+    });
+    (ANY_ORIGIN, client, JsonReply(document(&app.clock)))
 }
 
-/// 200 while requests are welcome: the database can be read and written, and the server is not stopping. Otherwise the
-/// reasons, in words.
+/// 200 if the database can be read and written and the server is not stopping; otherwise 503 with the reasons.
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> impl IntoResponse {
     let store = app.store.check_ready(app.clock.now()).await;
     let accepting = if app.stopping.is_cancelled() { Err("the server is stopping".to_owned()) } else { Ok(()) };
-    let word = |check: &Result<(), String>| if check.is_ok() { "ok" } else { "failing" };
-    let checks = json!({ "store": word(&store), "accepting": word(&accepting) });
+    let [store_state, accepting_state] = [&store, &accepting].map(|check| if check.is_ok() { "ok" } else { "failing" });
+    let checks = json!({ "store": store_state, "accepting": accepting_state });
     let reasons: Vec<String> = [store, accepting].into_iter().filter_map(Result::err).collect();
     if reasons.is_empty() {
         return (StatusCode::OK, ANY_ORIGIN, Json(json!({ "status": "ok", "checks": checks })));
@@ -63,6 +64,5 @@ struct Health {
 }
 
 fn document(clock: &Clock) -> Health {
-    let (status, version) = ("ok", env!("CARGO_PKG_VERSION"));
-    Health { mode: Deployment::Remote, status, timestamp: clock.now(), version }
+    Health { mode: Deployment::Remote, status: "ok", timestamp: clock.now(), version: env!("CARGO_PKG_VERSION") }
 }

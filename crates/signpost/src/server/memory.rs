@@ -1,4 +1,4 @@
-//! Giving memory back to the system after a burst of requests.
+//! Returns memory to the system after a burst of requests.
 
 use std::hint::black_box;
 use std::time::Duration;

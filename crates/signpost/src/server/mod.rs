@@ -1,4 +1,4 @@
-//! The server's life: open, listen, serve, drain, close.
+//! The life cycle of the server: open, listen, serve, drain, close.
 
 mod app;
 mod changes;
@@ -44,40 +44,39 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::starting::StartingServer;
-use self::visitors::OwnPeople;
+use self::visitors::OwnVisitors;
 use crate::config::{Config, Service};
-use crate::deployment::public_address::{self, say_what_is_unsafe};
+use crate::deployment::public_address::{self, log_unsafe_settings};
 use crate::deployment::servers::{ANNOUNCE_INTERVAL, AnnouncedServer};
 
 pub use self::app::App;
 
-/// How long requests that run may take to end once the server stops. It promises to be gone after ten seconds: the rest
-/// is for the database and for what computes on other threads.
+/// Time for requests in progress to end when the server stops. The server ends within ten seconds: the rest is for the
+/// database and for work on other threads.
 const DRAIN: Duration = Duration::from_secs(9);
-/// How long the database may take to close after that.
+/// Time for the database to close after that.
 const CLOSE: Duration = Duration::from_millis(400);
-/// How long that, which nobody waits for any more, may take to end.
+/// Time for work on other threads to end after that.
 pub(crate) const LEAVE: Duration = Duration::from_millis(400);
 
-/// A server that holds its database and its address, and serves nobody yet.
+/// A server that has opened its database and its address, and does not serve yet.
 #[derive(Debug)]
 pub struct HttpServer {
-    /// What its requests can reach.
+    /// The services.
     pub app: Arc<App>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
     announced: AnnouncedServer,
-    /// Held as long as the server runs: two servers on one embedded database would deliver every event twice.
+    /// Held while the server runs: two servers on one embedded database would deliver every event twice.
     lock: Option<DatabaseLock>,
 }
 
 impl HttpServer {
-    /// Takes the address, opens the database and loads the catalogue. Until that is done, requests are answered with 503.
+    /// Opens the address and the database, and loads the catalogue. Until that is done, requests get 503.
     ///
     /// # Errors
-    /// One line that says what to change: the address is in use, the data folder cannot be written, another server
-    /// has the database, a newer program wrote it, its server was not ready in time, its secrets are encrypted with
-    /// another key.
+    /// If the address is in use, the data folder cannot be written, another server has the database, a newer program wrote
+    /// it, the database server was not ready in time, or the secrets are encrypted with another key.
     pub async fn open(config: Config, clock: Clock) -> Result<Self> {
         if config.database_url.is_none() {
             prepare_data_dir(&config.data_dir)?;
@@ -95,22 +94,23 @@ impl HttpServer {
         if lock.is_some() {
             events::sql::free_leases(&app.store).await?;
         }
-        let (is_embedded, now) = (!is_postgres(&app.config.database_url()), app.clock.now());
-        let announced = AnnouncedServer::announce(&app.store, &app.login.seal, is_embedded, now).await?;
-        say_what_is_unsafe(&app.config);
+        let is_embedded = !is_postgres(&app.config.database_url());
+        let announced = AnnouncedServer::announce(&app.store, &app.login.seal, is_embedded, app.clock.now()).await?;
+        log_unsafe_settings(&app.config);
         Ok(Self { app, listener, metrics: metrics_listener, announced, lock })
     }
 
-    /// Where the metrics are served, if anywhere.
+    /// Returns the address of the metrics.
     #[must_use]
     pub fn metrics_listen(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `shutdown` and as long as `shutdown_delay` says behind it, then stops accepting, finishes what runs within 10 s, and closes the database.
+    /// Serves until `shutdown`, and for `shutdown_delay` after it; then stops accepting, finishes requests within 10 s, and
+    /// closes the database.
     ///
     /// # Errors
-    /// None today: what fails while it serves is answered and logged there.
+    /// Never: errors of requests are answered and logged.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let Self { app, listener, metrics, announced, lock } = self;
         log_start(&app);
@@ -132,19 +132,22 @@ impl HttpServer {
         if app.config.services.contains(&Service::Atm) {
             background.extend(signpost_atm::jobs::spawn_all(&app.atm));
         }
-        let (stopping, draining, delay) = (app.stopping.clone(), app.draining.clone(), app.config.shutdown_delay);
+        let stopping = app.stopping.clone();
+        let draining = app.draining.clone();
+        let delay = app.config.shutdown_delay;
         tokio::spawn(async move {
             shutdown.await;
             stopping.cancel();
             tokio::time::sleep(delay).await;
             draining.cancel();
         });
-        let (front, proxies) = (routes::front(&app), &app.proxies);
-        let serving = http::serve(listener, front, ConnectionLimits::of_server(), proxies, app.draining.clone());
+        let limits = ConnectionLimits::of_server();
+        let draining = app.draining.clone();
+        let serving = http::serve(listener, routes::front(&app), limits, &app.proxies, draining);
         let background = futures_util::future::join_all(background);
         let running = async { drop(tokio::join!(serving, background)) };
         let close = async {
-            // Without it the announcement ends by itself.
+            // If this fails, the announcement expires.
             drop(announced.withdraw(&app.store).await);
             drop(lock.as_ref().map(DatabaseLock::clear_record));
             app.store.close().await;
@@ -195,31 +198,38 @@ async fn open_app(
     let prover = Prover::new(name_server(&config));
     let login = LoginService::new(platform.clone(), config.login.clone(), prover);
     let runs_login = config.services.contains(&Service::Auth);
-    let people = runs_login.then(|| Arc::new(OwnPeople(login.clone())) as Arc<dyn VisitorLookup>);
-    let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, people);
+    let visitors = runs_login.then(|| Arc::new(OwnVisitors(login.clone())) as Arc<dyn VisitorLookup>);
+    let atm = AtmService::new(platform.clone(), config.atm.clone(), catalogue, visitors);
     let openid = OpenidService::new(login.clone());
     let app = Arc::new(App { config, platform, login, openid, atm });
-    public_address::remember(&app.store, &app.public_address).await?;
+    public_address::record(&app.store, &app.public_address).await?;
     if runs_login {
         own::find_or_make(&app.store, app.public_url.as_ref(), &app.public_address, app.clock.now()).await?;
     }
     Ok(app)
 }
 
-/// Announces the server again and again until it drains.
+/// Announces the server regularly until it drains.
 async fn keep_announced(app: Arc<App>, announced: AnnouncedServer) {
-    let announce = || announced.announce_again(&app.store, app.clock.now());
-    every(ANNOUNCE_INTERVAL, &app.draining, "could not announce this server", announce).await;
+    every(ANNOUNCE_INTERVAL, &app.draining, "could not announce this server", || {
+        announced.announce_again(&app.store, app.clock.now())
+    })
+    .await;
 }
 
 fn log_start(app: &App) {
-    let (version, listen, public_address) = (env!("CARGO_PKG_VERSION"), app.listen, app.public_address.as_str());
     let data_dir = std::path::absolute(&app.config.data_dir).unwrap_or_else(|_| app.config.data_dir.clone());
-    let (data_dir, database) = (data_dir.display(), app.config.database_shown());
-    tracing::info!(version, %listen, public_address, %data_dir, database, "server started");
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        listen = %app.listen,
+        public_address = app.public_address.as_str(),
+        data_dir = %data_dir.display(),
+        database = app.config.database_shown(),
+        "server started"
+    );
 }
 
-/// The machines, where this server answers for them.
+/// Opens the catalogue, or an empty one without the locator.
 async fn open_catalogue(config: &Config, store: &Store, clock: &Clock, outbound: &Outbound) -> Result<Catalogue> {
     if !config.services.contains(&Service::Atm) {
         return Catalogue::none();
@@ -228,8 +238,7 @@ async fn open_catalogue(config: &Config, store: &Store, clock: &Clock, outbound:
     Catalogue::open(store, clock, &config.data_dir, config.atm.advisories.as_deref(), geocoder).await
 }
 
-/// Waits for what runs, and then until the database is closed; once the server drains, for each of them no longer than
-/// `within` says.
+/// Waits for `running` and then for `close`; once the server drains, at most as long as in `within`.
 async fn end(
     draining: &CancellationToken,
     within: [Duration; 2],
@@ -255,7 +264,7 @@ async fn end(
     }
 }
 
-/// Who is asked for TXT records.
+/// Returns the name server for TXT records.
 pub(crate) fn name_server(config: &Config) -> Names {
     Names::uncached(config.login.dns_server).unwrap_or_else(|error| {
         tracing::warn!(
@@ -266,10 +275,10 @@ pub(crate) fn name_server(config: &Config) -> Names {
     })
 }
 
-/// Makes the data folder, for its owner's eyes only: it holds the webhook secrets.
+/// Creates the data folder. Only its owner can read it, because it contains the webhook secrets.
 ///
 /// # Errors
-/// Where it cannot be made.
+/// If the folder cannot be created.
 pub fn prepare_data_dir(data_dir: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

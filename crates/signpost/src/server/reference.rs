@@ -1,4 +1,4 @@
-//! The interface's own documents: `openapi.yaml` as it was written, and the same as a page that needs no network.
+//! The documents of the HTTP API: `openapi.yaml`, and the reference as a page without external resources.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -17,33 +17,37 @@ use signpost_platform::web::problem::Problem;
 use super::App;
 
 const DOCUMENT: &str = include_str!("../../../../openapi.yaml");
-/// The page's `<main>`, made of the document by `make reference`; a test says where it is old.
+/// The page's `<main>`, generated from the document by `make reference`; a test checks that it is current.
 const MAIN: &str = include_str!("../../assets/reference.html");
-/// What this page has beside the stylesheet of all.
+/// The stylesheet of the page, beside that of all pages.
 pub(crate) const REFERENCE_STYLES: Asset =
     Asset::new("reference", "css", "text/css; charset=utf-8", include_bytes!("../../assets/reference.css"));
 const FRESH: Duration = Duration::from_mins(5);
 
-/// The two documents of an environment; the page names its addresses.
+/// Returns the routes of an environment's documents. The page contains its addresses.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>(app: &App, environment: Environment) -> Router<S> {
+    let prefix = environment.path();
     let cached = (CACHE_CONTROL, "max-age=300");
     let document = ([(CONTENT_TYPE, "application/yaml"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*"), cached], DOCUMENT);
-    let (origin, address) = (app.origin.clone(), app.public_address.clone());
-    // Made for the first who reads it.
+    let origin = app.origin.clone();
+    let address = app.public_address.clone();
+    // Rendered at the first request.
     let page = Arc::new(LazyLock::new(move || Compressed::new(render(&origin, &address, environment))));
-    let show = async move |headers: HeaderMap| {
-        let (body, is_gzip) = page.choose(&headers);
-        let shown =
-            HtmlPage::public(body, FRESH).with_header(header::VARY, HeaderValue::from_static("accept-encoding"));
-        if !is_gzip {
-            return shown;
-        }
-        shown.with_header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))
-    };
-    let at = |path: &str| format!("{}{path}", environment.path());
     Router::new()
-        .route(&at("/openapi.yaml"), get(async || document).fallback(async || Problem::MethodNotAllowed))
-        .route(&at("/reference"), get(show).fallback(async || Problem::MethodNotAllowed))
+        .route(&format!("{prefix}/openapi.yaml"), get(async || document).fallback(async || Problem::MethodNotAllowed))
+        .route(
+            &format!("{prefix}/reference"),
+            get(async move |headers: HeaderMap| respond(&page, &headers)).fallback(async || Problem::MethodNotAllowed),
+        )
+}
+
+fn respond(page: &Compressed, headers: &HeaderMap) -> HtmlPage {
+    let (body, is_gzip) = page.choose(headers);
+    let response = HtmlPage::public(body, FRESH).with_header(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if !is_gzip {
+        return response;
+    }
+    response.with_header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))
 }
 
 fn render(origin: &PublicOrigin, address: &str, environment: Environment) -> String {

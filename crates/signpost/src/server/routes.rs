@@ -1,4 +1,4 @@
-//! HTTP: the whole route table, and what every request passes.
+//! The route table of the server, and the layers of every request.
 
 use std::sync::Arc;
 
@@ -44,16 +44,14 @@ const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
     slow: &SLOW_SCREENS,
 };
 
-/// Every address that the server answers.
+/// Returns all routes of the server.
 #[must_use]
 pub fn front(app: &Arc<App>) -> Front {
     let mut router = Router::new().route("/health", get(health::show)).route("/health/ready", get(health::ready));
     router = router.merge(root::router());
     if app.config.services.contains(&Service::Atm) {
         router = router.merge(signpost_atm::routes::protocol(&app.atm).with_state(app.atm.clone()));
-        router = router.merge(
-            signpost_atm::routes::pages().merge(signpost_atm::routes::report_pages()).with_state(app.atm.clone()),
-        );
+        router = router.merge(signpost_atm::routes::pages().with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
         // Each names its whole path: behind a nest every request's address would be taken apart and put together again.
@@ -106,7 +104,7 @@ pub fn front(app: &Arc<App>) -> Front {
     Front { router: log.wrap(router), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
 }
 
-/// Below which paths nobody reads pages: errors there are the error body, whatever a client prefers.
+/// Returns the path prefixes of programs: errors there are never pages.
 pub(super) fn programs() -> Vec<String> {
     let apis = Environment::ALL.into_iter().map(Environment::path);
     apis.chain(transport::PATHS)

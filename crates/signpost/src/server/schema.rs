@@ -1,4 +1,4 @@
-//! The tables of both services: how they came to be, and what of them is moved from one database to another.
+//! The tables of all services, and their migrations.
 
 use signpost_atm::catalogue::{AtmApart, Source, StoredAtm};
 use signpost_atm::feeds::Feed;
@@ -11,7 +11,7 @@ use signpost_login::events::endpoints::EndpointRow;
 use signpost_login::sessions::Session;
 use signpost_login::sessions::idempotency::RememberedReply;
 use signpost_login::users::{CredentialRow, GivenPetname, HostedUser};
-use signpost_openid::authorizations::WaitingAuthorization;
+use signpost_openid::authorizations::PendingAuthorization;
 use signpost_openid::clients::Client;
 use signpost_openid::grants::{Consent, Grant, StoredToken};
 use signpost_openid::signing_keys::StoredSigningKey;
@@ -21,7 +21,7 @@ use signpost_store::{Migration, Schema, Stored, StoredTable};
 
 use crate::console::operators::{ConsoleLink, Operator};
 
-/// What the program keeps in its database.
+/// The schema of the database.
 pub static SCHEMA: Schema = Schema {
     migrations: MIGRATIONS,
     tables: TABLES,
@@ -35,7 +35,7 @@ pub static SCHEMA: Schema = Schema {
     watched: &[DomainRow::TABLE.name],
 };
 
-/// Every change of the tables, in order. A released migration is never edited.
+/// The migrations, in order. A released migration is never edited.
 const MIGRATIONS: &[Migration] = &[Migration {
     postgres: concat!(
         include_str!("../../migrations/0001_initial.sql"),
@@ -45,7 +45,7 @@ const MIGRATIONS: &[Migration] = &[Migration {
     contracts: false,
 }];
 
-/// Every table but those of one row; a move that was cut off goes on at a position in this list.
+/// All tables but those with a single row. An interrupted move continues at a position in this list.
 const TABLES: &[StoredTable] = &[
     StoredKey::TABLE,
     DomainRow::TABLE,
@@ -65,7 +65,7 @@ const TABLES: &[StoredTable] = &[
     BrowserSession::TABLE,
     Client::TABLE,
     StoredSigningKey::TABLE,
-    WaitingAuthorization::TABLE,
+    PendingAuthorization::TABLE,
     Grant::TABLE,
     StoredToken::TABLE,
     Consent::TABLE,
@@ -91,7 +91,7 @@ mod tests {
         let open = || Store::open("sqlite::memory:", &SCHEMA).unwrap();
         let (old, new) = (open(), open());
         for address in ["https://before.test", "https://a.test"] {
-            public_address::remember(&old, address).await.unwrap();
+            public_address::record(&old, address).await.unwrap();
         }
         new.take_over(&old, "old", Timestamp::UNIX_EPOCH, |_, _| ()).await.unwrap();
         assert_eq!(public_address::find(&new).await.unwrap().as_deref(), Some("https://a.test"));

@@ -1,4 +1,4 @@
-//! `/metrics`, at an address of its own.
+//! `/metrics`, on its own listen address.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::App;
 use crate::config::Config;
 use signpost_server::{self as http, ConnectionLimits};
 
-/// Connections of those who read the metrics.
+/// Maximum number of connections of monitors.
 const MAX_CONNECTIONS: usize = 64;
 
 /// Listens at the configured address, if any.
@@ -29,15 +29,17 @@ const MAX_CONNECTIONS: usize = 64;
 /// If the address is taken.
 pub(crate) async fn listen(config: &Config) -> Result<Option<TcpListener>> {
     let Some(address) = config.metrics_listen else { return Ok(None) };
-    let taken = || format!("cannot listen on {address} for metrics: choose another address");
-    Ok(Some(TcpListener::bind(address).await.with_context(taken)?))
+    let listener = TcpListener::bind(address).await;
+    let listener =
+        listener.with_context(|| format!("cannot listen on {address} for metrics: choose another address"))?;
+    Ok(Some(listener))
 }
 
 /// Serves `/metrics` until the server stops.
 pub(crate) async fn run(app: Arc<App>, listener: TcpListener) {
     let router = Router::new().route("/metrics", get(show)).with_state(Arc::clone(&app));
-    let (limits, proxies) = (ConnectionLimits::with_total(MAX_CONNECTIONS), &app.proxies);
-    http::serve(listener, router.into(), limits, proxies, app.draining.clone()).await;
+    let limits = ConnectionLimits::with_total(MAX_CONNECTIONS);
+    http::serve(listener, router.into(), limits, &app.proxies, app.draining.clone()).await;
 }
 
 /// Serves the counters alone at `/metrics`, until the server has started.

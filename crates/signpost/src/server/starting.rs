@@ -1,4 +1,4 @@
-//! The server while it starts: its address is open, and the database may not be reachable yet.
+//! The server while it starts: its address is open, but the database may not be reachable yet.
 //!
 //! Servers and databases start together after a power failure, and on Kubernetes. A server that exited because its database
 //! needs another minute would be restarted in a loop; one that did not listen would look dead.
@@ -42,7 +42,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// Time that requests in progress have to end once the server has started.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// What answers requests until the server has started.
+/// Answers requests until the server has started.
 pub(super) struct StartingServer {
     front: Front,
     metrics: Metrics,
@@ -50,7 +50,7 @@ pub(super) struct StartingServer {
 }
 
 impl StartingServer {
-    /// Creates what answers for a server with these settings.
+    /// Creates the starting server for these settings.
     pub(super) fn new(config: &Config, clock: &Clock, listen: SocketAddr, metrics: &Metrics) -> Self {
         let router = Router::new()
             .route("/health", get(health::show_starting))
@@ -102,18 +102,19 @@ impl StartingServer {
     }
 }
 
-/// Opens the database and checks that this program can use it. A database server that is not ready yet is tried again for as
-/// long as `wait_for_database` allows, while this server answers at `listen`.
+/// Opens the database and checks that this program can use it. If the database server is not ready, tries again for
+/// `wait_for_database`, while this server answers at `listen`.
 ///
 /// # Errors
-/// The first error that waiting cannot end, or the last one when the time is over.
+/// The first error that a later attempt cannot solve, or the last one when the time is over.
 pub(super) async fn open_database(
     config: &Config,
     clock: &Clock,
     listen: SocketAddr,
     lock: Option<&DatabaseLock>,
 ) -> Result<Store> {
-    let (begun, wait) = (Instant::now(), config.wait_for_database);
+    let begun = Instant::now();
+    let wait = config.wait_for_database;
     let mut is_waiting = false;
     loop {
         let error = match try_open_database(config, clock, lock).await {
@@ -134,8 +135,8 @@ pub(super) async fn open_database(
             return Err(error.context(format!("waited {} for the database", spell_duration(wait))));
         }
         if !is_waiting {
-            let (error, wait) = (format!("{error:#}"), spell_duration(wait));
-            tracing::warn!(error, wait, %listen, "waiting for the database");
+            let error = format!("{error:#}");
+            tracing::warn!(error, wait = spell_duration(wait), %listen, "waiting for the database");
             is_waiting = true;
         }
         sleep(RETRY_INTERVAL.min(left)).await;

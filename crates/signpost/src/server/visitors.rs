@@ -1,5 +1,4 @@
-//! Tells the locator who is signed in at the server's own domain. The two services never know each other; the program
-//! knows both.
+//! Finds the user who is signed in at the server's own domain, for the locator, which does not depend on the login.
 
 use anyhow::Result;
 use axum::http::HeaderMap;
@@ -11,11 +10,11 @@ use signpost_login::domains::{Domain, own, sql};
 use signpost_login::flows::sign_in::{LOGIN_COOKIE, find_signed_in};
 use url::form_urlencoded;
 
-/// The people of the server's own domain.
+/// The users of the server's own domain.
 #[derive(Debug)]
-pub(super) struct OwnPeople(pub(super) LoginService);
+pub(super) struct OwnVisitors(pub(super) LoginService);
 
-impl OwnPeople {
+impl OwnVisitors {
     async fn find_domain(&self) -> Result<Option<Domain>> {
         let name = own::name(self.0.public_url.as_ref());
         sql::find_by_name(&self.0.store, &own::account(), &name).await
@@ -30,7 +29,7 @@ impl OwnPeople {
     }
 }
 
-impl VisitorLookup for OwnPeople {
+impl VisitorLookup for OwnVisitors {
     fn find<'a>(&'a self, headers: &'a HeaderMap) -> BoxFuture<'a, Result<Option<KnownVisitor>>> {
         self.find_visitor(headers).boxed()
     }

@@ -150,7 +150,7 @@ async fn what_is_there_is_counted() {
     opens(&integrator, "login").await;
     let (config, now) = (&service.app.config, service.clock.now());
     let outbound = Outbound::new(&Names::System);
-    let look = Installation::look(config, Ok(service.app.store.clone()), &outbound, None, now).await;
+    let look = Installation::inspect(config, Ok(service.app.store.clone()), &outbound, None, now).await;
     assert_eq!(look.surroundings.database_clock.is_some(), is_postgres(&config.database_url()));
     let seen = look.database.expect("it is there");
     assert_eq!((seen.domains.sandbox, seen.users, seen.pending_sessions), (1, 1, 1));

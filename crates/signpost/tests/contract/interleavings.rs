@@ -14,7 +14,7 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::outbound::Reach;
 use signpost_store::{Store, random};
 
-use crate::harness::is_written;
+use crate::harness::is_session_written;
 
 const ACTORS: usize = 3;
 const TTL: Duration = Duration::from_mins(5);
@@ -114,7 +114,7 @@ impl World {
             Deed::Refresh(actor) => {
                 let old = self.seen[actor].clone();
                 let Ok(new) = old.clone().refresh(TTL, self.now, random()) else { return };
-                let took = is_written(sessions::sql::refresh(&self.store, &new, &old.challenge).await);
+                let took = is_session_written(sessions::sql::refresh(&self.store, &new, &old.challenge).await);
                 assert_eq!(took, self.is_up_to_date(actor), "a refresh by what was seen of {:?}", self.truth);
                 if took {
                     self.truth = truth(&new);
@@ -126,10 +126,8 @@ impl World {
                 let Ok(key) = old.verify(&answer, self.now) else { return };
                 let Ok(Accepted::Login(login)) = old.accept(key, self.now, random()) else { return };
                 let url = &self.domain.webhook_url;
-                let took = sessions::sql::authenticate(&self.store, &login, Some(url), None, Vec::new())
-                    .await
-                    .expect("a database")
-                    .is_committed();
+                let stored = sessions::sql::store_login(&self.store, &login, Some(url), None, Vec::new()).await;
+                let took = is_session_written(stored);
                 assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
                 if took {
                     self.truth = truth(&login.session);

@@ -234,5 +234,5 @@ async fn a_revoked_key_ends_requests_and_streams_that_wait() {
     let (polled, streamed, ()) = tokio::join!(integrator.get(&poll), integrator.get(&stream), revoking);
     polled.refused(401, "invalid_api_key");
     assert_eq!((streamed.status, streamed.text.matches("event: status").count()), (200, 1), "{}", streamed.text);
-    until("nobody waits any more", async || service.app.login.waiting.is_empty().then_some(())).await;
+    until("nobody waits any more", async || (service.app.login.waiting.sessions() == 0).then_some(())).await;
 }

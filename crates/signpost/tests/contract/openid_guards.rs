@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use signpost_openid::clients::RedirectUris;
-use signpost_openid::grants::{self, Bearer, BearerKind, Grant};
+use signpost_openid::grants::{self, Grant, OpaqueToken, OpaqueTokenKind};
 use signpost_openid::ids::GrantId;
 use signpost_store::{params, step};
 
@@ -14,7 +14,7 @@ const OFFLINE: [(&str, &str); 1] = [("scope", "openid offline_access")];
 
 /// The grant of a code, as it is kept.
 async fn grant_of(realm: &Realm, code: &str) -> Grant {
-    let code = Bearer::parse(BearerKind::Code, code).expect("a code");
+    let code = OpaqueToken::parse(OpaqueTokenKind::Code, code).expect("a code");
     grants::sql::find_by_code(&realm.service.app.store, &code).await.expect("a database").expect("a grant")
 }
 
@@ -142,7 +142,7 @@ async fn a_request_under_way_is_granted_nothing_once_its_person_logged_out() {
     let (store, now) = (realm.service.app.store.clone(), realm.service.clock.now());
     let another = |grant: Grant, number: u8| Grant {
         id: GrantId::new(now, [number; 16]),
-        code_hash: Bearer::new(BearerKind::Code, [number; 32]).hash(),
+        code_hash: OpaqueToken::new(OpaqueTokenKind::Code, [number; 32]).hash(),
         ..grant
     };
     let grant = grant_of(&realm, &code).await;

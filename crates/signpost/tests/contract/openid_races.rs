@@ -282,7 +282,7 @@ async fn what_is_over_is_swept() {
     let domain = domains::sql::find_in_any_account(&store, &id).await.expect("a database").expect("a domain");
     realm.service.passes(SignedDuration::from_hours(30 * 24));
     assert_eq!(sweep().await, 2, "the refresh token, and then the grant");
-    signpost_login::flows::user_end::remove_all_users(&store, &domain.id, &Actor::Operator, clock.now())
+    signpost_login::flows::removal::remove_all_users(&store, &domain.id, &Actor::Operator, clock.now())
         .await
         .expect("a database");
     assert_eq!(sweep().await, 1, "what the user had agreed to");

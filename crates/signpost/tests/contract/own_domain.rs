@@ -91,8 +91,7 @@ async fn its_logins_are_told_to_nobody() {
     other.account.environment = Environment::Sandbox;
     assert!(matches!(other.accept(key.clone(), now, [3; 16]), Err(AnswerRefusal::UnknownChallenge)));
     let Ok(Accepted::Login(login)) = session.clone().accept(key, now, [3; 16]) else { panic!("no login") };
-    let written = sessions::sql::authenticate(&service.app.store, &login, None, None, Vec::new()).await;
-    assert!(written.expect("a database").is_committed());
+    sessions::sql::store_login(&service.app.store, &login, None, None, Vec::new()).await.expect("a login");
     assert!(service.outbox().await.is_empty());
     let found = sessions::sql::find(&service.app.store, &own::account(), &session.id).await.expect("a database");
     assert!(found.is_some_and(|session| session.is_answered()));

@@ -15,7 +15,7 @@ use signpost_login::sessions::{
 use signpost_platform::pages::cookie::CookieSecret;
 use signpost_store::{Store, random};
 
-use crate::harness::is_written;
+use crate::harness::is_session_written;
 use crate::interleavings::register_domain;
 
 const ACTORS: usize = 3;
@@ -98,7 +98,7 @@ impl World {
         let cookie = CookieSecret::from_bytes([5; 32]);
         let code = Session::page_code_for(&cookie, &session.id);
         let owner = PageOwner { cookie: cookie.hash(), code: code.hash() };
-        page_sql::claim(&store, &session.id, &owner).await.expect("a page without an owner");
+        page_sql::claim(&store, &session, &owner).await.expect("a page without an owner");
         let wallet = Wallet::from_bytes([7; 32]).expect("a key");
         let (truth, code) = (truth(&session), code.reveal().to_owned());
         let mut world =
@@ -133,7 +133,7 @@ impl World {
             Deed::Answer(actor) => self.answers(actor).await,
             Deed::Complete(actor, is_own) => self.completes(actor, is_own).await,
             Deed::Cancel(actor) => {
-                if self.seen[actor].clone().cancel(self.now).is_ok() {
+                if self.seen[actor].check_pending(self.now).is_ok() {
                     self.cancels().await;
                 }
             }
@@ -145,7 +145,7 @@ impl World {
 
     async fn shows(&mut self, actor: usize, new: Result<Session, AnswerRefusal>) {
         let Ok(new) = new else { return };
-        let took = is_written(sessions::sql::refresh(&self.store, &new, &self.seen[actor].challenge).await);
+        let took = is_session_written(sessions::sql::refresh(&self.store, &new, &self.seen[actor].challenge).await);
         assert_eq!(took, self.is_up_to_date(actor), "a new code by what was seen of {:?}", self.truth);
         if took {
             self.truth = truth(&new);
@@ -161,7 +161,7 @@ impl World {
         let Ok(Accepted::AnsweredOnPage(new)) = old.clone().accept(key, self.now, random()) else {
             panic!("what was verified just now is accepted")
         };
-        let took = is_written(page_sql::store_answer(&self.store, &new, None).await);
+        let took = is_session_written(page_sql::store_answer(&self.store, &new, None).await);
         assert_eq!(took, self.is_up_to_date(actor), "an answer by what was seen of {:?}", self.truth);
         if took {
             self.truth = truth(&new);
@@ -175,11 +175,10 @@ impl World {
             Ok(login) => {
                 assert!(is_own);
                 let url = self.domain.webhook_url.clone();
-                let took = sessions::sql::complete(&self.store, &login, Some(&url), None, Vec::new())
-                    .await
-                    .expect("a database");
-                assert_eq!(took.is_committed(), self.truth.stands == Stands::Answered, "{:?}", self.truth);
-                if took.is_committed() {
+                let stored = sessions::sql::store_login(&self.store, &login, Some(&url), None, Vec::new()).await;
+                let took = is_session_written(stored);
+                assert_eq!(took, self.truth.stands == Stands::Answered, "{:?}", self.truth);
+                if took {
                     self.truth = truth(&login.session);
                 }
             }
@@ -192,8 +191,7 @@ impl World {
     }
 
     async fn cancels(&mut self) {
-        let id = self.seen[0].id.clone();
-        let took = is_written(sessions::sql::cancel(&self.store, &id, self.now).await);
+        let took = is_session_written(sessions::sql::cancel(&self.store, &self.seen[0], self.now).await);
         let is_open = matches!(self.truth.stands, Stands::Waiting | Stands::Answered);
         assert_eq!(took, is_open, "{:?}", self.truth);
         if took {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use signpost_login::domains::{Domain, own};
 use signpost_openid::OpenidService;
 use signpost_openid::jose::{PublicJwk, SigningAlgorithm, generate_pkcs8};
-use signpost_openid::signing_keys::making::{Beginning, WantedKey, keep_in_order, make_key};
+use signpost_openid::signing_keys::making::{Beginning, WantedKey, make_key, rotate_due_keys};
 use signpost_openid::signing_keys::sql;
 use signpost_platform::accounts::Environment;
 use signpost_platform::accounts::audit::{self, Actor};
@@ -191,7 +191,7 @@ async fn what_a_compromised_key_signed_counts_no_more() {
 async fn servers_make_the_next_key_once_a_day_before_its_time_and_erase_what_signs_no_more() {
     let service = Service::start().await;
     let (app, algorithm) = (&service.app, SigningAlgorithm::Es256);
-    let keep = async || keep_in_order(&app.store, &app.login.seal, app.clock.now()).await.expect("a database");
+    let keep = async || rotate_due_keys(&app.store, &app.login.seal, app.clock.now()).await.expect("a database");
     let first = kid(&sign(&app.openid, algorithm).await);
     service.passes(DAY * 89 - HOUR);
     assert_eq!(keep().await, 0);

@@ -120,7 +120,7 @@ async fn steps_that_are_alike_each_end_as_they_would_alone() {
         // Some are there, some are not, and some are asked for twice.
         let removed = (200..400).map(|n| if n % 10 == 0 { 200 } else { n });
         let removed: Vec<i64> = removed.collect();
-        let remove_one = |n: &i64| vec![remove(*n).alike(DELETE_MANY, 0)];
+        let remove_one = |n: &i64| vec![remove(*n).batched(DELETE_MANY, 0)];
         let ended = write_all(removed.iter().map(remove_one).collect()).await;
         let mut gone = Vec::new();
         for (n, ended) in removed.into_iter().zip(ended) {
@@ -133,7 +133,7 @@ async fn steps_that_are_alike_each_end_as_they_would_alone() {
         let expected: Vec<i64> = (200..300).filter(|n| *n == 200 || n % 10 != 0).collect();
         assert_eq!(gone, expected, "{url}");
         // One that fails takes none with it.
-        let insert_one = |n: i64| vec![insert(n).alike(INSERT_MANY, 0)];
+        let insert_one = |n: i64| vec![insert(n).batched(INSERT_MANY, 0)];
         let added = write_all((190..250).map(insert_one).collect()).await;
         let failed: Vec<i64> = (190..250).zip(&added).filter(|(_, added)| added.is_err()).map(|(n, _)| n).collect();
         let there: Vec<i64> = (190..200).chain([210, 220, 230, 240]).collect();

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 use signpost_login::ids::SessionId;
-use signpost_login::sessions::sql;
 use signpost_platform::accounts::Environment;
 use signpost_store::{Value, step};
 
@@ -78,7 +77,7 @@ async fn a_page_whose_columns_contradict_the_others_is_no_session_at_all() {
         let changed = service.app.store.write([step(change, vec![Value::from(id)])]).await;
         assert!(changed.expect("a database").is_committed());
         let id = SessionId::parse(id).expect("an id");
-        let read = sql::find_in_any_account(&service.app.store, Environment::Live, &id).await;
+        let read = service.app.login.sessions.find(Environment::Live, &id).await;
         let error = format!("{:#}", read.expect_err(change));
         assert!(error.contains(named), "{change}: {error}");
         live.sees(&session).await.refused(500, "internal_error");

@@ -4,7 +4,7 @@
 use anyhow::anyhow;
 use axum::http::StatusCode;
 use signpost::config::Config;
-use signpost::doctor::{CheckFinding, Grade, Installation, Visit, check_installation, check_visit};
+use signpost::doctor::{AddressProbe, CheckFinding, Grade, Installation, check_address, check_installation};
 use signpost_platform::accounts::Environment;
 use signpost_platform::clock::Clock;
 use signpost_platform::limits::{ASK_CLIENT, TOLD_CLIENT};
@@ -17,7 +17,7 @@ use crate::harness::{Endpoint, NameServer, Service, config, http, redis, send, u
 async fn looks(config: &Config, store: Option<&Store>) -> Vec<CheckFinding> {
     let store = store.cloned().ok_or_else(|| anyhow!("no database"));
     let outbound = Outbound::new(&Names::System);
-    check_installation(&Installation::look(config, store, &outbound, None, Clock::System.now()).await)
+    check_installation(&Installation::inspect(config, store, &outbound, None, Clock::System.now()).await)
 }
 
 fn of<'a>(findings: &'a [CheckFinding], check: &str) -> &'a CheckFinding {
@@ -26,7 +26,7 @@ fn of<'a>(findings: &'a [CheckFinding], check: &str) -> &'a CheckFinding {
 
 async fn visits(service: &Service) -> Vec<CheckFinding> {
     let url = service.url("/").parse().expect("a URL");
-    check_visit(&Visit::pay(url, &Outbound::new(&Names::System), Clock::System.now()).await)
+    check_address(&AddressProbe::run(url, &Outbound::new(&Names::System), Clock::System.now()).await)
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn the_page_of_health_has_the_lines_of_the_doctor() {
     })
     .await;
     let (config, store, now) = (&service.app.config, Ok(service.app.store.clone()), service.clock.now());
-    let doctor = Installation::look(config, store, &Outbound::new(&Names::System), None, now).await;
+    let doctor = Installation::inspect(config, store, &Outbound::new(&Names::System), None, now).await;
     // How fast the disk is at one moment is no property of the page.
     let graded = |grade: &str, check: &str| (if check == "latency" { "" } else { grade }.to_owned(), check.to_owned());
     let found = check_installation(&doctor).into_iter();

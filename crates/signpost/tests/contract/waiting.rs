@@ -28,7 +28,7 @@ async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
     let begun = Instant::now();
     let waiting = join_all((0..20).map(|_| waits(&integrator, &session, "25")));
     let answering = async {
-        until("they wait", async || (service.app.login.waiting.len() == 1).then_some(())).await;
+        until("they wait", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
         integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
     };
     let (seen, answered) = tokio::join!(waiting, answering);
@@ -36,7 +36,7 @@ async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
         assert_eq!(reply.with(200), answered);
     }
     assert!(begun.elapsed() < Duration::from_secs(25), "they waited to the end");
-    until("nobody waits any more", async || service.app.login.waiting.is_empty().then_some(())).await;
+    until("nobody waits any more", async || (service.app.login.waiting.sessions() == 0).then_some(())).await;
     // What is over is not waited for.
     assert_eq!(waits(&integrator, &session, "25").await.with(200), answered);
 }
@@ -69,7 +69,7 @@ async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
     let path = format!("/sessions/{}/events", text(&session, "id"));
     let streamed = async { integrator.get(&path).await };
     let answering = async {
-        until("it waits", async || (service.app.login.waiting.len() == 1).then_some(())).await;
+        until("it waits", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
         integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
     };
     let (streamed, answered) = tokio::join!(streamed, answering);
@@ -97,7 +97,7 @@ async fn a_server_that_stops_lets_those_who_wait_go() {
         let (integrator, session) = (integrator.clone(), session.clone());
         async move { waits(&integrator, &session, "25").await }
     });
-    until("it waits", async || (service.app.login.waiting.len() == 1).then_some(())).await;
+    until("it waits", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
     // Whoever waits to the end of its 25 s is cut off after 10.
     service.stop().await;
     assert_eq!(text(&waiting.await.expect("no panic").with(200), "status"), "pending");
@@ -121,7 +121,7 @@ async fn one_session_takes_no_more_than_its_places() {
     integrator.get(&format!("/sessions/{}?wait=1", text(&session, "id"))).await.refused(503, "unavailable");
     assert!(waiting.acquire(&id(&other), &acme, None).is_ok());
     drop(places);
-    assert!(waiting.is_empty() && waiting.acquire(&id(&session), &acme, None).is_ok());
+    assert!(waiting.sessions() == 0 && waiting.acquire(&id(&session), &acme, None).is_ok());
 }
 
 #[tokio::test]

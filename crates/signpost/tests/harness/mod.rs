@@ -21,6 +21,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use signpost_login::sessions::SessionWriteError;
 use signpost_store::WriteError;
 
 pub(crate) use browser::{Browser, ShownPage, page_path};
@@ -57,6 +58,15 @@ pub(crate) fn is_written(result: Result<(), WriteError>) -> bool {
         Ok(()) => true,
         Err(WriteError::Conflict) => false,
         Err(WriteError::Internal(error)) => panic!("a database: {error:#}"),
+    }
+}
+
+/// Returns whether a write of a session was committed, `false` if the session has changed.
+pub(crate) fn is_session_written<T>(result: Result<T, SessionWriteError>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(SessionWriteError::Changed(_) | SessionWriteError::StepRefused) => false,
+        Err(SessionWriteError::Internal(error)) => panic!("a database: {error:#}"),
     }
 }
 

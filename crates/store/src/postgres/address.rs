@@ -1,4 +1,4 @@
-//! Where the server is, and how it is reached.
+//! The address of the server, and connecting to it.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,35 +16,35 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::migrate::{Migration, SERVER, known};
 
-/// How long a connection may take to stand.
-pub(super) const CONNECT: Duration = Duration::from_secs(5);
+/// Timeout of connecting.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of hosts in a database address.
 const MAX_HOSTS: usize = 16;
-/// A statement that takes longer is ended by the server; it is also how long a dead client holds its locks.
+/// The timeout of statements, and of the locks of a client that no longer responds.
 const SESSION: &str = "SET statement_timeout = '20s'; SET idle_in_transaction_session_timeout = '20s'";
 
-/// A database address, read.
+/// A parsed database address.
 #[derive(Clone)]
 pub(super) struct PostgresAddress {
     config: Config,
     tls: MakeRustlsConnect,
 }
 
-/// What the URL of a database says, before the file with the roots is read.
+/// The parts of the URL of a database, before the file with the root certificates is read.
 struct UrlParts {
     config: Config,
     /// The value of `sslrootcert`.
     roots: Option<PathBuf>,
 }
 
-/// What speaks the protocol on a connection, and has to be polled for that.
+/// The protocol of a connection, which has to be polled.
 pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 impl PostgresAddress {
-    /// Reads `postgres://…`. With `sslmode` `require`, `verify-ca` or `verify-full` the connection is encrypted and the
-    /// server's certificate and name are checked, against `sslrootcert` (a PEM file) or what the system trusts; without
-    /// it, or with `disable`, it is not encrypted. Of several hosts, separated by commas, the first is taken that takes
-    /// writes.
+    /// Parses `postgres://…`. With `sslmode` `require`, `verify-ca` or `verify-full` the connection is encrypted, and
+    /// the server's certificate and name are checked against `sslrootcert` (a PEM file) or the root certificates of the
+    /// system; without it, or with `disable`, the connection is not encrypted. Of several hosts, separated by commas,
+    /// the first that accepts writes is used.
     pub(super) fn parse(url: &str, migrations: &[Migration]) -> Result<Self> {
         let UrlParts { mut config, roots } = UrlParts::parse(url)?;
         if config.get_application_name().is_none() {
@@ -61,14 +61,14 @@ impl PostgresAddress {
 
     /// Opens a connection; the second part has to be polled for the first to work.
     pub(super) async fn open(&self) -> Result<(Client, Wire)> {
-        Ok(tokio::time::timeout(CONNECT, self.config.connect(self.tls.clone())).await??)
+        Ok(tokio::time::timeout(CONNECT_TIMEOUT, self.config.connect(self.tls.clone())).await??)
     }
 
-    /// A connection that works, its session set up with this besides.
+    /// Opens a connection and applies `setting` to its session.
     pub(super) async fn connect(&self, setting: &str) -> Result<Client> {
         let (client, wire) = self.open().await?;
         tokio::spawn(async { drop(wire.await) });
-        tokio::time::timeout(CONNECT, client.batch_execute(&format!("{SESSION}; {setting}"))).await??;
+        tokio::time::timeout(CONNECT_TIMEOUT, client.batch_execute(&format!("{SESSION}; {setting}"))).await??;
         Ok(client)
     }
 }
@@ -76,7 +76,9 @@ impl PostgresAddress {
 impl UrlParts {
     fn parse(url: &str) -> Result<Self> {
         let (plain, query) = url.split_once('?').unwrap_or((url, ""));
-        let (mut mode, mut roots, mut others) = ("disable", None, Vec::new());
+        let mut mode = "disable";
+        let mut roots = None;
+        let mut others = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
                 Some(("sslmode", value)) => mode = value,
@@ -102,8 +104,8 @@ impl UrlParts {
                 )
             }
         };
-        // A machine that is off answers nothing: there must be time left for the others.
-        config.connect_timeout(CONNECT / u32::try_from(hosts)?);
+        // A host that is off does not respond: time must be left for the others.
+        config.connect_timeout(CONNECT_TIMEOUT / u32::try_from(hosts)?);
         config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         Ok(Self { config, roots })
     }
@@ -122,7 +124,7 @@ pub fn is_postgres_url(url: &str) -> bool {
     is_postgres(url) && UrlParts::parse(url).is_ok()
 }
 
-/// Whether a host is not this machine. A name may be a neighbour's on a private network, which nobody can tell here.
+/// Whether a host is not this machine. Names on a private network count as other machines.
 fn is_far(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => name != "localhost" && !name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
@@ -135,10 +137,8 @@ fn tls(is_used: bool, roots: Option<&Path>) -> Result<ClientConfig> {
     match roots {
         _ if !is_used => {}
         Some(file) => {
-            let unreadable = || format!("sslrootcert: {} cannot be read as PEM", file.display());
-            for certificate in CertificateDer::pem_file_iter(file).with_context(unreadable)? {
-                store.add(certificate.with_context(unreadable)?).with_context(unreadable)?;
-            }
+            add_roots(&mut store, file)
+                .with_context(|| format!("sslrootcert: {} cannot be read as PEM", file.display()))?;
         }
         None => drop(store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
     }
@@ -146,23 +146,30 @@ fn tls(is_used: bool, roots: Option<&Path>) -> Result<ClientConfig> {
     Ok(config.with_safe_default_protocol_versions()?.with_root_certificates(store).with_no_client_auth())
 }
 
+fn add_roots(store: &mut RootCertStore, file: &Path) -> Result<()> {
+    for certificate in CertificateDer::pem_file_iter(file)? {
+        store.add(certificate?)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn of_several_hosts_the_one_that_takes_writes_is_taken_and_each_has_its_share_of_the_time() {
+    fn of_several_hosts_the_first_that_accepts_writes_is_used() {
         let of = |hosts: &str| PostgresAddress::parse(&format!("postgres://signpost@{hosts}/signpost"), &[]).unwrap();
         let (one, several) = (of("127.0.0.1").config, of("127.0.0.1:1,127.0.0.2:2").config);
         assert_eq!(one.get_target_session_attrs(), TargetSessionAttrs::Any);
         assert_eq!(several.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         assert_eq!((several.get_hosts().len(), several.get_ports()), (2, &[1, 2][..]));
-        assert_eq!(one.get_connect_timeout(), Some(&CONNECT));
-        assert!(several.get_connect_timeout().is_some_and(|time| *time * 2 <= CONNECT));
+        assert_eq!(one.get_connect_timeout(), Some(&CONNECT_TIMEOUT));
+        assert!(several.get_connect_timeout().is_some_and(|time| *time * 2 <= CONNECT_TIMEOUT));
     }
 
     #[test]
-    fn encryption_is_checked_or_absent_and_never_a_matter_of_luck() {
+    fn encryption_is_verified_or_off() {
         let mode = |query: &str| PostgresAddress::parse(&format!("postgres://signpost@127.0.0.1/signpost{query}"), &[]);
         let is_used = |query: &str| mode(query).map(|address| address.config.get_ssl_mode() == SslMode::Require);
         assert!(!is_used("").unwrap());

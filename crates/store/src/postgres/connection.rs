@@ -1,4 +1,4 @@
-//! One connection: a step, a write, or the writes of many requests in one commit.
+//! One connection, which runs a step, a write, or the writes of many requests in one commit.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,19 +11,20 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 
-use super::group::{Alike, Done, Group, written};
+use super::group::{Done, Group, StepBatch, written};
 use super::value;
 use crate::random::random;
 use crate::row::{Row, Value};
 use crate::step::{Step, Unavailable, WriteOutcome};
 
-/// How often what lost to another is run again, alone; and how often a group of writes, before each runs alone.
+/// Maximum attempts of a single write that conflicts with another transaction.
 const ATTEMPTS: u32 = 20;
+/// Maximum attempts of a group of writes, before each runs alone.
 const GROUP_ATTEMPTS: u32 = 3;
-/// How many statements are on their way before the first answer is read.
+/// Maximum number of statements that are sent before the first reply is read.
 const PIPELINED: usize = 256;
 
-/// A connection and the statements it has prepared.
+/// A connection with its prepared statements.
 pub(super) struct Connection {
     pub(super) client: Client,
     prepared: HashMap<&'static str, Statement>,
@@ -34,7 +35,7 @@ impl Connection {
         Self { client, prepared: HashMap::new() }
     }
 
-    /// Reads that have nothing to do with each other: what fails fails alone.
+    /// Runs independent reads. A failure affects one of them only.
     pub(super) async fn read_all(&mut self, steps: &[Step]) -> Vec<Result<Vec<Row>>> {
         let mut unknown = Vec::with_capacity(steps.len());
         for step in steps {
@@ -42,20 +43,21 @@ impl Connection {
         }
         let known = steps.iter().zip(&unknown).filter(|(_, error)| error.is_none());
         let mut answers = answers(known.map(|(step, _)| self.send(step)).collect()).await.into_iter();
-        let answer = |error: Option<Error>| match error {
+        let results = unknown.into_iter().map(|error| match error {
             Some(error) => Err(error),
-            None => Ok(answers.next().context("each was answered")??.1),
-        };
-        unknown.into_iter().map(answer).collect()
+            None => Ok(answers.next().context("each statement has a reply")??.1),
+        });
+        results.collect()
     }
 
-    /// The writes of many requests, in one transaction if they do not meet: each ends as it would alone.
+    /// Runs the writes of many requests, in one transaction if they do not conflict. Each has the outcome that it would
+    /// have alone.
     pub(super) async fn write_all(&mut self, writes: &[Vec<Step>]) -> Vec<Result<WriteOutcome>> {
         if writes.len() > 1 {
             for attempt in 0..GROUP_ATTEMPTS {
                 match self.together(writes).await {
                     Ok(Some(written)) => return written.into_iter().map(Ok).collect(),
-                    // Whether it was committed is not known, and will not be from this connection.
+                    // It is unknown whether the transaction was committed.
                     Err(error) if self.client.is_closed() => {
                         return writes.iter().map(|_| Err(Unavailable(format!("{error:#}")).into())).collect();
                     }
@@ -82,7 +84,7 @@ impl Connection {
     }
 
     async fn alone(&mut self, write: &Vec<Step>) -> Result<WriteOutcome> {
-        // One statement alone is whole or nothing by itself.
+        // A single statement is atomic.
         if let [step] = write.as_slice() {
             self.prepare(&[step.sql]).await?;
             return Ok(written(write, [self.run(step).await?].into()));
@@ -91,16 +93,18 @@ impl Connection {
         written.and_then(|mut written| written.pop()).context("one write")
     }
 
-    /// Several writes as one transaction; none where one of them was refused after it had changed something, so that
-    /// nothing happened and each has to run alone.
+    /// Runs several writes as one transaction. Returns `None` if one of them was refused after it had changed
+    /// something: nothing was written then, and each has to run alone.
     async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<WriteOutcome>>> {
         let group = Group::of(writes);
-        let mut statements: Vec<&'static str> = group.alike.iter().map(|alike| alike.sql).collect();
+        let mut statements: Vec<&'static str> = group.batch.iter().map(|batch| batch.sql).collect();
         statements.extend(group.others.iter().copied().flatten().map(|step| step.sql));
         self.prepare(&statements).await?;
-        if let (Some(alike), []) = (&group.alike, group.others.as_slice()) {
-            // One statement is whole or nothing by itself, and one way to the server and back.
-            let done = self.run_alike(alike).await?;
+        if let Some(batch) = &group.batch
+            && group.others.is_empty()
+        {
+            // A single statement is atomic, and takes one round trip.
+            let done = self.run_batch(batch).await?;
             return Ok(Some(group.written(writes, vec![done])?.0));
         }
         let may_be_undone = group.others.iter().any(|write| write.len() > 1 && write.iter().any(|step| step.must));
@@ -115,16 +119,16 @@ impl Connection {
         if may_be_undone {
             self.client.batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" }).await?;
         }
-        // Alone, a write that is refused is undone too, and that is its answer.
+        // A single write that is refused is undone too, which is its outcome.
         Ok((!is_undone || writes.len() == 1).then_some(written))
     }
 
-    /// Begins, runs the steps that are alike as one and every other step, and commits if that is asked for: sent one
-    /// behind the other, then answered.
+    /// Begins a transaction, runs the batch and every other step, and commits if `commit` is set. The statements are
+    /// pipelined.
     async fn run_all(&self, group: &Group<'_>, commit: bool) -> Result<Vec<Done>> {
         let mut statements = vec![self.send_control("BEGIN")];
         statements.extend(
-            group.alike.iter().map(|alike| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_alike(alike)))) }),
+            group.batch.iter().map(|batch| -> Sent<'_> { Box::pin(maybe_done(Box::pin(self.run_batch(batch)))) }),
         );
         statements.extend(group.others.iter().copied().flatten().map(|step| self.send(step)));
         statements.extend(commit.then(|| self.send_control("COMMIT")));
@@ -135,7 +139,7 @@ impl Connection {
             if sent.is_empty() {
                 break;
             }
-            // The first failure is the one that made the others fail.
+            // The first failure caused the others.
             done.extend(answers(sent).await.into_iter().collect::<Result<Vec<_>>>()?);
         }
         done.remove(0);
@@ -154,12 +158,12 @@ impl Connection {
         })))
     }
 
-    /// One statement for all of them; its rows say which of them changed something.
-    async fn run_alike(&self, alike: &Alike<'_>) -> Result<Done> {
-        let statement = self.prepared.get(alike.sql).context("it was prepared")?;
-        let column =
-            |at| alike.steps.iter().map(|step| step.params.get(at).unwrap_or(&Value::Null)).collect::<Vec<_>>();
-        let columns: Vec<Vec<&Value>> = (0..statement.params().len()).map(column).collect();
+    /// Runs a batch as one statement. Its rows are the keys of the steps that changed something.
+    async fn run_batch(&self, batch: &StepBatch<'_>) -> Result<Done> {
+        let statement = self.prepared.get(batch.sql).context("the statement is prepared")?;
+        let columns: Vec<Vec<&Value>> = (0..statement.params().len())
+            .map(|at| batch.steps.iter().map(|step| step.params.get(at).unwrap_or(&Value::Null)).collect())
+            .collect();
         let params: Vec<&(dyn ToSql + Sync)> = columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
         read(&self.client.query(statement, &params).await?)
     }
@@ -167,15 +171,15 @@ impl Connection {
     async fn prepare(&mut self, statements: &[&'static str]) -> Result<()> {
         for &sql in statements {
             if !self.prepared.contains_key(sql) {
-                let made = self.client.prepare(sql).await.with_context(|| sql)?;
-                self.prepared.insert(sql, made);
+                let statement = self.client.prepare(sql).await.with_context(|| sql)?;
+                self.prepared.insert(sql, statement);
             }
         }
         Ok(())
     }
 
     async fn run(&self, step: &Step) -> Result<Done> {
-        let statement = self.prepared.get(step.sql).context("it was prepared")?;
+        let statement = self.prepared.get(step.sql).context("the statement is prepared")?;
         // A statement may use fewer values than the step has.
         let params: Vec<&(dyn ToSql + Sync)> =
             step.params.iter().take(statement.params().len()).map(|value| value as &(dyn ToSql + Sync)).collect();
@@ -192,10 +196,10 @@ fn read(found: &[tokio_postgres::Row]) -> Result<Done> {
 }
 
 type RunningStep<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
-/// A statement on its way: the first poll sends it.
+/// A statement whose first poll sends it.
 type Sent<'a> = Pin<Box<MaybeDone<RunningStep<'a>>>>;
 
-/// Sends all of them in order, then awaits each.
+/// Sends the statements in order, then awaits their replies.
 async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {
     poll_fn(|context| {
         for statement in &mut sent {
@@ -207,12 +211,12 @@ async fn answers(mut sent: Vec<Sent<'_>>) -> Vec<Result<Done>> {
     let mut answers = Vec::with_capacity(sent.len());
     for statement in &mut sent {
         statement.as_mut().await;
-        answers.push(statement.as_mut().take_output().context("it is done").flatten());
+        answers.push(statement.as_mut().take_output().context("the reply is complete").flatten());
     }
     answers
 }
 
-/// A little longer each time, and not in step with the others.
+/// Waits a little longer with each attempt, with jitter.
 async fn pause(attempt: u32) {
     let spread = u64::from(u32::from_be_bytes(random()) % 1000);
     tokio::time::sleep(Duration::from_micros(200 * u64::from(attempt) + spread)).await;
@@ -222,20 +226,20 @@ fn failure(error: &Error) -> Option<&tokio_postgres::Error> {
     error.chain().find_map(|cause| cause.downcast_ref())
 }
 
-/// Whether another transaction was first, so that the same once more may succeed.
+/// Whether the transaction conflicted with another one, so that another attempt may succeed.
 fn is_conflict(error: &Error) -> bool {
     let conflicts = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
     failure(error).and_then(tokio_postgres::Error::code).is_some_and(|state| conflicts.contains(state))
 }
 
-/// Tells the faults of the machine, which pass, from the faults of the program.
+/// Returns [`Unavailable`] for temporary failures, and other errors unchanged.
 pub(super) fn named(error: Error) -> Error {
     let Some(failed) = failure(&error) else { return error };
-    let passes = failed.code().is_none_or(|state| {
-        // Connection lost, out of resources, stopped by its operator, a fault of its system; a standby takes no writes.
+    let is_temporary = failed.code().is_none_or(|state| {
+        // Connection lost, out of resources, stopped by the operator, system error; read-only standby.
         ["08", "53", "57", "58", "25006"].iter().any(|class| state.code().starts_with(class))
     });
-    if !passes {
+    if !is_temporary {
         return error;
     }
     // The text of tokio_postgres's error leaves out its cause.

@@ -1,4 +1,4 @@
-//! Writes of many requests in one transaction: which of their steps one statement does, and how each write ended.
+//! Writes of many requests in one transaction: steps that run as one statement, and the outcome of each write.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use crate::row::{Row, Value};
 use crate::step::{Step, WriteOutcome};
 
-/// How many rows a step changed, and the rows it gave.
+/// The number of rows that a step changed, and the rows that it returned.
 pub(super) type Done = (u64, Vec<Row>);
 
-/// Steps that one statement does together. No two of them have the same key.
-pub(super) struct Alike<'a> {
+/// Steps that run as one statement. No two of them have the same key.
+pub(super) struct StepBatch<'a> {
     pub(super) sql: &'static str,
     key: usize,
     pub(super) steps: Vec<&'a Step>,
@@ -19,70 +19,79 @@ pub(super) struct Alike<'a> {
 
 /// The writes of a transaction.
 pub(super) struct Group<'a> {
-    /// Where there is more than one such step.
-    pub(super) alike: Option<Alike<'a>>,
-    /// The writes beside them, step by step.
+    /// The batch, if there is more than one step for it.
+    pub(super) batch: Option<StepBatch<'a>>,
+    /// The other writes, which run step by step.
     pub(super) others: Vec<&'a Vec<Step>>,
-    /// Of each write, whether it is among those that are alike.
-    is_alike: Vec<bool>,
+    /// Whether each write is part of the batch.
+    is_batched: Vec<bool>,
 }
 
 impl<'a> Group<'a> {
+    /// Groups writes. Steps for one batch are those of writes with a single step that have the same batch statement.
     pub(super) fn of(writes: &'a [Vec<Step>]) -> Self {
-        let apart = || Self { alike: None, others: writes.iter().collect(), is_alike: vec![false; writes.len()] };
-        let Some((sql, key)) = writes.iter().find_map(alike_text) else { return apart() };
+        let single_writes =
+            || Self { batch: None, others: writes.iter().collect(), is_batched: vec![false; writes.len()] };
+        let Some((sql, key)) = writes.iter().find_map(batch_statement) else { return single_writes() };
         let mut keys = HashSet::with_capacity(writes.len());
-        let mut is_new = |write: &'a Vec<Step>| write[0].params.get(key).is_some_and(|value| keys.insert(value));
-        let is_alike: Vec<bool> = writes
-            .iter()
-            .map(|write| alike_text(write).is_some_and(|(text, _)| text == sql) && is_new(write))
-            .collect();
-        let of =
-            |alike: bool| writes.iter().zip(&is_alike).filter(move |(_, is)| **is == alike).map(|(write, _)| write);
-        let steps: Vec<&Step> = of(true).flatten().collect();
-        if steps.len() < 2 {
-            return apart();
+        let mut steps = Vec::new();
+        let mut others = Vec::new();
+        let mut is_batched = Vec::with_capacity(writes.len());
+        for write in writes {
+            let belongs = batch_statement(write).is_some_and(|(text, _)| text == sql)
+                && write[0].params.get(key).is_some_and(|value| keys.insert(value));
+            if belongs {
+                steps.push(&write[0]);
+            } else {
+                others.push(write);
+            }
+            is_batched.push(belongs);
         }
-        let others = of(false).collect();
-        Self { alike: Some(Alike { sql, key, steps }), others, is_alike }
+        if steps.len() < 2 {
+            return single_writes();
+        }
+        Self { batch: Some(StepBatch { sql, key, steps }), others, is_batched }
     }
 
-    /// How each write ended, and whether one was refused after it had changed something.
+    /// Returns the outcome of each write, and whether one was refused after it had changed something.
     pub(super) fn written(&self, writes: &[Vec<Step>], done: Vec<Done>) -> Result<(Vec<WriteOutcome>, bool)> {
         let mut done = done.into_iter();
-        let (key, rows) = match &self.alike {
-            Some(alike) => (alike.key, done.next().context("they were answered")?.1),
-            None => (0, Vec::new()),
-        };
+        let mut key = 0;
+        let mut rows = Vec::new();
+        if let Some(batch) = &self.batch {
+            key = batch.key;
+            rows = done.next().context("the batch has a result")?.1;
+        }
         let changed: HashSet<&Value> = rows.iter().filter_map(|row| row.0.first()).collect();
-        let (mut ended, mut is_undone) = (Vec::with_capacity(writes.len()), false);
-        for (write, is_alike) in writes.iter().zip(&self.is_alike) {
-            ended.push(if *is_alike {
+        let mut outcomes = Vec::with_capacity(writes.len());
+        let mut is_undone = false;
+        for (write, is_batched) in writes.iter().zip(&self.is_batched) {
+            let outcome = if *is_batched {
                 let is_done = write[0].params.get(key).is_some_and(|value| changed.contains(value));
                 if is_done || !write[0].must { WriteOutcome::Committed(Vec::new()) } else { WriteOutcome::Refused(0) }
             } else {
-                let own = written(write, done.by_ref().take(write.len()).collect());
-                is_undone |= write.len() > 1 && !own.is_committed();
-                own
-            });
+                let outcome = written(write, done.by_ref().take(write.len()).collect());
+                is_undone |= write.len() > 1 && !outcome.is_committed();
+                outcome
+            };
+            outcomes.push(outcome);
         }
-        Ok((ended, is_undone))
+        Ok((outcomes, is_undone))
     }
 }
 
-/// The text that does a write together with others like it.
-fn alike_text(write: &Vec<Step>) -> Option<(&'static str, usize)> {
+/// Returns the batch statement of a write with a single step, and the position of its key.
+fn batch_statement(write: &Vec<Step>) -> Option<(&'static str, usize)> {
     let [step] = write.as_slice() else { return None };
-    step.alike
+    step.batch
 }
 
-/// How a write ended whose steps ended so.
-pub(super) fn written(write: &[Step], done: Vec<Done>) -> WriteOutcome {
-    let refused = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0);
-    refused.map_or_else(
-        || WriteOutcome::Committed(done.into_iter().next_back().map(|(_, rows)| rows).unwrap_or_default()),
-        WriteOutcome::Refused,
-    )
+/// Returns the outcome of a write whose steps have these results.
+pub(super) fn written(write: &[Step], mut done: Vec<Done>) -> WriteOutcome {
+    if let Some(refused) = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0) {
+        return WriteOutcome::Refused(refused);
+    }
+    WriteOutcome::Committed(done.pop().map(|(_, rows)| rows).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -94,14 +103,14 @@ mod tests {
     const MANY: &str = "UPDATE things … RETURNING id";
 
     fn thing(id: &str) -> Vec<Step> {
-        vec![must(ONE, params![id, 1_i64]).alike(MANY, 0)]
+        vec![must(ONE, params![id, 1_i64]).batched(MANY, 0)]
     }
 
     #[test]
-    fn each_is_told_what_became_of_its_own_row() {
+    fn each_write_of_a_batch_has_its_own_outcome() {
         let writes = [thing("a"), vec![step("DELETE", vec![])], thing("b"), thing("c")];
         let group = Group::of(&writes);
-        assert_eq!(group.alike.as_ref().unwrap().steps.len(), 3);
+        assert_eq!(group.batch.as_ref().unwrap().steps.len(), 3);
         let (changed, deleted) = (["c", "a"].map(|id| Row(params![id])).to_vec(), (4, Vec::new()));
         let (ended, is_undone) = group.written(&writes, vec![(2, changed), deleted]).unwrap();
         let committed = || WriteOutcome::Committed(Vec::new());
@@ -110,19 +119,19 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_one_key_the_second_runs_by_itself() {
+    fn of_two_steps_with_one_key_the_second_is_not_batched() {
         let writes = [thing("a"), thing("b"), thing("a")];
         let group = Group::of(&writes);
-        assert_eq!((group.alike.unwrap().steps.len(), group.others.len()), (2, 1));
+        assert_eq!((group.batch.unwrap().steps.len(), group.others.len()), (2, 1));
         assert!(std::ptr::eq(group.others[0], &raw const writes[2]));
         let writes = [thing("a"), thing("a")];
-        assert!(Group::of(&writes).alike.is_none());
+        assert!(Group::of(&writes).batch.is_none());
     }
 
     #[test]
-    fn what_is_alone_or_has_steps_beside_it_goes_with_no_other() {
+    fn writes_of_several_steps_are_not_batched() {
         let with_another: Vec<Step> = thing("b").into_iter().chain([step(ONE, params!["b", 2_i64])]).collect();
-        assert!(Group::of(&[thing("a"), with_another]).alike.is_none());
+        assert!(Group::of(&[thing("a"), with_another]).batch.is_none());
     }
 
     #[test]

@@ -1,20 +1,19 @@
-//! PostgreSQL, for more than one machine: a few connections on a thread of their own.
+//! PostgreSQL, for several servers: a few connections on a thread of their own.
 //!
-//! Every write is serializable, as SQLite's are, and one that lost to another is run again as it was given, which is why
-//! a write is a value: so the races that a `WHERE` settles there are settled here too. What waits together is committed
-//! together, as there. A read is one statement, which sees one moment anyway; so is a claim, which passes over what
-//! another takes.
+//! Writes are serializable, as with SQLite, and a write that conflicts with another is retried, which is possible
+//! because it is a value. So the races that a `WHERE` settles with SQLite are settled here too. Waiting writes are
+//! committed together. A read is one statement, which sees a snapshot; so is a claim, which skips rows that another
+//! server locks.
 
 mod address;
 mod connection;
 mod group;
+mod listener;
 mod not_ready;
-mod pulse;
 mod value;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc as told;
 
 use anyhow::{Context, Error, Result};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot, watch};
@@ -27,33 +26,34 @@ use crate::row::Row;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 use address::PostgresAddress;
 use connection::{Connection, named};
+use listener::{ConnectionHealth, gone};
 use not_ready::mark_not_ready;
-use pulse::{Pulse, gone};
 
 pub use address::{is_postgres, is_postgres_url};
 pub use not_ready::DatabaseNotReady;
 
-/// How many connections a process reads with. One more writes, for the more a commit holds the better; another does the
-/// writes that are so large that nobody should wait for them; and one listens.
+/// Number of connections for reads. There is one more for writes, which are committed together; one for large writes,
+/// which would delay the others; and one that listens.
 const READERS: usize = 6;
 const READS: &str = "SET default_transaction_isolation = 'read committed'";
 const WRITES: &str = "SET default_transaction_isolation = 'serializable'";
-/// How many requests may wait for a connection; later ones wait for a place.
+/// Maximum number of requests that wait for a connection; later ones wait for a place in the queue.
 const WAITING: usize = 1024;
-/// How many reads one connection takes at once, and how many steps of writes are committed together.
+/// Maximum number of reads that one connection takes at once.
 const READ_AT_ONCE: usize = 8;
+/// Maximum number of steps that are committed together.
 const WRITE_AT_ONCE: usize = 128;
 
 type Read = (Step, ReplySender<Vec<Row>>);
 type Write = (Vec<Step>, ReplySender<WriteOutcome>);
 
-/// The queues to the connections. They end when the last handle is gone or the store is closed.
+/// The queues to the connections. They end when the last handle is dropped or the store is closed.
 #[derive(Clone)]
 pub(super) struct Postgres {
     queues: Arc<std::sync::Mutex<Option<Queues>>>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
     changes: broadcast::Sender<StoreChange>,
-    pulse: Pulse,
+    health: ConnectionHealth,
 }
 
 #[derive(Clone)]
@@ -63,7 +63,7 @@ struct Queues {
     large: mpsc::Sender<Write>,
 }
 
-/// The ends of the queues, and of what is told.
+/// The receiving ends of the queues, and the senders of changes.
 struct Work {
     address: PostgresAddress,
     migrations: &'static [Migration],
@@ -75,34 +75,33 @@ struct Work {
 }
 
 impl Postgres {
-    /// Connects, and brings the tables up to date.
+    /// Connects, and runs the migrations.
     ///
     /// # Errors
     /// [`DatabaseNotReady`] among the causes, if a later attempt may succeed.
     pub(super) fn open(url: &str, migrations: &'static [Migration]) -> Result<Self> {
         let address = PostgresAddress::parse(url, migrations)?;
         let is_exposed = address.is_exposed();
-        let ((to_reads, reads), (to_writes, writes)) = (mpsc::channel(WAITING), mpsc::channel(WAITING));
+        let (to_reads, reads) = mpsc::channel(WAITING);
+        let (to_writes, writes) = mpsc::channel(WAITING);
         let (to_large, large) = mpsc::channel(WAITING);
         let (changes, _) = broadcast::channel(changes::WAITING);
-        let (state, pulse) = watch::channel(Some(Instant::now()));
+        let (state, health) = watch::channel(Some(Instant::now()));
         let work = Work { address, migrations, reads, writes, large, changes: changes.clone(), state };
-        let (told, opened) = told::channel();
-        let run = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let done = runtime.map_err(Error::from).map(|runtime| runtime.block_on(serve(work, &told)));
-            if let Err(error) = done {
-                drop(told.send(Err(error)));
+        let (report, opened) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("store-postgres".to_owned()).spawn(move || {
+            match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime.block_on(serve(work, &report)),
+                Err(error) => drop(report.send(Err(error.into()))),
             }
-        };
-        let thread = std::thread::Builder::new().name("store-postgres".to_owned()).spawn(run)?;
+        })?;
         opened.recv().context("the database's thread ended")??;
         if is_exposed {
             tracing::warn!("the connection to the database is not encrypted: add sslmode=verify-full to its URL");
         }
         let queues = Queues { reads: to_reads, writes: to_writes, large: to_large };
-        let (queues, thread) = (Arc::new(std::sync::Mutex::new(Some(queues))), Arc::new(Mutex::new(Some(thread))));
-        Ok(Self { queues, thread, changes, pulse })
+        let queues = Arc::new(std::sync::Mutex::new(Some(queues)));
+        Ok(Self { queues, thread: Arc::new(Mutex::new(Some(thread))), changes, health })
     }
 
     pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
@@ -119,10 +118,10 @@ impl Postgres {
         written.await.map_err(|_| closed())?
     }
 
-    /// What changes from now on.
+    /// Returns the changes from now on.
     pub(super) fn changes(&self) -> ChangeFeed {
         let rest = self.changes.subscribe();
-        let is_heard = self.pulse.borrow().is_none();
+        let is_heard = self.health.borrow().is_none();
         ChangeFeed { first: is_heard.then_some(StoreChange::Heard), rest }
     }
 
@@ -130,7 +129,7 @@ impl Postgres {
         self.queues.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone().ok_or_else(closed)
     }
 
-    /// Waits until what was queued is done.
+    /// Waits until the queued requests are done.
     pub(super) async fn close(&self) {
         drop(self.queues.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
         if let Some(thread) = self.thread.lock().await.take() {
@@ -139,13 +138,13 @@ impl Postgres {
     }
 }
 
-/// Brings the tables up to date, and says what that did.
+/// Runs the migrations.
 pub(super) async fn migrate(url: &str, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let mut client = connect_to_migrate(&PostgresAddress::parse(url, migrations)?).await?;
     migrate::run_on(&mut client, migrations, contract).await
 }
 
-/// A migration may take longer than a request.
+/// Opens a connection without the timeout of requests, because a migration may take longer.
 async fn connect_to_migrate(address: &PostgresAddress) -> Result<tokio_postgres::Client> {
     let connected = address.connect("SET statement_timeout = 0").await;
     connected.map_err(mark_not_ready).context("cannot connect to the database")
@@ -159,37 +158,37 @@ fn away() -> Error {
     Unavailable("the database does not respond".to_owned()).into()
 }
 
-/// Opens the connections and lets each take what waits.
-async fn serve(work: Work, told: &told::Sender<Result<()>>) {
+/// Runs the migrations, reports the result, and serves the queues.
+async fn serve(work: Work, report: &std::sync::mpsc::Sender<Result<()>>) {
     let Work { address, migrations, reads, writes, large, changes, state } = work;
-    let opened = async {
-        let mut client = connect_to_migrate(&address).await?;
-        // A standby accepts connections, and no tables.
-        let migrated = migrate::run_on(&mut client, migrations, false).await.map_err(mark_not_ready)?;
-        migrated.log();
-        anyhow::Ok(())
-    };
-    let opened = opened.await;
+    let opened = open_and_migrate(&address, migrations).await;
     let failed = opened.is_err();
-    // A migration may have taken long: whoever asks now has not waited yet.
+    // A migration may have taken long, which is not a time without a connection.
     state.send_replace(Some(Instant::now()));
-    let pulse = state.subscribe();
-    tokio::spawn(pulse::run(address.clone(), changes, state));
-    drop(told.send(opened));
+    let health = state.subscribe();
+    tokio::spawn(listener::run(address.clone(), changes, state));
+    drop(report.send(opened));
     if failed {
         return;
     }
     let mut queues = JoinSet::new();
-    queues.spawn(read(address.clone(), reads, pulse.clone()));
+    queues.spawn(read(address.clone(), reads, health.clone()));
     for writes in [writes, large] {
-        queues.spawn(write(address.clone(), writes, pulse.clone()));
+        queues.spawn(write(address.clone(), writes, health.clone()));
     }
     while queues.join_next().await.is_some() {}
 }
 
-/// Answers what waits, a few reads at a time, with the idle connection that was used last: a server with few requests opens
-/// few connections, and prepares its statements on these alone.
-async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, pulse: Pulse) {
+async fn open_and_migrate(address: &PostgresAddress, migrations: &[Migration]) -> Result<()> {
+    let mut client = connect_to_migrate(address).await?;
+    // A standby accepts connections, but no tables.
+    migrate::run_on(&mut client, migrations, false).await.map_err(mark_not_ready)?.log();
+    Ok(())
+}
+
+/// Serves the reads, a few at a time, with the idle connection that was used last: a server with few requests opens few
+/// connections, and prepares its statements on these only.
+async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, health: ConnectionHealth) {
     let mut idle: Vec<Option<Connection>> = (0..READERS).map(|_| None).collect();
     let mut busy = JoinSet::new();
     loop {
@@ -198,33 +197,33 @@ async fn read(address: PostgresAddress, mut jobs: mpsc::Receiver<Read>, pulse: P
             batch = receive_batch(&mut jobs, READ_AT_ONCE, |_| 1), if !idle.is_empty() => {
                 let Some((steps, replies)) = batch else { break };
                 let held = idle.pop().flatten();
-                busy.spawn(answer_reads(held, address.clone(), steps, replies, pulse.clone()));
+                busy.spawn(answer_reads(held, address.clone(), steps, replies, health.clone()));
             }
         }
     }
     while busy.join_next().await.is_some() {}
 }
 
-/// Answers these reads. Returns the connection if it can be used again.
+/// Runs these reads and replies. Returns the connection if it can be used again.
 async fn answer_reads(
     mut held: Option<Connection>,
     address: PostgresAddress,
     steps: Vec<Step>,
     replies: Vec<ReplySender<Vec<Row>>>,
-    mut pulse: Pulse,
+    mut health: ConnectionHealth,
 ) -> Option<Connection> {
     let rows = tokio::select! {
         biased;
         rows = read_again(&mut held, &address, &steps) => rows,
-        () = gone(&mut pulse) => Err(away()),
+        () = gone(&mut health) => Err(away()),
     };
-    // What was under way when the database went is not waited for when it is back.
+    // A connection on which a statement may be running is not used again.
     let held = held.filter(|_| rows.is_ok());
     send_replies(replies, rows);
     held
 }
 
-/// A connection may have been cut since it was used last; what only reads is asked for once more.
+/// Runs reads, and retries them once if the connection was closed since it was used last.
 async fn read_again(
     held: &mut Option<Connection>,
     address: &PostgresAddress,
@@ -232,8 +231,7 @@ async fn read_again(
 ) -> Result<Vec<Result<Vec<Row>>>> {
     let mut rows = connected(held, address, READS).await?.read_all(steps).await;
     if held.as_ref().is_none_or(|held| held.client.is_closed()) {
-        let failed = |at: &usize| rows[*at].is_err();
-        let failed: Vec<usize> = (0..steps.len()).filter(failed).collect();
+        let failed: Vec<usize> = (0..steps.len()).filter(|at| rows[*at].is_err()).collect();
         let again: Vec<Step> = failed.iter().map(|at| steps[*at].clone()).collect();
         let answers = connected(held, address, READS).await?.read_all(&again).await;
         for (at, answer) in failed.into_iter().zip(answers) {
@@ -243,8 +241,8 @@ async fn read_again(
     Ok(rows)
 }
 
-/// Commits what waits, as much as there is.
-async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut pulse: Pulse) {
+/// Serves the writes, committing the waiting ones together.
+async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut health: ConnectionHealth) {
     let mut held = None;
     loop {
         let Some((writes, replies)) = receive_batch(&mut jobs, WRITE_AT_ONCE, Vec::len).await else { return };
@@ -253,42 +251,50 @@ async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut pu
             written = async { anyhow::Ok(connected(&mut held, &address, WRITES).await?.write_all(&writes).await) } => {
                 written
             }
-            () = gone(&mut pulse) => Err(away()),
+            () = gone(&mut health) => Err(away()),
         };
-        // Neither is a connection used again on which a commit may be under way.
+        // A connection on which a commit may be running is not used again.
         held = held.filter(|_| written.is_ok());
         send_replies(replies, written);
     }
 }
 
-/// The next job and those behind it, as long as there are and they are small; none at the end.
+/// Receives the next job and those that wait after it, up to a total size of `max`. Returns `None` if the queue is
+/// closed.
 async fn receive_batch<J, A>(
     jobs: &mut mpsc::Receiver<(J, ReplySender<A>)>,
-    most: usize,
+    max: usize,
     size: impl Fn(&J) -> usize,
 ) -> Option<(Vec<J>, Vec<ReplySender<A>>)> {
     let (first, reply) = jobs.recv().await?;
     let mut taken = size(&first);
-    let (mut all, mut replies) = (vec![first], vec![reply]);
-    while taken < most {
+    let mut batch = vec![first];
+    let mut replies = vec![reply];
+    while taken < max {
         let Ok((job, reply)) = jobs.try_recv() else { break };
         taken += size(&job);
-        all.push(job);
+        batch.push(job);
         replies.push(reply);
     }
-    Some((all, replies))
+    Some((batch, replies))
 }
 
 fn send_replies<A>(replies: Vec<ReplySender<A>>, answers: Result<Vec<Result<A>>>) {
     match answers {
         Ok(answers) => {
-            replies.into_iter().zip(answers).for_each(|(reply, answer)| drop(reply.send(answer.map_err(named))));
+            for (reply, answer) in replies.into_iter().zip(answers) {
+                drop(reply.send(answer.map_err(named)));
+            }
         }
-        Err(_) => replies.into_iter().for_each(|reply| drop(reply.send(Err(away())))),
+        Err(_) => {
+            for reply in replies {
+                drop(reply.send(Err(away())));
+            }
+        }
     }
 }
 
-/// The connection, made anew where it is gone.
+/// Returns the connection, or opens another one if it is closed.
 async fn connected<'a>(
     held: &'a mut Option<Connection>,
     address: &PostgresAddress,

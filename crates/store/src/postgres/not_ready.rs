@@ -7,15 +7,15 @@ use anyhow::Error;
 use tokio::time::error::Elapsed;
 use tokio_postgres::error::SqlState;
 
-/// The database server does not accept connections or writes yet: it is off, starting, in recovery, its connections are all
-/// in use, or its name cannot be resolved. A wrong password, a missing database and a failed TLS handshake are other errors,
-/// because waiting does not end them.
+/// The database server does not accept connections or writes yet: it is off, starting, in recovery, its connections are
+/// all in use, or its name cannot be resolved. A wrong password, a missing database and a failed TLS handshake are
+/// other errors, because waiting does not end them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is not ready")]
 pub struct DatabaseNotReady;
 
-/// The states of a server that starts, restarts or recovers. A standby that is not promoted yet is read-only. When all servers
-/// of a deployment restart together, the connections of the old ones may still be open.
+/// The states of a server that starts, restarts or recovers. A standby that is not promoted yet is read-only. When all
+/// servers of a deployment restart together, the connections of the old ones may still be open.
 const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::CANNOT_CONNECT_NOW,
     SqlState::ADMIN_SHUTDOWN,
@@ -24,8 +24,8 @@ const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::TOO_MANY_CONNECTIONS,
 ];
 
-/// The text with which the standard library begins the error of a name that cannot be resolved. The error has no kind and
-/// no code of its own.
+/// The text with which the standard library begins the error of a name that cannot be resolved. The error has no kind
+/// and no code of its own.
 const LOOKUP_FAILED: &str = "failed to lookup address information";
 
 /// Adds [`DatabaseNotReady`] to an error that a later attempt may not meet.

@@ -1,4 +1,4 @@
-//! Our values in the server's terms.
+//! Conversion of values and rows.
 
 use anyhow::{Result, bail};
 use bytes::BytesMut;
@@ -6,18 +6,20 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::row::{Row, Value};
 
-/// A row that the server sent.
+/// Converts a row of the server.
 pub(super) fn row(row: &tokio_postgres::Row) -> Result<Row> {
-    let value = |(at, column): (usize, &tokio_postgres::Column)| {
-        Ok(match *column.type_() {
-            Type::INT8 => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Int),
-            Type::INT4 => row.try_get::<_, Option<i32>>(at)?.map_or(Value::Null, |int| Value::Int(int.into())),
-            Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::Text),
-            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Value::Null, Value::Blob),
-            ref other => bail!("unsupported column type {other}"),
-        })
-    };
-    Ok(Row(row.columns().iter().enumerate().map(value).collect::<Result<_>>()?))
+    let columns = row.columns().iter().enumerate();
+    Ok(Row(columns.map(|(at, column)| value(row, at, column.type_())).collect::<Result<_>>()?))
+}
+
+fn value(row: &tokio_postgres::Row, at: usize, column_type: &Type) -> Result<Value> {
+    Ok(match *column_type {
+        Type::INT8 => row.try_get::<_, Option<i64>>(at)?.into(),
+        Type::INT4 => row.try_get::<_, Option<i32>>(at)?.map(i64::from).into(),
+        Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(at)?.into(),
+        Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Value::Null, Value::Blob),
+        ref other => bail!("unsupported column type {other}"),
+    })
 }
 
 impl ToSql for Value {

@@ -1,9 +1,9 @@
-//! SQLite: one thread writes, others read. Writes that wait together are committed together.
+//! SQLite: one thread writes, others read. Waiting writes are committed together.
 
-mod log_keeper;
-mod near;
+mod change_tracker;
+mod inline_reads;
 mod opening;
-mod table_watch;
+mod wal_checkpointer;
 mod writer;
 
 use std::fmt;
@@ -16,28 +16,29 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, Statement};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use self::log_keeper::LogKeeper;
-use self::near::{FileChanges, NearConnections};
+use self::change_tracker::ChangeTracker;
+use self::inline_reads::{FileChanges, InlineReadPool};
 use self::opening::{IfMissing, open_first};
-use self::table_watch::TableWatch;
-use self::writer::WriterSurroundings;
+use self::wal_checkpointer::WalCheckpointer;
+use self::writer::WriterContext;
 use crate::file::{DatabaseFile, find_refusal};
 use crate::file_state::FileState;
 use crate::migrate::{self, Migrated, Migration};
 use crate::row::{Row, Value};
 use crate::schema::Schema;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
-use crate::watched::{WatchedClock, WatchedVersion};
+use crate::watched::{TableVersion, TableVersionClock};
 
-/// How many requests may wait for the writer, and for each reader; later ones wait for a place.
+/// Maximum number of requests that wait for the writer, and for the readers; later ones wait for a place in the queue.
 const WAITING: usize = 1024;
-/// How many threads read. Each holds a connection and its own cache of statements.
+/// Number of threads that read, each with a connection and its own cache of statements.
 const READERS: usize = 2;
-/// How many connections wait for requests that look a row up themselves.
-const NEAR: usize = 4;
-/// How much of the file the writer keeps in memory, and each of the other connections: what these read is in the system's
-/// cache, and a walk through the catalogue would leave all of theirs full.
+/// Number of connections for reads on the thread of the request.
+const INLINE_CONNECTIONS: usize = 4;
+/// Page cache of the writer, in KiB.
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
+/// Page cache of each other connection, in KiB. It is small because the system caches the file too, and a scan of the
+/// catalogue would fill all of them.
 const READER_CACHE_KIB: i64 = 2 * 1024;
 
 enum Job {
@@ -46,22 +47,22 @@ enum Job {
     Close,
 }
 
-/// The queues to the threads. The threads end when the last handle is gone.
+/// The queues to the threads. The threads end when the last handle is dropped.
 #[derive(Clone)]
 pub(super) struct Sqlite {
     writer: mpsc::Sender<Job>,
-    /// The writer's own queue where the database is in memory: no other connection can see that one.
+    /// The writer's queue if the database is in memory, because no other connection sees it.
     reader: mpsc::Sender<Job>,
-    near: Arc<NearConnections>,
+    inline: Arc<InlineReadPool>,
     threads: Arc<Mutex<Vec<thread::JoinHandle<()>>>>,
-    /// None where the database is in memory.
+    /// `None` if the database is in memory.
     file: Option<DatabaseFile>,
-    watched: WatchedClock,
+    tables: TableVersionClock,
 }
 
 pub(super) use self::opening::{find_owner, has_database, is_refused, unopened};
 
-/// Brings the tables of a file up to date, and says what that did.
+/// Runs the migrations of a file.
 pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> {
     migrate::run(&mut open_first(file, IfMissing::Refuse)?, migrations).map_err(|error| unopened(error, file))
 }
@@ -79,61 +80,60 @@ impl Sqlite {
 
     fn over(mut connection: Connection, file: &str, schema: &'static Schema) -> Result<Self> {
         migrate::run(&mut connection, schema.migrations).map_err(|error| unopened(error, file))?.log();
-        keep_pages(&connection, WRITER_CACHE_KIB)?;
-        let connect = || {
-            let connection = opening::connect(file)?;
-            keep_pages(&connection, READER_CACHE_KIB)?;
-            anyhow::Ok(connection)
-        };
+        set_cache_size(&connection, WRITER_CACHE_KIB)?;
         let (writer, jobs) = mpsc::channel(WAITING);
-        let watched = WatchedClock::default();
-        let watch = TableWatch::on(&mut connection, schema.watched, watched.clone())?;
-        let mut log = None;
+        let tables = TableVersionClock::default();
+        let tracker = ChangeTracker::on(&mut connection, schema.watched, tables.clone())?;
+        let mut checkpointer = None;
         if file != ":memory:" {
-            // The log is kept short beside the commits.
+            // Another thread makes the checkpoints.
             connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-            log = Some(LogKeeper::start(connect()?)?);
+            checkpointer = Some(WalCheckpointer::start(connect_reader(file)?)?);
         }
         let changes = FileChanges::default();
-        let around = WriterSurroundings { watch, changes: changes.clone(), log };
-        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, around, jobs))?];
-        let mut near = Vec::new();
+        let context = WriterContext { tracker, changes: changes.clone(), checkpointer };
+        let mut threads = vec![spawn("store-writer", move || writer::run(&connection, context, jobs))?];
+        let mut inline = Vec::new();
         let reader = if file == ":memory:" {
             writer.clone()
         } else {
-            for _ in 0..NEAR {
-                near.push(connect()?);
+            for _ in 0..INLINE_CONNECTIONS {
+                inline.push(connect_reader(file)?);
             }
             let (reader, jobs) = mpsc::channel(WAITING);
             let jobs = Arc::new(Mutex::new(jobs));
             for _ in 0..READERS {
-                let (connection, jobs) = (connect()?, Arc::clone(&jobs));
+                let connection = connect_reader(file)?;
+                let jobs = Arc::clone(&jobs);
                 threads.push(spawn("store-reader", move || read_loop(&connection, &jobs))?);
             }
             reader
         };
         let file = (file != ":memory:").then(|| DatabaseFile::opened(Path::new(file)));
-        let near = Arc::new(NearConnections::new(near, changes));
-        Ok(Self { writer, reader, near, threads: Arc::new(Mutex::new(threads)), file, watched })
+        let inline = Arc::new(InlineReadPool::new(inline, changes));
+        Ok(Self { writer, reader, inline, threads: Arc::new(Mutex::new(threads)), file, tables })
     }
 
-    /// Whether the file is where it was opened and has room.
+    /// Checks that the file is where it was opened, and has room.
     pub(super) fn check_file(&self) -> Result<(), String> {
-        self.file.as_ref().map_or(Ok(()), |file| file.check().map_err(str::to_owned))
+        match &self.file {
+            Some(file) => file.check().map_err(str::to_owned),
+            None => Ok(()),
+        }
     }
 
-    pub(super) fn watched_version(&self) -> WatchedVersion {
-        self.watched.now()
+    pub(super) fn table_version(&self) -> TableVersion {
+        self.tables.now()
     }
 
-    /// Reads at once, on this thread; `None` where no connection is free, or the database is closed.
+    /// Reads on this thread. Returns `None` if no connection is free, or the database is closed.
     pub(super) fn read_by_index(&self, step: &Step) -> Option<Result<Vec<Row>>> {
-        if self.writer.is_closed() { None } else { self.near.read(step) }
+        if self.writer.is_closed() { None } else { self.inline.read(step) }
     }
 
-    /// The state that the file is in; `None` where it is in memory, closed, or nobody is free to say.
+    /// Returns the state of the file; `None` if it is in memory or closed, or no connection is free.
     pub(super) fn file_state(&self) -> Option<FileState> {
-        if self.writer.is_closed() { None } else { self.near.file_state() }
+        if self.writer.is_closed() { None } else { self.inline.file_state() }
     }
 
     pub(super) async fn read(&self, step: Step) -> Result<Vec<Row>> {
@@ -148,26 +148,30 @@ impl Sqlite {
         written.await.map_err(|_| closed())?
     }
 
-    /// Waits until what was queued is on disk and the files are closed.
+    /// Waits until the queued writes are on disk and the files are closed.
     pub(super) async fn close(&self) {
         let Self { writer, reader, threads, .. } = self;
         let mut threads: Vec<_> = threads.lock().await.drain(..).collect();
-        // Only the last connection moves the log into the database, so the writer's is closed when all others are.
+        // Only the last connection to close moves the log into the database, so the writer's is closed last.
         let readers = threads.split_off(threads.len().min(1));
         for _ in &readers {
-            // A queue that is closed already needs no sign to end.
+            // Fails if the queue is closed already.
             drop(reader.send(Job::Close).await);
         }
         join(readers).await;
-        self.near.close();
+        self.inline.close();
         drop(writer.send(Job::Close).await);
         join(threads).await;
     }
 }
 
 async fn join(threads: Vec<thread::JoinHandle<()>>) {
-    let wait = || threads.into_iter().for_each(|thread| drop(thread.join()));
-    drop(tokio::task::spawn_blocking(wait).await);
+    let joined = tokio::task::spawn_blocking(|| {
+        for thread in threads {
+            drop(thread.join());
+        }
+    });
+    drop(joined.await);
 }
 
 fn closed() -> Error {
@@ -178,20 +182,28 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<thread::Join
     Ok(thread::Builder::new().name(name.to_owned()).spawn(run)?)
 }
 
-/// How much of the file a connection keeps in memory.
-fn keep_pages(connection: &Connection, kib: i64) -> Result<()> {
+/// Opens another connection to a file.
+fn connect_reader(file: &str) -> Result<Connection> {
+    let connection = opening::connect(file)?;
+    set_cache_size(&connection, READER_CACHE_KIB)?;
+    Ok(connection)
+}
+
+fn set_cache_size(connection: &Connection, kib: i64) -> Result<()> {
     Ok(connection.pragma_update(None, "cache_size", -kib)?)
 }
 
 fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
-    // The lock is held while waiting for a job, not while doing it.
-    let next = || jobs.blocking_lock().blocking_recv();
-    while let Some(Job::Read(step, reply)) = next() {
+    loop {
+        // The lock is held while waiting for a job, not while running it.
+        let job = jobs.blocking_lock().blocking_recv();
+        let Some(Job::Read(step, reply)) = job else { return };
         drop(reply.send(rows(connection, &step)));
     }
 }
 
-/// Tells the faults of the machine, which pass, from the faults of the program, and those of the file from both.
+/// Returns [`Unavailable`] for temporary failures, adds the file to an error of a corrupt one, and returns other errors
+/// unchanged.
 fn named(error: Error, file: &str) -> Error {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
     match code {
@@ -206,13 +218,13 @@ fn named(error: Error, file: &str) -> Error {
     }
 }
 
-/// Whether a file is no database, or not all of one.
+/// Whether a file is not a database, or a corrupt one.
 pub(super) fn is_broken(error: Option<&rusqlite::Error>) -> bool {
     let code = error.and_then(rusqlite::Error::sqlite_error_code);
     matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
-/// What is said of such a file, whoever opened it.
+/// Returns the message about a corrupt file.
 pub(super) fn broken(file: &str) -> String {
     format!("the database {file} is corrupt: restore a backup, or choose another database")
 }
@@ -228,14 +240,14 @@ fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {
     execute(&mut statement, &places, step)
 }
 
-/// Where among a step's values those of a statement are: `$2` is a name to SQLite, which numbers parameters as they
-/// appear; elsewhere it is the second.
+/// Returns the positions of a statement's parameters among a step's values. To SQLite `$2` is a name, and parameters
+/// are numbered in the order in which they appear; to PostgreSQL it is the second value.
 fn places(statement: &Statement<'_>) -> Result<Vec<usize>> {
-    let place = |index| {
-        let number = statement.parameter_name(index).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
-        number.and_then(|number| number.checked_sub(1)).context("a parameter of a statement has no number")
-    };
-    (1..=statement.parameter_count()).map(place).collect()
+    let places = (1..=statement.parameter_count()).map(|index| {
+        let number: usize = statement.parameter_name(index)?.strip_prefix('$')?.parse().ok()?;
+        number.checked_sub(1)
+    });
+    places.collect::<Option<_>>().context("a parameter of a statement has no number")
 }
 
 fn execute(statement: &mut Statement<'_>, places: &[usize], step: &Step) -> Result<(usize, Vec<Row>)> {

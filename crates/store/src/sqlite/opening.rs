@@ -1,4 +1,5 @@
-//! Opens the file of an embedded database: one of this program, and no other file than the one that its server has open.
+//! Opens the file of an embedded database: one of this program, and no other file than the one that its server has
+//! open.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -20,7 +21,7 @@ use crate::random::random;
 /// Minimum size of a database, in bytes.
 const MIN_BYTES: u64 = 512;
 /// Timeout for a file that another process has locked.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The behavior if there is no database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +59,11 @@ pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection
         ensure!(if_missing == IfMissing::Create, Missing(file.to_owned()));
         create(Path::new(file)).with_context(|| cannot_open(file))?;
     }
-    let connection = dial(file)?;
+    let connection = open(file)?;
     if find_owner(&connection, file)? == DatabaseOwner::Unclaimed && if_missing == IfMissing::Refuse {
         bail!(Missing(file.to_owned()));
     }
-    tune(&connection).map_err(|error| unopened(error, file))?;
+    configure(&connection).map_err(|error| unopened(error, file))?;
     // The files may have been replaced since they were looked at; nothing was written yet.
     check_server_files(Path::new(file))?;
     Ok(connection)
@@ -70,8 +71,8 @@ pub(super) fn open_first(file: &str, if_missing: IfMissing) -> Result<Connection
 
 /// Opens a connection to a file that is open already, or to memory.
 pub(super) fn connect(file: &str) -> Result<Connection> {
-    let connection = dial(file)?;
-    tune(&connection).map_err(|error| unopened(error, file))?;
+    let connection = open(file)?;
+    configure(&connection).map_err(|error| unopened(error, file))?;
     Ok(connection)
 }
 
@@ -105,17 +106,18 @@ pub(crate) fn find_owner(connection: &Connection, file: &str) -> Result<Database
 fn create(path: &Path) -> Result<()> {
     let path = linked(path)?;
     let new = path.with_added_extension(format!("new-{}", HEXLOWER.encode(&random::<8>())));
-    let made = make(&new).and_then(|()| publish(&new, &path));
+    let created = create_empty(&new).and_then(|()| publish(&new, &path));
     drop(fs::remove_file(&new));
-    made
+    created
 }
 
-fn make(new: &Path) -> Result<()> {
+fn create_empty(new: &Path) -> Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_CREATE;
-    let named = |error: rusqlite::Error| explained(error.into(), new);
-    let connection = Connection::open_with_flags(new, flags).map_err(named)?;
-    application_id::write_id(&connection).map_err(named)?;
-    connection.close().map_err(|(_, error)| named(error))
+    let created = Connection::open_with_flags(new, flags).and_then(|connection| {
+        application_id::write_id(&connection)?;
+        connection.close().map_err(|(_, error)| error)
+    });
+    created.map_err(|error| explained(error.into(), new))
 }
 
 fn publish(new: &Path, path: &Path) -> Result<()> {
@@ -134,21 +136,21 @@ fn copy(new: &Path, path: &Path) -> Result<()> {
     }
 }
 
-fn dial(file: &str) -> Result<Connection> {
+fn open(file: &str) -> Result<Connection> {
     let create = if file == ":memory:" { OpenFlags::SQLITE_OPEN_CREATE } else { OpenFlags::empty() };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
     let connection = Connection::open_with_flags(file, flags).map_err(|error| unopened(error.into(), file))?;
     // The command line writes to the same file while a server runs.
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     Ok(connection)
 }
 
-fn tune(connection: &Connection) -> Result<()> {
-    let begun = Instant::now();
+fn configure(connection: &Connection) -> Result<()> {
+    let start = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-        // SQLite does not wait here by itself: another program is just making the database.
+        // Another process is creating the database, for which SQLite does not wait here.
         let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
-        ensure!(is_busy && begun.elapsed() < PATIENCE, error);
+        ensure!(is_busy && start.elapsed() < LOCK_TIMEOUT, error);
         thread::sleep(Duration::from_millis(10));
     }
     // An acknowledged login must survive a power cut, not only a crash; group commit makes that affordable.

@@ -1,4 +1,4 @@
-//! The one thread that writes.
+//! The thread that writes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,86 +7,94 @@ use anyhow::{Context, Error, Result, anyhow};
 use rusqlite::{Connection, Statement};
 use tokio::sync::mpsc;
 
-use super::log_keeper::{COPY, LogCare, LogKeeper, LogLength, MEASURE};
-use super::near::FileChanges;
-use super::table_watch::{FILE_VERSION, TableWatch};
+use super::change_tracker::{ChangeTracker, FILE_VERSION};
+use super::inline_reads::FileChanges;
+use super::wal_checkpointer::{COPY, CheckpointAction, MEASURE, WalCheckpointer, WalLength};
 use super::{Job, closed, execute, named, places};
 use crate::row::Row;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 
-/// How many requests share one commit at most.
+/// Maximum number of requests that share a commit.
 const BATCH: usize = 256;
 
-/// What the writer tells of its commits, and who keeps its log.
-pub(super) struct WriterSurroundings {
-    pub(super) watch: TableWatch,
+/// The state that the writer shares with others.
+pub(super) struct WriterContext {
+    pub(super) tracker: ChangeTracker,
     pub(super) changes: FileChanges,
-    /// None of a database in memory, which has no log.
-    pub(super) log: Option<LogKeeper>,
+    /// `None` for a database in memory, which has no log.
+    pub(super) checkpointer: Option<WalCheckpointer>,
 }
 
-/// Commits what waits until the store is closed.
-pub(super) fn run(connection: &Connection, around: WriterSurroundings, mut waiting: mpsc::Receiver<Job>) {
-    let WriterSurroundings { watch, changes, mut log } = around;
-    let mut writer = Writer { connection, statements: HashMap::new(), watch };
-    let (mut jobs, mut held) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+/// Commits the waiting writes until the store is closed.
+pub(super) fn run(connection: &Connection, context: WriterContext, mut waiting: mpsc::Receiver<Job>) {
+    let WriterContext { tracker, changes, mut checkpointer } = context;
+    let mut writer = Writer { connection, statements: HashMap::new(), tracker };
+    let mut jobs = Vec::with_capacity(BATCH);
+    let mut replies = Vec::with_capacity(BATCH);
     while waiting.blocking_recv_many(&mut jobs, BATCH) > 0 {
         let end = jobs.iter().any(|job| matches!(job, Job::Close));
-        let done = writer.commit(jobs.drain(..), &mut held);
+        let done = writer.commit(jobs.drain(..), &mut replies);
         let file = connection.path().unwrap_or_default();
         let done = done.map_err(|error| named(error, file));
         changes.note();
-        held.drain(..).for_each(|answer| answer.tell(&done, file));
+        for reply in replies.drain(..) {
+            reply.send(&done, file);
+        }
         if end {
             break;
         }
-        if let Some(log) = &mut log {
-            writer.care_for(log);
+        if let Some(checkpointer) = &mut checkpointer {
+            writer.checkpoint(checkpointer);
         }
     }
-    log.into_iter().for_each(LogKeeper::end);
+    if let Some(checkpointer) = checkpointer {
+        checkpointer.end();
+    }
 }
 
-/// The connection and the statements it has prepared, known by where their text is: finding one costs no look at a
-/// text of a kilobyte.
+/// The connection with its prepared statements, by the address of their text, which is faster than comparing texts of a
+/// kilobyte.
 struct Writer<'c> {
     connection: &'c Connection,
     statements: HashMap<(*const u8, usize), Prepared<'c>>,
-    watch: TableWatch,
+    tracker: ChangeTracker,
 }
 
 struct Prepared<'c> {
     statement: Statement<'c>,
     places: Vec<usize>,
-    /// Whether it changes a watched table.
-    touches: bool,
+    /// Whether the statement changes a watched table.
+    changes_watched: bool,
 }
 
-/// A result that may be told once the commit has happened; none where the transaction had ended before.
-enum Held {
+/// A result that is sent after the commit. `None` if the transaction had ended before the job.
+enum PendingReply {
     Read(ReplySender<Vec<Row>>, Option<Result<Vec<Row>>>),
     Write(ReplySender<WriteOutcome>, Option<Result<WriteOutcome>>),
 }
 
-impl Held {
-    fn tell(self, done: &Result<()>, file: &str) {
+impl PendingReply {
+    fn send(self, done: &Result<()>, file: &str) {
         match self {
-            Self::Read(reply, result) => drop(reply.send(told(done, result, file))),
-            Self::Write(reply, result) => drop(reply.send(told(done, result, file))),
+            Self::Read(reply, result) => drop(reply.send(final_result(done, result, file))),
+            Self::Write(reply, result) => drop(reply.send(final_result(done, result, file))),
         }
     }
 }
 
-fn told<T>(done: &Result<()>, result: Option<Result<T>>, file: &str) -> Result<T> {
-    match (done, result) {
-        (Ok(()), Some(result)) => result.map_err(|error| named(error, file)),
-        (Ok(()), None) => Err(closed()),
-        (Err(error), _) => Err(again(error)),
+/// Returns the result of a job after its commit succeeded or failed.
+fn final_result<T>(done: &Result<()>, result: Option<Result<T>>, file: &str) -> Result<T> {
+    if let Err(error) = done {
+        return Err(copy_error(error));
+    }
+    match result {
+        Some(result) => result.map_err(|error| named(error, file)),
+        None => Err(closed()),
     }
 }
 
-/// The commit's error, once more for each request that shared it.
-fn again(error: &Error) -> Error {
+/// Copies the error of a commit for each request that shared it.
+fn copy_error(error: &Error) -> Error {
     match error.downcast_ref::<Unavailable>() {
         Some(Unavailable(reason)) => Unavailable(reason.clone()).into(),
         None => anyhow!("{error:#}"),
@@ -94,17 +102,19 @@ fn again(error: &Error) -> Error {
 }
 
 impl<'c> Writer<'c> {
-    /// Runs what waits in one transaction, whose end is on disk when this returns; nobody is answered before.
-    fn commit(&mut self, jobs: impl Iterator<Item = Job>, held: &mut Vec<Held>) -> Result<()> {
+    /// Runs the jobs in one transaction, which is on disk when this returns. The replies must not be sent before.
+    fn commit(&mut self, jobs: impl Iterator<Item = Job>, replies: &mut Vec<PendingReply>) -> Result<()> {
         let begun = self.control("BEGIN IMMEDIATE");
-        let file_version = begun.is_ok().then(|| self.file_version().ok()).flatten();
-        self.watch.begin(file_version);
+        let file_version = if begun.is_ok() { self.file_version().ok() } else { None };
+        self.tracker.begin(file_version);
         for job in jobs {
-            // A full disk ends the whole transaction: a later job must not run outside of it.
+            // A full disk ends the transaction, and later jobs must not run outside of it.
             let open = begun.is_ok() && !self.connection.is_autocommit();
-            held.push(match job {
-                Job::Read(step, reply) => Held::Read(reply, open.then(|| self.run(&step).map(|(_, rows)| rows))),
-                Job::Write(steps, reply) => Held::Write(reply, open.then(|| self.together(&steps))),
+            replies.push(match job {
+                Job::Read(step, reply) => {
+                    PendingReply::Read(reply, open.then(|| self.run(&step).map(|(_, rows)| rows)))
+                }
+                Job::Write(steps, reply) => PendingReply::Write(reply, open.then(|| self.write(&steps))),
                 Job::Close => continue,
             });
         }
@@ -117,21 +127,18 @@ impl<'c> Writer<'c> {
         if !self.connection.is_autocommit() {
             drop(self.control("ROLLBACK"));
         }
-        self.watch.end();
+        self.tracker.end();
         done
     }
 
-    /// All steps or none: a savepoint keeps one request's failure from its neighbours in the batch.
-    fn together(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
-        // One statement alone is whole or nothing by itself.
+    /// Runs all steps or none. A savepoint isolates the failure of one request from the others in the transaction.
+    fn write(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
+        // A single statement is atomic.
         if let [step] = steps {
             return self.run_one(0, step);
         }
         self.control("SAVEPOINT request")?;
-        let result =
-            steps.iter().enumerate().try_fold(WriteOutcome::Committed(Vec::new()), |last, (position, step)| {
-                if last.is_committed() { self.run_one(position, step) } else { Ok(last) }
-            });
+        let result = self.run_all(steps);
         if !matches!(result, Ok(WriteOutcome::Committed(_))) && !self.connection.is_autocommit() {
             self.control("ROLLBACK TO request")?;
         }
@@ -141,26 +148,38 @@ impl<'c> Writer<'c> {
         result
     }
 
+    /// Runs steps until one is refused or fails.
+    fn run_all(&mut self, steps: &[Step]) -> Result<WriteOutcome> {
+        let mut outcome = WriteOutcome::Committed(Vec::new());
+        for (position, step) in steps.iter().enumerate() {
+            outcome = self.run_one(position, step)?;
+            if !outcome.is_committed() {
+                break;
+            }
+        }
+        Ok(outcome)
+    }
+
     fn control(&mut self, sql: &'static str) -> Result<()> {
         self.prepared(sql)?.statement.raw_execute()?;
         Ok(())
     }
 
-    /// Keeps the log short, once whoever waited for the last batch has been answered.
-    fn care_for(&mut self, log: &mut LogKeeper) {
-        // What cannot be measured or copied now is tried again after the next batch, as SQLite's own way would.
+    /// Keeps the log short, after the replies of the last batch were sent.
+    fn checkpoint(&mut self, checkpointer: &mut WalCheckpointer) {
+        // A failure is retried after the next batch, as SQLite does.
         let Ok(length) = self.log_length() else { return };
-        if log.care(length) == LogCare::Copy {
+        if checkpointer.next_action(length) == CheckpointAction::Copy {
             drop(self.control_row(COPY));
         }
     }
 
-    fn log_length(&mut self) -> Result<LogLength> {
+    fn log_length(&mut self) -> Result<WalLength> {
         let (pages, copied) = self.control_row(MEASURE)?;
-        Ok(LogLength { pages, copied })
+        Ok(WalLength { pages, copied })
     }
 
-    /// The second and third column of the row that a question about the log answers.
+    /// Returns the second and third column of the row that a pragma of the log returns.
     fn control_row(&mut self, sql: &'static str) -> Result<(i64, i64)> {
         let mut rows = self.prepared(sql)?.statement.raw_query();
         let row = rows.next()?.context("the log's length is one row")?;
@@ -173,19 +192,19 @@ impl<'c> Writer<'c> {
     }
 
     fn run_one(&mut self, position: usize, step: &Step) -> Result<WriteOutcome> {
-        if !self.watch.lets(step) {
+        if !self.tracker.permits(step) {
             return Ok(WriteOutcome::Refused(position));
         }
         Ok(written(position, step, self.run(step)?))
     }
 
     fn run(&mut self, step: &Step) -> Result<(usize, Vec<Row>)> {
-        let Prepared { statement, places, touches } = self.prepared(step.sql)?;
-        let (done, touches) = (execute(statement, places, step), *touches);
-        // Values that stay bound use up the connection's own memory for small things, and each other one is the system's.
+        let Prepared { statement, places, changes_watched } = self.prepared(step.sql)?;
+        let done = execute(statement, places, step);
+        // Bound values would use up the connection's memory for small allocations.
         statement.clear_bindings();
-        if touches {
-            self.watch.touch();
+        if *changes_watched {
+            self.tracker.note_change();
         }
         done
     }
@@ -194,10 +213,10 @@ impl<'c> Writer<'c> {
         Ok(match self.statements.entry((sql.as_ptr(), sql.len())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let (statement, touches) = self.watch.watch(|| self.connection.prepare(sql));
+                let (statement, changes_watched) = self.tracker.observe(|| self.connection.prepare(sql));
                 let statement = statement?;
                 let places = places(&statement)?;
-                place.insert(Prepared { statement, places, touches })
+                place.insert(Prepared { statement, places, changes_watched })
             }
         })
     }

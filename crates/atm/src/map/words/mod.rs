@@ -11,24 +11,24 @@ use super::shape::StatusShape;
 /// The texts of maps.
 #[derive(Debug)]
 pub(super) struct MapWords {
-    /// What a drawing is, for whoever does not see it: how many machines, around what. It leads to the list.
+    /// The text alternative of a drawing, by the number of ATMs and the name of the centre. It refers to the list.
     pub(super) drawing: fn(usize, Option<&str>) -> String,
-    /// What a shape means.
+    /// The meaning of a shape.
     pub(super) shape: fn(StatusShape) -> &'static str,
-    /// How far apart rings are, by their lengths.
+    /// The radii of the rings.
     pub(super) rings: fn(&[&str], RingUnit) -> String,
-    /// How many machines have a mark without a number, for the room is taken.
+    /// The number of ATMs whose marks have no number because there is no space.
     pub(super) crowded: fn(usize) -> String,
-    /// How many machines are outside of the drawing.
+    /// The number of ATMs outside of the drawing.
     pub(super) beyond: fn(usize) -> String,
-    /// What stands before the tenths of a number.
+    /// The decimal separator.
     pub(super) decimal: &'static str,
     pub(super) north: &'static str,
     pub(super) no_service: &'static str,
     pub(super) full_map: &'static str,
 }
 
-/// The texts of maps in a language.
+/// Returns the texts of maps in a language.
 pub(super) fn map_words(language: Language) -> &'static MapWords {
     match language {
         Language::English => &english::MAP,
@@ -36,7 +36,7 @@ pub(super) fn map_words(language: Language) -> &'static MapWords {
     }
 }
 
-/// `1`, `1 and 2`, `1, 2 and 3`.
+/// Joins parts: `1`, `1 and 2`, `1, 2 and 3`.
 fn listed(parts: &[&str], and: &str) -> String {
     match parts {
         [] => String::new(),

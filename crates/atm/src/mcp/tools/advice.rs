@@ -1,5 +1,6 @@
-//! What a reply says of the law and of fraud: its `advisories`, and how its notice begins.
+//! The advice of a reply about the law and fraud: its `advisories`, and the beginning of its notice.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use signpost_locator::Point;
 use signpost_locator::gazetteer::Gazetteer;
@@ -8,53 +9,58 @@ use super::units::Units;
 use crate::advisories::{AdvisoryItem, Spot, tell};
 use crate::catalogue::{AtmFilter, CatalogueEntry, Moment};
 
-/// What a reply says of the law and of fraud.
+/// The advice of a reply about the law and fraud.
 #[derive(Default)]
 pub(super) struct Advice<'a> {
-    /// The advisories, the weightiest first.
+    /// The advisories, the most important first.
     pub(super) advisories: Vec<AdvisoryItem<'a>>,
-    /// Bans, and the nearest machine outside of them: the beginning of the notice.
+    /// The beginning of the notice: bans, and the nearest ATM outside of them.
     pub(super) bans: Option<String>,
 }
 
-/// Where a reply looked from, and what for.
-pub(super) struct Outlook<'o> {
+/// The search that a reply answers.
+pub(super) struct SearchContext<'s> {
     pub(super) from: Point,
-    pub(super) filter: &'o AtmFilter,
+    pub(super) filter: &'s AtmFilter,
     pub(super) units: Units,
-    /// Whether the reply sends somebody to a machine: then it warns of fraud.
-    pub(super) sends: bool,
+    /// Whether the reply recommends ATMs, so that it warns of fraud.
+    pub(super) recommends: bool,
 }
 
 impl<'a> Advice<'a> {
-    /// Of the machines that a reply lists, each under the law of its own place.
-    pub(super) fn of_machines(moment: &Moment<'a>, listed: &[&CatalogueEntry], outlook: &Outlook<'_>) -> Self {
-        let told = tell(moment.told_of(listed), moment.now().to_zoned_datetime(TimeZone::UTC).date(), outlook.sends);
-        let concerned = |machines: usize| match listed.len() {
-            all if machines < all => format!(" That is {machines} of the {all} listed."),
-            _ => String::new(),
-        };
-        let mut said: Vec<_> =
-            told.bans.iter().map(|(sentence, machines)| sentence.clone() + &concerned(*machines)).collect();
-        if !listed.is_empty() && listed.iter().all(|entry| moment.is_banned(entry)) {
-            said.extend(nearest_outside(moment, outlook));
+    /// Returns the advice for listed ATMs, each under the law of its own place.
+    pub(super) fn of_machines(moment: &Moment<'a>, listed: &[&CatalogueEntry], search: &SearchContext<'_>) -> Self {
+        let told = tell(moment.told_of(listed), today(moment), search.recommends);
+        let mut bans = Vec::new();
+        for (sentence, machines) in told.bans {
+            bans.push(sentence);
+            if machines < listed.len() {
+                bans.push(format!("That is {machines} of the {} listed.", listed.len()));
+            }
         }
-        Self { advisories: told.advisories, bans: (!said.is_empty()).then(|| said.join(" ")) }
+        if !listed.is_empty() && listed.iter().all(|entry| moment.is_banned(entry)) {
+            bans.extend(nearest_outside(moment, search));
+        }
+        Self { advisories: told.advisories, bans: (!bans.is_empty()).then(|| bans.join(" ")) }
     }
 
-    /// Of a place where no machine was found.
+    /// Returns the advice for a place without ATMs.
     pub(super) fn of_place(moment: &Moment<'a>, spot: &Spot<'_>, from: Point, places: &Gazetteer) -> Self {
         let zone = places.time_zone(from, spot.region);
         let found = moment.told_at(spot, zone).into_iter().map(|(advisory, standing)| (advisory, standing, 0));
-        let told = tell(found.collect(), moment.now().to_zoned_datetime(TimeZone::UTC).date(), false);
-        let said: Vec<_> = told.bans.into_iter().map(|(sentence, _)| sentence).collect();
-        Self { advisories: told.advisories, bans: (!said.is_empty()).then(|| said.join(" ")) }
+        let told = tell(found.collect(), today(moment), false);
+        let bans: Vec<_> = told.bans.into_iter().map(|(sentence, _)| sentence).collect();
+        Self { advisories: told.advisories, bans: (!bans.is_empty()).then(|| bans.join(" ")) }
     }
 }
 
-/// The nearest machine that no law forbids, for who would otherwise go to one that may be gone.
-fn nearest_outside(moment: &Moment<'_>, outlook: &Outlook<'_>) -> Option<String> {
-    let near = moment.nearest_allowed(outlook.from, outlook.filter)?;
-    let (away, id) = (outlook.units.text(near.distance), moment.snapshot().found(near).machine.id);
-    Some(format!("The nearest outside is {away} away (id {id})."))
+fn today(moment: &Moment<'_>) -> Date {
+    moment.now().to_zoned_datetime(TimeZone::UTC).date()
+}
+
+/// Returns the nearest ATM that no law forbids, as an alternative to ATMs that may be gone.
+fn nearest_outside(moment: &Moment<'_>, search: &SearchContext<'_>) -> Option<String> {
+    let near = moment.nearest_allowed(search.from, search.filter)?;
+    let id = moment.snapshot().found(near).machine.id;
+    Some(format!("The nearest outside is {} away (id {id}).", search.units.text(near.distance)))
 }

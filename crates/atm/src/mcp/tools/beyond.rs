@@ -1,25 +1,27 @@
-//! What to say where nothing was found: the nearest machine beyond, and the next call to make.
+//! The notice if nothing was found: the nearest ATM beyond the radius, and the next call to make.
 
 use signpost_locator::{Distance, Point};
 
 use super::units::Units;
 use crate::catalogue::{AtmFilter, Moment};
 
-/// Half the way around the earth: everywhere.
+/// Half of the way around the earth, in miles.
 const EVERYWHERE_MILES: f64 = 12_500.0;
-/// The largest distance that a call may ask for, in miles.
+/// Maximum distance of a search, in miles.
 const MAX_MILES: f64 = 100.0;
 
-/// `call` is the beginning of the next call, such as `call again with radius`, to which the distance is added.
+/// Returns the nearest ATM and the next call. `call` is the beginning of that call, such as `call again with radius`,
+/// to which the distance is added.
 pub(crate) fn nearest_beyond(moment: &Moment<'_>, from: Point, units: Units, call: &str, filter: &AtmFilter) -> String {
-    let nearest = moment.nearest(from, Distance::miles(EVERYWHERE_MILES), 1, filter);
-    let Some(nearest) = nearest.first() else {
+    let found = moment.nearest(from, Distance::miles(EVERYWHERE_MILES), 1, filter);
+    let Some(nearest) = found.first() else {
         if filter.is_any() {
             return "None is known anywhere.".to_owned();
         }
         return "Nowhere is one known to be so.".to_owned();
     };
-    let (away, id) = (units.text(nearest.distance), moment.snapshot().found(*nearest).machine.id.get());
+    let away = units.text(nearest.distance);
+    let id = moment.snapshot().found(*nearest).machine.id;
     let miles = nearest.distance.in_miles().ceil().max(1.0);
     let next =
         if miles <= MAX_MILES { format!("{call} {miles}") } else { format!("call get_atm_details with atmId {id}") };

@@ -6,16 +6,16 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use signpost_locator::{AtmStatus, Distance};
-use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Tool};
+use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 
-use super::around::Around;
 use super::declare::{self, Argument, CallArguments, WithDefault};
 use super::find_nearest::LIMIT;
 use super::kinds::Number;
+use super::nearby_search::NearbySearch;
 use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
-use super::view::{Item, fit_into_reply, render_behind, tell_bans_once};
+use super::view::{Item, fit_into_reply, render_behind};
 use crate::catalogue::AtmFilter;
 use crate::locator::Locator;
 use crate::mcp::card;
@@ -23,7 +23,7 @@ use crate::mcp::card;
 const EXAMPLE: &str = r#"{"location":"Austin, TX","radius":10}"#;
 
 const RADIUS: WithDefault<Number> =
-    Argument::new("radius", "How far around the place, in miles", Number { unit: "miles", least: 1.0, most: 100.0 })
+    Argument::new("radius", "How far around the place, in miles", Number { unit: "miles", min: 1.0, max: 100.0 })
         .or(10.0);
 
 pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
@@ -47,9 +47,9 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         icons: Vec::new(),
         meta: card::shows_results(),
         call: if geocodes {
-            Handler::Later(|l, given, call| after_geocoder(l, given, call, handle))
+            Handler::Later(|locator, given, _| after_geocoder(locator, given, call))
         } else {
-            Handler::Now(handle)
+            Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured))
         },
     }
 }
@@ -61,29 +61,29 @@ struct AreaStatus {
     as_of: Timestamp,
 }
 
-fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
+fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
+    let places = locator.catalogue.places.now();
     let mut arguments = CallArguments::new(given, EXAMPLE);
-    let center = Center::from_arguments(locator, &mut arguments)?;
-    let (miles, limit, units) = (arguments.take(&RADIUS)?, arguments.take(&LIMIT)?, arguments.take(&UNITS)?);
+    let center = Center::from_arguments(&locator.catalogue, &places, &mut arguments)?;
+    let radius = Distance::miles(arguments.take(&RADIUS)?);
+    let limit = usize::try_from(arguments.take(&LIMIT)?).unwrap_or(usize::MAX);
+    let units = arguments.take(&UNITS)?;
     arguments.done()?;
 
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let (radius, filter) = (Distance::miles(miles), AtmFilter::default());
+    let filter = AtmFilter::default();
     let mut counts = BTreeMap::new();
     for entry in moment.within(center.point, radius, &filter) {
         *counts.entry(moment.status(entry).status).or_default() += 1;
     }
-    let total = counts.values().sum();
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let nearest = moment.nearest(center.point, radius, limit, &filter);
-    let mut atms =
-        fit_into_reply(nearest.iter().map(|near| Item::new(&moment, snapshot.found(*near), near.distance, units)));
-    let places = locator.catalogue.places.now();
-    let around = Around { center, radius, radius_argument: "radius", filter, units, places: &places };
-    let listed: Vec<_> = nearest.iter().take(atms.len()).map(|near| snapshot.found(*near)).collect();
-    tell_bans_once(&mut atms, &listed, &moment);
-    let advice = around.advice(&moment, &listed, false);
-    let page = around.page(&snapshot, &moment, atms, total, advice);
-    render_behind(&AreaStatus { counts, as_of: moment.now() }, page).map(Output::Structured)
+    let entries: Vec<_> = nearest.iter().map(|near| snapshot.found(*near)).collect();
+    let items = entries.iter().zip(&nearest).map(|(entry, near)| Item::new(&moment, entry, near.distance, units));
+    let atms = fit_into_reply(items);
+    let total = counts.values().sum();
+    let search =
+        NearbySearch { center, radius, radius_argument: "radius", filter, units, places: &places, recommends: false };
+    let page = search.page(&moment, &entries, atms, total);
+    render_behind(&AreaStatus { counts, as_of: moment.now() }, page)
 }

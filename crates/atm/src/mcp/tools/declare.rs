@@ -1,15 +1,15 @@
-//! Arguments of tools. Each is declared once; its schema, its parser and what the command line says of it are made of
-//! the declaration. A refusal says which argument, what it was, what is allowed, and gives a call that works.
+//! Arguments of tools. Each is declared once; its schema, its parser and its help on the command line are generated
+//! from the declaration. An error text contains the argument, its value, the allowed values, and a valid call.
 
 use serde_json::{Map, Value, json};
 use signpost_mcp::CallError;
 
 use super::kinds::{ArgumentKind, Constant, Integer, Number};
 
-/// The most characters of a value that are sent back to whoever sent it.
+/// Maximum characters of a value in an error text.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// An argument that may be left out.
+/// An optional argument.
 #[derive(Debug)]
 pub struct Argument<K> {
     name: &'static str,
@@ -17,18 +17,18 @@ pub struct Argument<K> {
     kind: K,
 }
 
-/// An argument that has a value where it is left out.
+/// An optional argument with a default value.
 #[derive(Debug)]
 pub struct WithDefault<K: ArgumentKind> {
     argument: Argument<K>,
     default: K::Value,
 }
 
-/// An argument that must be sent.
+/// A required argument.
 #[derive(Debug)]
 pub struct Required<K>(Argument<K>);
 
-/// What a tool's schema says of an argument.
+/// An argument in the schema of a tool.
 pub(super) trait Declared {
     fn name(&self) -> &'static str;
     fn schema(&self) -> Value;
@@ -38,11 +38,11 @@ pub(super) trait Declared {
     }
 }
 
-/// How an argument is taken from a call.
+/// An argument that is read from a call.
 pub(super) trait FromCall: Declared {
     type Value;
 
-    /// `sent` is what was sent, if anything.
+    /// Parses the value, if one was sent.
     fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<Self::Value, CallError>;
 }
 
@@ -61,7 +61,7 @@ impl<K: ArgumentKind> Argument<K> {
 }
 
 impl<K: ArgumentKind<Value: Copy>> WithDefault<K> {
-    /// The value where the argument is left out.
+    /// Returns the default value.
     #[must_use]
     pub const fn default(&self) -> K::Value {
         self.default
@@ -69,20 +69,20 @@ impl<K: ArgumentKind<Value: Copy>> WithDefault<K> {
 }
 
 impl WithDefault<Integer> {
-    /// The least and the largest value, for the help of a command: `1 to 50`.
+    /// Returns the minimum and the maximum for the help of a command, such as `1 to 50`.
     #[must_use]
     pub fn range(&self) -> String {
-        let Integer { least, most } = self.argument.kind;
-        format!("{least} to {most}")
+        let Integer { min, max } = self.argument.kind;
+        format!("{min} to {max}")
     }
 }
 
 impl WithDefault<Number> {
-    /// The least and the largest value with their unit, for the help of a command: `1 to 100 miles`.
+    /// Returns the minimum and the maximum with their unit for the help of a command, such as `1 to 100 miles`.
     #[must_use]
     pub fn range(&self) -> String {
-        let Number { unit, least, most } = self.argument.kind;
-        format!("{least} to {most} {unit}")
+        let Number { unit, min, max } = self.argument.kind;
+        format!("{min} to {max} {unit}")
     }
 }
 
@@ -149,7 +149,7 @@ impl<K: ArgumentKind> FromCall for Required<K> {
     }
 }
 
-/// The schema of a tool's arguments; `example` is a call that works.
+/// Returns the schema of a tool's arguments. `example` is a valid call.
 pub(super) fn schema(arguments: &[&dyn Declared], example: &str) -> Value {
     let properties: Map<_, _> = arguments.iter().map(|one| (one.name().to_owned(), one.schema())).collect();
     let required: Vec<_> = arguments.iter().filter(|one| one.is_required()).map(|one| one.name()).collect();
@@ -163,7 +163,7 @@ pub(super) fn schema(arguments: &[&dyn Declared], example: &str) -> Value {
     })
 }
 
-/// The arguments of one call, to be taken one by one; what is left is unknown.
+/// The arguments of a call, taken one by one. Arguments that are left are unknown.
 pub(super) struct CallArguments<'a> {
     sent: &'a Map<String, Value>,
     taken: Vec<&'static str>,
@@ -171,24 +171,24 @@ pub(super) struct CallArguments<'a> {
 }
 
 impl<'a> CallArguments<'a> {
-    /// `example` is a call of the same tool that works.
+    /// `example` is a valid call of the tool.
     pub(super) fn new(sent: &'a Map<String, Value>, example: &'static str) -> Self {
         // No tool has more.
         Self { sent, taken: Vec::with_capacity(10), example }
     }
 
-    /// The value of an argument. `null` is how some clients leave one out.
+    /// Returns the value of an argument. `null` counts as absent, as some clients send it.
     pub(super) fn take<T: FromCall>(&mut self, argument: &T) -> Result<T::Value, CallError> {
         self.taken.push(argument.name());
         argument.read(self.sent.get(argument.name()).filter(|value| !value.is_null()), self)
     }
 
-    /// What was sent as an argument.
+    /// Returns the value of an argument as it was sent.
     pub(super) fn sent(&self, argument: &impl Declared) -> Option<&'a Value> {
         self.sent.get(argument.name())
     }
 
-    /// A refusal of one argument.
+    /// Returns the error for an invalid argument.
     pub(super) fn refuse(&self, argument: &impl Declared, allowed: &str) -> CallError {
         let name = argument.name();
         let text = self.sent(argument).map(Value::to_string).unwrap_or_default();
@@ -200,12 +200,12 @@ impl<'a> CallArguments<'a> {
         self.bad(&format!("{name} must be {allowed}, received {shown}"))
     }
 
-    /// A refusal in other words.
+    /// Returns an error with this reason and a valid call.
     pub(super) fn bad(&self, reason: &str) -> CallError {
         CallError::BadArgument(format!("{reason}; for example {}", self.example))
     }
 
-    /// Ends the taking: what is left is no argument of this tool.
+    /// Checks that no unknown argument is left.
     pub(super) fn done(self) -> Result<(), CallError> {
         let Some(unknown) = self.sent.keys().find(|name| !self.taken.contains(&name.as_str())) else { return Ok(()) };
         let unknown: String = signpost_text::line(unknown).chars().take(MAX_SHOWN_CHARS).collect();

@@ -1,17 +1,18 @@
-//! What to say where the place asked for is far from every machine for a reason that can be told.
+//! Reasons why a place is far from every ATM.
 
 use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Country, Distance, Point, Region};
 
 use crate::catalogue::{Snapshot, country_of};
 
-/// So near to a place known by name, people live.
+/// Maximum distance from a known place at which people live.
 const INHABITED: Distance = Distance::miles(60.0);
 
-/// How many countries are named at most.
+/// Maximum countries in a notice.
 const MAX_NAMED: usize = 3;
 
-/// That no machine is known in the country of a place, and where they are; `None` where some are, or may be.
+/// Returns that no ATM is known in the country of a place, and the countries with ATMs; `None` if the country may have
+/// ATMs.
 pub(super) fn other_country(snapshot: &Snapshot, region: Option<Region>, country: Option<Country>) -> Option<String> {
     let asked = country_of(region, country)?;
     let countries = snapshot.countries()?;
@@ -31,21 +32,27 @@ pub(super) fn other_country(snapshot: &Snapshot, region: Option<Region>, country
     Some(format!("The machines known here are in {list} only."))
 }
 
-/// The country of coordinates: that of the nearest place, where one is near.
+/// Returns the region and the country of the nearest place, if it is near.
 pub(super) fn country_at(places: &Gazetteer, point: Point) -> Option<(Option<Region>, Country)> {
     let (place, away) = places.nearest_place(point)?;
     (away <= INHABITED).then_some((place.region, place.country))
 }
 
-/// A question, where latitude and longitude make sense the other way around only.
+/// Asks whether latitude and longitude are swapped, if only the swapped point is inhabited.
 pub(super) fn swapped(places: &Gazetteer, point: Point) -> Option<String> {
-    let (lat, lon) = (point.lon(), point.lat());
-    let is_inhabited = |point: Point| places.nearest_place(point).is_some_and(|(_, away)| away <= INHABITED);
-    let makes_sense = Point::new(lat, lon).is_some_and(is_inhabited) && !is_inhabited(point);
-    makes_sense.then(|| format!("Nobody lives near lat {lon:?}, lon {lat:?}: did you mean lat {lat:?}, lon {lon:?}?"))
+    let [lat, lon] = [point.lat(), point.lon()];
+    let swapped = Point::new(lon, lat)?;
+    if is_inhabited(places, point) || !is_inhabited(places, swapped) {
+        return None;
+    }
+    Some(format!("Nobody lives near lat {lat:?}, lon {lon:?}: did you mean lat {lon:?}, lon {lat:?}?"))
 }
 
-/// The name as it stands in a sentence.
+fn is_inhabited(places: &Gazetteer, point: Point) -> bool {
+    country_at(places, point).is_some()
+}
+
+/// Returns the name for a sentence.
 fn with_article(country: Country) -> String {
     const WITH_ARTICLE: [&str; 14] =
         ["AE", "BS", "CD", "CF", "CG", "DO", "GB", "GM", "IM", "KM", "MH", "MV", "PH", "US"];

@@ -4,31 +4,31 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 use signpost_locator::{Coin, Distance};
-use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
+use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 
-use super::around::Around;
 use super::declare::{self, Argument, CallArguments, WithDefault};
 use super::kinds::{Choice, Flag, Integer, Number, PlainText};
+use super::nearby_search::NearbySearch;
 use super::place::{Center, LAT, LOCATION, LON, after_geocoder};
 use super::schema;
 use super::units::UNITS;
-use super::view::{Item, fit_into_reply, render, tell_bans_once};
+use super::view::{Item, fit_into_reply, render};
 use crate::catalogue::{AtmFilter, Snapshot, TradeSide};
 use crate::locator::Locator;
 use crate::mcp::card;
 
 const EXAMPLE: &str = r#"{"location":"Austin, TX","limit":10,"maxDistance":25}"#;
 
-/// How many machines are listed at most.
+/// Maximum number of ATMs in the list.
 pub const LIMIT: WithDefault<Integer> =
-    Argument::new("limit", "How many machines at most", Integer { least: 1, most: 50 }).or(10);
+    Argument::new("limit", "How many machines at most", Integer { min: 1, max: 50 }).or(10);
 
-/// How many coins of machines a refusal names at most.
+/// Maximum coins of the catalogue in an error text.
 const MAX_COINS: usize = 40;
 
-/// How far away a machine may be.
+/// Maximum distance of an ATM.
 pub const MAX_DISTANCE: WithDefault<Number> =
-    Argument::new("maxDistance", "How far away at most, in miles", Number { unit: "miles", least: 1.0, most: 100.0 })
+    Argument::new("maxDistance", "How far away at most, in miles", Number { unit: "miles", min: 1.0, max: 100.0 })
         .or(25.0);
 
 const OPEN_NOW: WithDefault<Flag> =
@@ -41,7 +41,7 @@ const SERVICE: Argument<Choice<TradeSide>> = Argument::new(
 );
 
 const COIN: Argument<PlainText> =
-    Argument::new("coin", "Only machines known to deal in this coin: BTC, litecoin", PlainText { most: 40 });
+    Argument::new("coin", "Only machines known to deal in this coin: BTC, litecoin", PlainText { max: 40 });
 
 pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
     Tool {
@@ -60,53 +60,57 @@ pub(crate) fn tool(geocodes: bool) -> Tool<Locator> {
         icons: Vec::new(),
         meta: card::shows_results(),
         call: if geocodes {
-            Handler::Later(|l, given, call| after_geocoder(l, given, call, handle))
+            Handler::Later(|locator, given, _| after_geocoder(locator, given, call))
         } else {
-            Handler::Now(handle)
+            Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured))
         },
     }
 }
 
-fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
-    call(locator, given).map(Output::Structured)
-}
-
-/// The ATMs nearest to a place, as the tool returns them.
+/// Returns the ATMs nearest to a place, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where the place is not known.
+/// [`CallError::BadArgument`] if an argument is invalid, [`CallError::Failed`] if the place is unknown.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
-    let mut arguments = CallArguments::new(given, EXAMPLE);
-    let center = Center::from_arguments(locator, &mut arguments)?;
-    let (limit, miles) = (arguments.take(&LIMIT)?, arguments.take(&MAX_DISTANCE)?);
-    let (open_now, service, coin) = (arguments.take(&OPEN_NOW)?, arguments.take(&SERVICE)?, arguments.take(&COIN)?);
-    let units = arguments.take(&UNITS)?;
     let snapshot = locator.catalogue.snapshot();
-    let coin = coin.map(|named| known_coin(&snapshot, &named, &arguments)).transpose()?;
+    let places = locator.catalogue.places.now();
+    let mut arguments = CallArguments::new(given, EXAMPLE);
+    let center = Center::from_arguments(&locator.catalogue, &places, &mut arguments)?;
+    let limit = usize::try_from(arguments.take(&LIMIT)?).unwrap_or(usize::MAX);
+    let radius = Distance::miles(arguments.take(&MAX_DISTANCE)?);
+    let open_now = arguments.take(&OPEN_NOW)?;
+    let service = arguments.take(&SERVICE)?;
+    let coin = arguments.take(&COIN)?;
+    let units = arguments.take(&UNITS)?;
+    let coin = match coin {
+        Some(name) => Some(known_coin(&snapshot, &name, &arguments)?),
+        None => None,
+    };
     arguments.done()?;
 
     let moment = snapshot.at(locator.clock.now());
-    let (radius, filter) = (Distance::miles(miles), AtmFilter { open_now, service, coin });
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let filter = AtmFilter { open_now, service, coin };
     let (found, total) = moment.nearest_and_count(center.point, radius, limit, &filter);
-    let items = found.iter().map(|near| (snapshot.found(*near), near.distance));
-    let mut atms =
-        fit_into_reply(items.map(|(entry, away)| Item::new(&moment, entry, away, units).with_change(&moment, entry)));
-    let places = locator.catalogue.places.now();
-    let around = Around { center, radius, radius_argument: "maxDistance", filter, units, places: &places };
-    let listed: Vec<_> = found.iter().take(atms.len()).map(|near| snapshot.found(*near)).collect();
-    tell_bans_once(&mut atms, &listed, &moment);
-    let advice = around.advice(&moment, &listed, true);
-    render(around.page(&snapshot, &moment, atms, total, advice))
+    let entries: Vec<_> = found.iter().map(|near| snapshot.found(*near)).collect();
+    let items = entries
+        .iter()
+        .zip(&found)
+        .map(|(entry, near)| Item::new(&moment, entry, near.distance, units).with_change(&moment, entry));
+    let atms = fit_into_reply(items);
+    let radius_argument = "maxDistance";
+    let search = NearbySearch { center, radius, radius_argument, filter, units, places: &places, recommends: true };
+    render(search.page(&moment, &entries, atms, total))
 }
 
-/// The coin of a name or code. One that neither has a name nor is known of any machine is a mistake: searched for, it
-/// would be found nowhere.
-fn known_coin(snapshot: &Snapshot, named: &str, arguments: &CallArguments<'_>) -> Result<Coin, CallError> {
-    let is_known = |coin: &Coin| snapshot.has_coin(coin) || Coin::common().any(|common| common == *coin);
-    Coin::named(named).filter(is_known).ok_or_else(|| {
-        let all: BTreeSet<Coin> = snapshot.coins().take(MAX_COINS).chain(Coin::common()).collect();
-        let codes: Vec<_> = all.iter().map(Coin::code).collect();
-        arguments.refuse(&COIN, &format!("the code or name of a coin ({})", codes.join(", ")))
-    })
+/// Returns the coin with this name or code. A coin that is neither well-known nor traded by any ATM is an error,
+/// because a search for it would find nothing.
+fn known_coin(snapshot: &Snapshot, name: &str, arguments: &CallArguments<'_>) -> Result<Coin, CallError> {
+    if let Some(coin) = Coin::named(name)
+        && (snapshot.has_coin(&coin) || Coin::common().any(|common| common == coin))
+    {
+        return Ok(coin);
+    }
+    let all: BTreeSet<Coin> = snapshot.coins().take(MAX_COINS).chain(Coin::common()).collect();
+    let codes: Vec<_> = all.iter().map(Coin::code).collect();
+    Err(arguments.refuse(&COIN, &format!("the code or name of a coin ({})", codes.join(", "))))
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use signpost_locator::{AtmId, Coin, Hours, MoreFields, SourceClaim, Trade};
-use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
+use signpost_locator::{AtmId, Hours, MoreFields, SourceClaim, Trade};
+use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 
-use super::advice::{Advice, Outlook};
+use super::advice::{Advice, SearchContext};
 use super::declare::{self, Argument, CallArguments, Required};
 use super::kinds::Integer;
 use super::schema::{self, members};
@@ -21,7 +20,7 @@ use crate::view::MachineView;
 const EXAMPLE: &str = r#"{"atmId":17}"#;
 
 const ATM_ID: Required<Integer> =
-    Argument::new("atmId", "The machine's id, as other tools return it", Integer { least: 1, most: AtmId::MAX.get() })
+    Argument::new("atmId", "The machine's id, as other tools return it", Integer { min: 1, max: AtmId::MAX.get() })
         .required();
 
 pub(crate) fn tool() -> Tool<Locator> {
@@ -37,36 +36,34 @@ pub(crate) fn tool() -> Tool<Locator> {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: Map::new(),
-        call: Handler::Now(handle),
+        call: Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured)),
     }
 }
 
-fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
-    call(locator, given).map(Output::Structured)
-}
-
-/// Everything known about an ATM, as the tool returns it.
+/// Returns all details of an ATM, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where no ATM has the id.
+/// [`CallError::BadArgument`] if an argument is invalid, [`CallError::Failed`] if no ATM has the ID.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = CallArguments::new(given, EXAMPLE);
     let id = arguments.take(&ATM_ID)?;
     arguments.done()?;
     let snapshot = locator.catalogue.snapshot();
-    let found = AtmId::new(id).and_then(|id| snapshot.get(id)).ok_or_else(|| {
-        CallError::Failed(format!(
+    let Some(entry) = AtmId::new(id).and_then(|id| snapshot.get(id)) else {
+        return Err(CallError::Failed(format!(
             "no Bitcoin ATM has the id {id}. Ids come from find_nearest_bitcoin_atm and list_atms_by_city; call one \
              of them, for example find_nearest_bitcoin_atm with {{\"location\":\"Austin, TX\"}}."
-        ))
-    })?;
-    Structured::render(&details(&snapshot, found, locator.clock.now()))
+        )));
+    };
+    Structured::render(&details(&snapshot.at(locator.clock.now()), entry))
 }
 
-fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value {
-    let moment = snapshot.at(now);
-    let view = MachineView::of(&moment, entry);
-    let (record, report) = (view.record, &view.status);
+fn details(moment: &Moment<'_>, entry: &CatalogueEntry) -> Value {
+    let snapshot = moment.snapshot();
+    let view = MachineView::of(moment, entry);
+    let record = view.record;
+    let report = &view.status;
+    let advice = advice(moment, entry);
     let (opens_at, closes_at) = change(moment.next_opening(entry, report.status));
     let coins = record.coins.iter().map(|(coin, deals)| (coin.code().to_owned(), json!(deals.known())));
     let sources = entry.machine.claims.iter().map(|claim| source(snapshot, claim));
@@ -78,7 +75,6 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         .map(|source| source.attribution.as_str())
         .collect();
     let [lat, lon] = view.degrees();
-    let (advice, reports) = (advice(&moment, entry), view.reports);
     let mut details = json!({
         "id": entry.machine.id,
         "name": record.title(),
@@ -89,7 +85,7 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         "statusAsOf": report.as_of,
         "verifiedAt": view.verified_at(),
         "verifiedBy": view.seen_there_at().map(|_| "report"),
-        "freshness": view.freshness(now),
+        "freshness": view.freshness(moment.now()),
         "address": view.address(),
         "addressParts": {
             "street": record.address.street,
@@ -110,8 +106,8 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
         "phone": record.phone,
         "website": record.website,
         "sources": sources.collect::<Vec<_>>(),
-        "reports": reports.map(show_reports),
-        "notice": notice(snapshot, advice.bans, [reports.and_then(said)]),
+        "reports": view.reports.map(show_reports),
+        "notice": notice(snapshot, advice.bans, [view.reports.and_then(unchecked_reports)]),
         "advisories": advice.advisories,
     });
     if let Some(members) = details.as_object_mut() {
@@ -122,7 +118,7 @@ fn details(snapshot: &Snapshot, entry: &CatalogueEntry, now: Timestamp) -> Value
     details
 }
 
-/// When it opens, and when it closes.
+/// Returns the time of the next opening, and of the next closing.
 fn change(next: Option<NextOpening<'_>>) -> (Option<&str>, Option<&str>) {
     match next {
         Some(NextOpening::OpensAt(at)) => (Some(at), None),
@@ -131,7 +127,7 @@ fn change(next: Option<NextOpening<'_>>) -> (Option<&str>, Option<&str>) {
     }
 }
 
-/// What people report of a machine: how many say what, never in their own words.
+/// Returns the summary of the reports: counts, never the reporters' own words.
 fn show_reports(reports: &MachineReports) -> Value {
     let ReportVerdict { people, is_disputed, newest_at, verified_at, .. } = &reports.verdict;
     let people: Map<_, _> = people.iter().map(|(seen, count)| (seen.as_str().to_owned(), json!(count))).collect();
@@ -141,27 +137,25 @@ fn show_reports(reports: &MachineReports) -> Value {
     })
 }
 
-/// The same as a sentence of the notice, where the reason of the status does not say it.
-fn said(reports: &MachineReports) -> Option<String> {
+/// Returns the reports as a sentence of the notice, unless they are the reason of the status.
+fn unchecked_reports(reports: &MachineReports) -> Option<String> {
     let verdict = &reports.verdict;
-    let is_told = verdict.standing != ReportStanding::Undoubted || verdict.decision.is_some();
-    (!is_told).then(|| format!("Reported, and not checked: {}.", reports.summary))
+    if verdict.standing != ReportStanding::Undoubted || verdict.decision.is_some() {
+        return None;
+    }
+    Some(format!("Reported, and not checked: {}.", reports.summary))
 }
 
-/// What is said of the law and of fraud at one machine.
+/// Returns the advice about the law and fraud for one ATM.
 fn advice<'a>(moment: &Moment<'a>, entry: &CatalogueEntry) -> Advice<'a> {
-    let (from, filter) = (entry.machine.record.point, AtmFilter::default());
-    Advice::of_machines(moment, &[entry], &Outlook { from, filter: &filter, units: Units::Miles, sends: true })
+    let filter = AtmFilter::default();
+    let from = entry.machine.record.point;
+    let search = SearchContext { from, filter: &filter, units: Units::Miles, recommends: true };
+    Advice::of_machines(moment, &[entry], &search)
 }
 
-/// Removes the members of objects that hold nothing: null, and lists and objects without anything in them.
+/// Removes the members of objects that are null or empty.
 fn leave_out_unknown(value: &mut Value) {
-    let is_known = |value: &Value| match value {
-        Value::Null => false,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        _ => true,
-    };
     match value {
         Value::Array(items) => items.iter_mut().for_each(leave_out_unknown),
         Value::Object(members) => {
@@ -172,17 +166,26 @@ fn leave_out_unknown(value: &mut Value) {
     }
 }
 
-/// What few sources say; null where nobody does.
+fn is_known(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => true,
+    }
+}
+
+/// Returns the members that few sources have; null if unknown.
 fn more(more: &MoreFields) -> Map<String, Value> {
-    let trade = |(coin, trade): (&Coin, &Trade)| {
-        let Trade { buy, sell, lightning } = *trade;
+    let mut trades = Map::new();
+    for (coin, Trade { buy, sell, lightning }) in &more.trades {
         let trade = json!({ "buy": buy.known(), "sell": sell.known(), "lightning": lightning.known() });
-        (coin.code().to_owned(), trade)
-    };
+        trades.insert(coin.code().to_owned(), trade);
+    }
     let fees = &more.fees;
     let limits = &more.limits;
     members(json!({
-        "trades": more.trades.iter().map(trade).collect::<Map<_, _>>(),
+        "trades": trades,
         "fiat": more.fiat,
         "fees": {
             "buyPercent": fees.buy_percent, "buyFixed": fees.buy_fixed,
@@ -206,7 +209,7 @@ fn more(more: &MoreFields) -> Map<String, Value> {
     }))
 }
 
-/// A row that the machine is known from, and which parts of what is known it tells.
+/// Returns a row of the ATM, and the parts of the data that come from it.
 fn source(snapshot: &Snapshot, claim: &SourceClaim) -> Value {
     let source = snapshot.source(&claim.source);
     json!({

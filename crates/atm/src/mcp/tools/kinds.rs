@@ -1,57 +1,57 @@
-//! What arguments of tools may hold: the schema, the words and the reader of each kind.
+//! The kinds of arguments: schema, error text and parser of each.
 
 use serde_json::{Value, json};
 
-/// The largest number that a fraction counts exactly, 2^53.
+/// The largest integer up to which `f64` is exact, 2^53.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// What an argument may hold.
+/// A kind of argument.
 pub trait ArgumentKind {
-    /// What it is read as.
+    /// The parsed value.
     type Value;
 
-    /// Its JSON Schema.
+    /// Returns the JSON Schema.
     fn schema(&self) -> Value;
 
-    /// What is allowed, as it stands after "must be".
+    /// Returns the allowed values, for the text after "must be".
     fn allowed(&self) -> String;
 
-    /// Reads what was sent; `None` where it is not allowed.
+    /// Parses a value; `None` if it is not allowed.
     fn read(&self, sent: &Value) -> Option<Self::Value>;
 }
 
-/// A kind of which a declaration can hold a value, as the default.
+/// A kind that can have a default value.
 pub trait Constant: ArgumentKind {
-    /// A value as it would be sent.
+    /// Returns a value in the form in which it is sent.
     fn write(&self, value: &Self::Value) -> Value;
 }
 
 /// A whole number; `10.0` is 10.
 #[derive(Debug)]
 pub struct Integer {
-    pub(crate) least: u64,
-    pub(crate) most: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
 }
 
 impl ArgumentKind for Integer {
     type Value = u64;
 
     fn schema(&self) -> Value {
-        json!({ "type": "integer", "minimum": self.least, "maximum": self.most })
+        json!({ "type": "integer", "minimum": self.min, "maximum": self.max })
     }
 
     fn allowed(&self) -> String {
-        format!("a whole number from {} to {}", self.least, self.most)
+        format!("a whole number from {} to {}", self.min, self.max)
     }
 
     fn read(&self, sent: &Value) -> Option<u64> {
-        // A whole number is compared as one: 2^53 + 1 is 2^53 to a fraction.
+        // An integer is not converted: as `f64`, 2^53 + 1 equals 2^53.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and at most 2^53")]
         let whole = sent.as_u64().or_else(|| {
             let fraction = sent.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number));
             fraction.map(|number| number as u64)
         });
-        whole.filter(|whole| (self.least..=self.most).contains(whole))
+        whole.filter(|whole| (self.min..=self.max).contains(whole))
     }
 }
 
@@ -61,27 +61,27 @@ impl Constant for Integer {
     }
 }
 
-/// A number of a unit.
+/// A number with a unit.
 #[derive(Debug)]
 pub struct Number {
     pub(crate) unit: &'static str,
-    pub(crate) least: f64,
-    pub(crate) most: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
 }
 
 impl ArgumentKind for Number {
     type Value = f64;
 
     fn schema(&self) -> Value {
-        json!({ "type": "number", "minimum": plain(self.least), "maximum": plain(self.most) })
+        json!({ "type": "number", "minimum": plain(self.min), "maximum": plain(self.max) })
     }
 
     fn allowed(&self) -> String {
-        format!("a number of {} from {} to {}", self.unit, self.least, self.most)
+        format!("a number of {} from {} to {}", self.unit, self.min, self.max)
     }
 
     fn read(&self, sent: &Value) -> Option<f64> {
-        sent.as_f64().filter(|number| (self.least..=self.most).contains(number))
+        sent.as_f64().filter(|number| (self.min..=self.max).contains(number))
     }
 }
 
@@ -91,36 +91,36 @@ impl Constant for Number {
     }
 }
 
-/// A whole number without a fraction, as people write it.
+/// Returns a number, without a decimal point if it is whole.
 fn plain(number: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "whole, and within bounds that are small")]
     if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 
-/// A text of 1 to `most` characters, without the space around it.
+/// A text of 1 to `max` characters, without surrounding space.
 #[derive(Debug)]
 pub struct PlainText {
-    pub(crate) most: usize,
+    pub(crate) max: usize,
 }
 
 impl ArgumentKind for PlainText {
     type Value = String;
 
     fn schema(&self) -> Value {
-        json!({ "type": "string", "minLength": 1, "maxLength": self.most })
+        json!({ "type": "string", "minLength": 1, "maxLength": self.max })
     }
 
     fn allowed(&self) -> String {
-        format!("a text of 1 to {} characters", self.most)
+        format!("a text of 1 to {} characters", self.max)
     }
 
     fn read(&self, sent: &Value) -> Option<String> {
         let text = sent.as_str()?.trim();
-        (1..=self.most).contains(&text.chars().count()).then(|| text.to_owned())
+        (1..=self.max).contains(&text.chars().count()).then(|| text.to_owned())
     }
 }
 
-/// Yes or no.
+/// A Boolean.
 #[derive(Debug)]
 pub struct Flag;
 
@@ -146,7 +146,7 @@ impl Constant for Flag {
     }
 }
 
-/// One of some words, each with what it stands for.
+/// One of several words, each with its value.
 #[derive(Debug)]
 pub struct Choice<T: 'static>(pub(crate) &'static [(&'static str, T)]);
 
@@ -172,14 +172,14 @@ impl<T: Copy + PartialEq> Constant for Choice<T> {
     }
 }
 
-/// A text that stands for something else.
+/// A text that is parsed into another type.
 #[derive(Debug)]
 pub struct ParsedText<T> {
-    /// What is allowed, as it stands after "must be".
+    /// The allowed values, for the text after "must be".
     pub(crate) allowed: &'static str,
-    /// How many characters it has, where all have as many.
+    /// The number of characters, if it is fixed.
     pub(crate) length: Option<usize>,
-    /// Reads a text without the space around it.
+    /// Parses a text without surrounding space.
     pub(crate) parse: fn(&str) -> Option<T>,
 }
 

@@ -1,8 +1,8 @@
-//! What to say of machines that a search left out because nobody knows whether they are as it asks.
+//! The notice about ATMs that a search left out because it is unknown whether they match its filter.
 
 use crate::catalogue::{AtmFilter, Knowledge, KnownAnswers, TradeSide};
 
-/// In numbers, what is known of the machines that stand there; `None` where all of them are as asked. `place` is where:
+/// Returns what is known of the ATMs at a place, in numbers; `None` if all of them match. `place` is a text such as
 /// `within 25 miles of Austin, Texas`.
 pub(super) fn left_out(known: &Knowledge, filter: &AtmFilter, place: &str) -> Option<String> {
     if known.matching == known.machines {
@@ -39,7 +39,7 @@ fn open_now(known: &Knowledge) -> String {
     }
 }
 
-/// How many are known to do something, and how many not to.
+/// Returns the number of ATMs that are known to do something, and of those that are known not to.
 fn split(answers: KnownAnswers, what: &str) -> String {
     let yes = match answers.yes {
         0 => "none is".to_owned(),
@@ -49,7 +49,7 @@ fn split(answers: KnownAnswers, what: &str) -> String {
     format!("{yes} known to {what}, {} not to", answers.no)
 }
 
-/// The service and the coin, as what a machine does.
+/// Returns the service and the coin of the filter as a verb phrase.
 fn offered(filter: &AtmFilter) -> Option<String> {
     let coin = filter.coin.as_ref().map_or("bitcoin", |coin| coin.code());
     match filter.service {
@@ -59,7 +59,7 @@ fn offered(filter: &AtmFilter) -> Option<String> {
     }
 }
 
-/// The arguments that ask for something to be known.
+/// Returns the arguments of the filter.
 fn arguments(filter: &AtmFilter) -> Vec<&'static str> {
     let all = [(filter.open_now, "openNow"), (filter.service.is_some(), "service"), (filter.coin.is_some(), "coin")];
     all.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, name)| name).collect()

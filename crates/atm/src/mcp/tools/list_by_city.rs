@@ -2,10 +2,11 @@
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Map, Value, json};
-use signpost_locator::{AtmId, Region};
-use signpost_mcp::{Annotations, Call, CallError, Handler, Output, Structured, Tool};
+use signpost_locator::gazetteer::ATTRIBUTION;
+use signpost_locator::{AtmId, Region, fold};
+use signpost_mcp::{Annotations, CallError, Handler, Output, Structured, Tool};
 
-use super::advice::{Advice, Outlook};
+use super::advice::{Advice, SearchContext};
 use super::beyond::nearest_beyond;
 use super::declare::{self, Argument, CallArguments, Required};
 use super::elsewhere::other_country;
@@ -13,7 +14,7 @@ use super::kinds::{ParsedText, PlainText};
 use super::place::shorten;
 use super::schema;
 use super::units::UNITS;
-use super::view::{AtmPage, Item, attribution_of_city, fit_into_reply, notice, render, tell_bans_once};
+use super::view::{AtmPage, Item, attribution, fit_into_reply, notice, omit_ban_reasons, render};
 use crate::advisories::Spot;
 use crate::catalogue::{AtmFilter, CatalogueEntry};
 use crate::locator::Locator;
@@ -21,7 +22,7 @@ use crate::mcp::card;
 
 const EXAMPLE: &str = r#"{"state":"TX","city":"Austin"}"#;
 
-/// How many machines a page holds.
+/// Maximum ATMs on a page.
 const PAGE_SIZE: usize = 50;
 
 const STATE: Required<ParsedText<Region>> = Argument::new(
@@ -35,9 +36,9 @@ const STATE: Required<ParsedText<Region>> = Argument::new(
 )
 .required();
 
-const CITY: Required<PlainText> = Argument::new("city", "The city's name", PlainText { most: 200 }).required();
+const CITY: Required<PlainText> = Argument::new("city", "The city's name", PlainText { max: 200 }).required();
 
-/// A page begins behind the last id of the one before: machines that come or go shift nothing.
+/// A page starts after the last ID of the previous page, so that added and removed ATMs shift nothing.
 const CURSOR: Argument<ParsedText<AtmId>> = Argument::new(
     "cursor",
     "nextCursor of the page before",
@@ -56,74 +57,76 @@ pub(crate) fn tool() -> Tool<Locator> {
         annotations: Annotations::LOOKUP,
         icons: Vec::new(),
         meta: card::shows_results(),
-        call: Handler::Now(handle),
+        call: Handler::Now(|locator, given, _| call(locator, given).map(Output::Structured)),
     }
 }
 
-fn handle(locator: &Locator, given: &Map<String, Value>, _: &Call<'_>) -> Result<Output, CallError> {
-    call(locator, given).map(Output::Structured)
-}
-
-/// The ATMs of a city, as the tool returns them.
+/// Returns the ATMs of a city, in the tool's form.
 ///
 /// # Errors
-/// [`CallError::BadArgument`] where an argument is not allowed, [`CallError::Failed`] where the city is not known.
+/// [`CallError::BadArgument`] if an argument is invalid, [`CallError::Failed`] if the city is unknown.
 pub fn call(locator: &Locator, given: &Map<String, Value>) -> Result<Structured, CallError> {
     let mut arguments = CallArguments::new(given, EXAMPLE);
-    let (region, city) = (arguments.take(&STATE)?, arguments.take(&CITY)?);
-    let (units, after) = (arguments.take(&UNITS)?, arguments.take(&CURSOR)?);
+    let region = arguments.take(&STATE)?;
+    let city = arguments.take(&CITY)?;
+    let units = arguments.take(&UNITS)?;
+    let after = arguments.take(&CURSOR)?;
     arguments.done()?;
-    let city = city.as_str();
 
+    let places = locator.catalogue.places.now();
     let snapshot = locator.catalogue.snapshot();
     let moment = snapshot.at(locator.clock.now());
-    let places = locator.catalogue.places.now();
-    let place = places.city(region, city);
-    // An address may spell the city in another way than the map; both name the same place.
-    let main = place.as_ref().map(|place| place.name.as_str());
-    let mut all: Vec<&CatalogueEntry> = snapshot.in_city(region, city).collect();
-    if let Some(main) = main.filter(|main| signpost_locator::fold(main) != signpost_locator::fold(city)) {
-        all.extend(snapshot.in_city(region, main));
+    let place = places.city(region, &city);
+    let mut all: Vec<&CatalogueEntry> = snapshot.in_city(region, &city).collect();
+    // Addresses may spell the city differently from the place names.
+    let name = place.as_ref().map_or(city.as_str(), |place| &place.name);
+    if fold(name) != fold(&city) {
+        all.extend(snapshot.in_city(region, name));
         all.sort_by_key(|entry| entry.machine.id);
     }
     let first = all.first().map(|entry| entry.machine.record.point);
     let Some(center) = place.as_ref().map(|place| place.point).or(first) else {
-        return Err(no_such_city(city, region));
+        return Err(no_such_city(&city, region));
     };
-    let rest: Vec<_> = all.iter().filter(|entry| after.is_none_or(|after| entry.machine.id > after)).collect();
-    let away = |entry: &CatalogueEntry| center.distance(entry.machine.record.point);
-    let mut atms =
-        fit_into_reply(rest.iter().take(PAGE_SIZE).map(|entry| Item::new(&moment, entry, away(entry), units)));
-    let nothing = all.is_empty().then(|| {
+    let rest: Vec<&CatalogueEntry> =
+        all.iter().copied().filter(|entry| after.is_none_or(|after| entry.machine.id > after)).collect();
+    let items = rest
+        .iter()
+        .take(PAGE_SIZE)
+        .map(|entry| Item::new(&moment, entry, center.distance(entry.machine.record.point), units));
+    let mut atms = fit_into_reply(items);
+    let listed = &rest[..atms.len()];
+    let advice = if listed.is_empty() {
+        Advice::of_place(&moment, &Spot::of_city(region, name), center, &places)
+    } else {
+        omit_ban_reasons(&mut atms, listed, &moment);
+        let filter = AtmFilter::default();
+        let search = SearchContext { from: center, filter: &filter, units, recommends: true };
+        Advice::of_machines(&moment, listed, &search)
+    };
+    let (abroad, nothing) = if all.is_empty() {
         let next_call = "call find_nearest_bitcoin_atm with maxDistance";
         let next = nearest_beyond(&moment, center, units, next_call, &AtmFilter::default());
-        let place = format!("{}, {}", main.unwrap_or(city), region.code());
-        format!("No Bitcoin ATM is known with an address in {place}. {next}")
-    });
-    let filter = AtmFilter::default();
-    let advice = if atms.is_empty() {
-        let spot = Spot::of_city(region, main.unwrap_or(city));
-        Advice::of_place(&moment, &spot, center, &places)
+        let nothing = format!("No Bitcoin ATM is known with an address in {name}, {}. {next}", region.code());
+        (other_country(&snapshot, Some(region), None), Some(nothing))
     } else {
-        let listed: Vec<&CatalogueEntry> = rest.iter().take(atms.len()).map(|entry| **entry).collect();
-        tell_bans_once(&mut atms, &listed, &moment);
-        Advice::of_machines(&moment, &listed, &Outlook { from: center, filter: &filter, units, sends: true })
+        (None, None)
     };
-    let abroad = all.is_empty().then(|| other_country(&snapshot, Some(region), None)).flatten();
-    let next_cursor =
-        rest.get(atms.len()).and_then(|_| rest[..atms.len()].last()).map(|last| write_cursor(last.machine.id));
-    let page = AtmPage {
+    let next_cursor = match listed.last() {
+        Some(last) if listed.len() < rest.len() => Some(write_cursor(last.machine.id)),
+        _ => None,
+    };
+    render(AtmPage {
         total: all.len(),
         truncated: next_cursor.is_some(),
         data_as_of: snapshot.data_as_of(),
         notice: notice(&snapshot, advice.bans, [abroad, nothing]),
         advisories: advice.advisories,
-        attribution: attribution_of_city(&snapshot),
+        attribution: attribution(&snapshot, Some(ATTRIBUTION)),
         resolved_location: None,
         next_cursor,
         atms,
-    };
-    render(page)
+    })
 }
 
 fn parse_cursor(text: &str) -> Option<AtmId> {
@@ -136,7 +139,8 @@ fn write_cursor(id: AtmId) -> String {
 }
 
 fn no_such_city(city: &str, region: Region) -> CallError {
-    let (city, region) = (shorten(city), region.name());
+    let city = shorten(city);
+    let region = region.name();
     CallError::Failed(format!(
         "no city '{city}' is known in {region}. Check the spelling and the state, or call find_nearest_bitcoin_atm \
          with {{\"location\":\"{city}, {region}\"}}."

@@ -1,8 +1,7 @@
-//! The four tools of the ATM locator (specification, §4). Each is a function over the catalogue; the protocol around
-//! them is signpost-mcp's.
+//! The four tools of the ATM locator (specification, §4). Each is a function over the catalogue; signpost-mcp
+//! implements the protocol.
 
 mod advice;
-mod around;
 mod beyond;
 mod check_status;
 pub mod declare;
@@ -12,9 +11,10 @@ mod get_details;
 pub mod kinds;
 mod left_out;
 mod list_by_city;
+mod nearby_search;
 mod place;
+mod resolved_location;
 mod schema;
-mod understood;
 mod units;
 mod view;
 
@@ -26,9 +26,10 @@ pub use find_nearest::{LIMIT, MAX_DISTANCE, call as find_nearest};
 pub use get_details::call as get_details;
 pub use list_by_city::call as list_by_city;
 pub use place::ask_geocoder;
+pub(crate) use place::geocode;
 
-/// All of them, in the order in which they are listed. Where an external geocoder may have to be asked, those that take
-/// a location wait for it.
+/// Returns all tools, in the order of their list. With an external geocoder, the tools that take a location wait for
+/// it.
 pub(crate) fn all(geocodes: bool) -> [Tool<Locator>; 4] {
     [find_nearest::tool(geocodes), get_details::tool(), check_status::tool(geocodes), list_by_city::tool()]
 }

@@ -1,54 +1,60 @@
-//! Where a call wants to search: coordinates, or a location that the gazetteer understands.
+//! The place of a search: coordinates, or a location that the gazetteer or the external geocoder resolves.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use signpost_locator::gazetteer::{
-    ATTRIBUTION, MAX_TEXT_CHARS, Place, PlaceSource, Resolved, Unresolved, UnresolvedKind,
+    ATTRIBUTION, Gazetteer, MAX_TEXT_CHARS, Place, PlaceSource, Resolved, Unresolved, UnresolvedKind,
 };
 use signpost_locator::{Country, Point, Region};
-use signpost_mcp::{Call, CallError, Output};
+use signpost_mcp::{CallError, Output, Structured};
 
 use super::declare::{Argument, CallArguments, Declared};
 use super::kinds::{Number, PlainText};
-use super::understood::Understood;
+use super::resolved_location::ResolvedLocation;
+use crate::catalogue::Catalogue;
 use crate::locator::Locator;
+use crate::places::geocoder::GeocodeResult;
 use crate::view::degrees;
 
 pub(super) const LOCATION: Argument<PlainText> = Argument::new(
     "location",
     "A place as people write it: \"Austin, TX\", \"78701\", \"LAX\". No streets, businesses, 'near me'. Either this, or lat \
      and lon",
-    PlainText { most: MAX_TEXT_CHARS },
+    PlainText { max: MAX_TEXT_CHARS },
 );
 
 pub(super) const LAT: Argument<Number> =
-    Argument::new("lat", "Latitude in degrees; needs lon", Number { unit: "degrees", least: -90.0, most: 90.0 });
+    Argument::new("lat", "Latitude in degrees; needs lon", Number { unit: "degrees", min: -90.0, max: 90.0 });
 
 pub(super) const LON: Argument<Number> =
-    Argument::new("lon", "Longitude in degrees; needs lat", Number { unit: "degrees", least: -180.0, most: 180.0 });
+    Argument::new("lon", "Longitude in degrees; needs lat", Number { unit: "degrees", min: -180.0, max: 180.0 });
 
-/// How many other places of a name a notice names: the alternatives have all of them.
-const MAX_OTHERS_SAID: usize = 3;
+/// Maximum other places of a name in a notice. The alternatives contain all of them.
+const MAX_OTHERS: usize = 3;
 
-/// A point to search from, and how it was understood.
+/// The point of a search, and how it was resolved.
 pub(crate) struct Center {
     pub(crate) point: Point,
-    /// How people would call it: `Austin, Texas` or `30.27, -97.74`.
+    /// The name, such as `Austin, Texas` or `30.27, -97.74`.
     pub(crate) name: String,
     /// The region and country, of a location that has them.
     pub(crate) area: (Option<Region>, Option<Country>),
-    /// How the location was understood, where one was used.
-    pub(crate) resolved: Option<Understood>,
-    /// What the caller should know about the choice.
+    /// How the location was resolved, if one was used.
+    pub(crate) resolved: Option<ResolvedLocation>,
+    /// A note about the choice for the caller.
     pub(crate) note: Option<String>,
-    /// What the licence of whoever knew the place wants to be said.
+    /// The attribution that the license of the place's source requires.
     pub(crate) attribution: Option<&'static str>,
 }
 
 impl Center {
-    /// From `location`, `lat` and `lon`. Coordinates win, and the reply says so.
-    pub(crate) fn from_arguments(locator: &Locator, arguments: &mut CallArguments<'_>) -> Result<Self, CallError> {
+    /// Reads `location`, `lat` and `lon`. Coordinates take precedence, with a note.
+    pub(crate) fn from_arguments(
+        catalogue: &Catalogue,
+        places: &Gazetteer,
+        arguments: &mut CallArguments<'_>,
+    ) -> Result<Self, CallError> {
         let location = arguments.take(&LOCATION)?;
         match (point(arguments)?, location) {
             (Some(point), None) => Ok(Self::at(point, None)),
@@ -56,7 +62,7 @@ impl Center {
                 let note = "lat and lon were used; location was ignored because both were given.";
                 Ok(Self::at(point, Some(note.to_owned())))
             }
-            (None, Some(location)) => Self::resolve(locator, &location),
+            (None, Some(location)) => Self::resolve(catalogue, places, &location),
             (None, None) => Err(arguments.bad("location, or lat together with lon, is required")),
         }
     }
@@ -67,33 +73,34 @@ impl Center {
         Self { point, name, area: (None, None), resolved: None, note, attribution: None }
     }
 
-    fn resolve(locator: &Locator, location: &str) -> Result<Self, CallError> {
-        if let Some(geocoder) = &locator.catalogue.geocoder
+    fn resolve(catalogue: &Catalogue, places: &Gazetteer, location: &str) -> Result<Self, CallError> {
+        if let Some(geocoder) = &catalogue.geocoder
             && let Some(found) = geocoder.cached_result(location)
         {
-            let attribution = Some(geocoder.attribution());
-            let understood = Understood::geocoded(geocoder.name(), found);
-            return Ok(Self::understood(location, understood, Vec::new(), attribution));
+            let point = found.place.point;
+            let resolved = ResolvedLocation::geocoded(geocoder.name(), found);
+            return Ok(Self::resolved(location, point, resolved, Vec::new(), Some(geocoder.attribution())));
         }
-        let resolved = locator.catalogue.places.now().resolve(location);
-        let resolved = resolved.map_err(|unresolved| not_found(location, &unresolved))?;
+        let resolved = places.resolve(location).map_err(|unresolved| not_found(location, &unresolved))?;
+        let point = resolved.point;
         let attribution = (resolved.source != PlaceSource::Coordinates).then_some(ATTRIBUTION);
-        let notes: Vec<String> =
-            resolved.notes.iter().map(|note| signpost_text::line(&note.to_string()).into_owned()).collect();
-        Ok(Self::understood(location, Understood::named(resolved), notes, attribution))
+        let notes = resolved.notes.iter().map(|note| signpost_text::line(&note.to_string()).into_owned()).collect();
+        Ok(Self::resolved(location, point, ResolvedLocation::named(resolved), notes, attribution))
     }
 
-    /// `notes` are what the place names have to say; what else could be meant is added.
-    fn understood(
+    /// Creates the place of a location, with a note about other places of the name.
+    fn resolved(
         location: &str,
-        (point, resolved): (Point, Understood),
+        point: Point,
+        resolved: ResolvedLocation,
         mut notes: Vec<String>,
         attribution: Option<&'static str>,
     ) -> Self {
         let name = resolved.title();
         let mut others = resolved.others();
-        others.truncate(MAX_OTHERS_SAID);
-        if let (false, others) = (others.is_empty(), others.join("; ")) {
+        others.truncate(MAX_OTHERS);
+        if !others.is_empty() {
+            let others = others.join("; ");
             notes.push(if notes.is_empty() {
                 format!("'{}' was taken for {name}; there is also {others}.", shorten(location))
             } else {
@@ -101,14 +108,15 @@ impl Center {
             });
         }
         let note = (!notes.is_empty()).then(|| notes.join(" "));
-        Self { point, name, area: (resolved.region, resolved.country), resolved: Some(resolved), note, attribution }
+        let area = (resolved.place.region, resolved.place.country);
+        Self { point, name, area, resolved: Some(resolved), note, attribution }
     }
 }
 
-/// The point of `lat` and `lon`; one of them alone is a mistake even beside a location.
+/// Returns the point of `lat` and `lon`. One of them alone is an error even with a location.
 fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> {
-    let number = |one| arguments.sent(one).and_then(Value::as_f64);
-    if let (Some(lat), Some(lon)) = (number(&LAT), number(&LON))
+    if let Some(lat) = arguments.sent(&LAT).and_then(Value::as_f64)
+        && let Some(lon) = arguments.sent(&LON).and_then(Value::as_f64)
         && Point::new(lat, lon).is_none()
         && Point::new(lon, lat).is_some()
     {
@@ -124,50 +132,59 @@ fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> 
     }
 }
 
-/// Asks the external geocoder, if there is one, about a location that the place names do not know, or know less
-/// exactly than it is given. What it answers is remembered, for [`Center::from_arguments`] to find.
+/// Asks the external geocoder about the location of a call, unless the call has coordinates. [`Center::from_arguments`]
+/// finds the cached result.
 pub async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
-    let Some(geocoder) = &locator.catalogue.geocoder else { return };
-    let Some(location) = given.get(LOCATION.name()).and_then(Value::as_str).map(str::trim) else { return };
-    let has_point = [LAT, LON].iter().any(|one| given.contains_key(one.name()));
-    if has_point || !(1..=MAX_TEXT_CHARS).contains(&location.chars().count()) {
+    if given.contains_key(LAT.name()) || given.contains_key(LON.name()) {
         return;
     }
-    // A house in a street: the place names know no more than the city.
-    let is_address = location.starts_with(|first: char| first.is_ascii_digit()) && location.contains(' ');
-    let can_know_more = match &locator.catalogue.places.now().resolve(location) {
-        Ok(Resolved { source: PlaceSource::Coordinates | PlaceSource::PlusCode, .. }) => false,
-        Ok(resolved) => is_address || resolved.source == PlaceSource::Fallback,
-        // Of where somebody is nobody knows more, and a state is not a point.
-        Err(unresolved) => unresolved.kind == UnresolvedKind::Unknown,
-    };
-    if can_know_more {
-        geocoder.ask(location).await;
+    if let Some(location) = given.get(LOCATION.name()).and_then(Value::as_str) {
+        geocode(&locator.catalogue, &locator.catalogue.places.now(), location.trim()).await;
     }
 }
 
-/// A tool, as a function over the catalogue.
-type ToolFunction = fn(&Locator, &Map<String, Value>, &Call<'_>) -> Result<Output, CallError>;
+/// Returns the external geocoder's result for a location. The geocoder is asked only if the place names do not know the
+/// location, or know it less exactly.
+pub(crate) async fn geocode(catalogue: &Catalogue, places: &Gazetteer, location: &str) -> Option<GeocodeResult> {
+    let geocoder = catalogue.geocoder.as_ref()?;
+    if !(1..=MAX_TEXT_CHARS).contains(&location.chars().count()) {
+        return None;
+    }
+    if let Some(found) = geocoder.cached_result(location) {
+        return Some(found);
+    }
+    // For a house in a street the place names know the city only.
+    let is_address = location.starts_with(|first: char| first.is_ascii_digit()) && location.contains(' ');
+    let is_worthwhile = match places.resolve(location) {
+        Ok(Resolved { source: PlaceSource::Coordinates | PlaceSource::PlusCode, .. }) => false,
+        Ok(resolved) => is_address || resolved.source == PlaceSource::Fallback,
+        // No geocoder knows the caller's own location, and a state is not a point.
+        Err(unresolved) => unresolved.kind == UnresolvedKind::Unknown,
+    };
+    if !is_worthwhile {
+        return None;
+    }
+    geocoder.ask(location).await;
+    geocoder.cached_result(location)
+}
 
-/// What a tool answers once the external geocoder was asked.
+/// Calls a tool after the external geocoder was asked.
 pub(crate) fn after_geocoder<'a>(
     locator: &'a Locator,
     given: &'a Map<String, Value>,
-    call: &'a Call<'a>,
-    handle: ToolFunction,
+    call: fn(&Locator, &Map<String, Value>) -> Result<Structured, CallError>,
 ) -> BoxFuture<'a, Result<Output, CallError>> {
     async move {
         ask_geocoder(locator, given).await;
-        handle(locator, given, call)
+        call(locator, given).map(Output::Structured)
     }
     .boxed()
 }
 
-/// A location that means nothing to us is an answer, with what to try instead.
+/// Returns the reply for an unknown location, with a suggestion.
 fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
-    let (asked, reason) = (shorten(location), &unresolved.reason);
-    let suggestions: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
-    let suggestions = suggestions.join("; ");
+    let reason = &unresolved.reason;
+    let suggestions = unresolved.suggestions.iter().map(Place::label).collect::<Vec<_>>().join("; ");
     CallError::Failed(match unresolved.kind {
         UnresolvedKind::OwnPlace | UnresolvedKind::Swapped => format!("{reason}."),
         UnresolvedKind::TooLarge if !suggestions.is_empty() => format!("{reason}, such as {suggestions}."),
@@ -178,11 +195,12 @@ fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
             } else {
                 format!("Did you mean {suggestions}? Otherwise give a city and a state or country")
             };
-            format!("'{asked}' was not understood: {reason}. {meant}, or lat together with lon.")
+            format!("'{}' was not understood: {reason}. {meant}, or lat together with lon.", shorten(location))
         }
     })
 }
 
+/// Returns a text of the caller on one line, at most 80 characters of it.
 pub(crate) fn shorten(text: &str) -> String {
     signpost_text::line(text).chars().take(80).collect()
 }

@@ -1,14 +1,15 @@
-//! The JSON Schemas of results, from the same pieces for every tool. Models read them before every conversation, so they
-//! say each thing once and in few words. No member is ever null: what is not known is left out.
+//! The JSON Schemas of results, built from common parts. Models read them before every conversation, so they are short.
+//! No member is null: unknown values are left out.
 
 use serde_json::{Map, Value, json};
 
-/// Said of members that hold what somebody else wrote: a model must not take them for anything but data.
+/// The description of members with texts of sources, which a model must treat as data only.
 const WORDS: &str = "Source's words";
 
 const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"];
 
-/// A list of results, with what a tool adds to it. `always` are the additions that no result lacks.
+/// Returns the schema of a list of results with the additional members of a tool. `always` are the required ones among
+/// them.
 pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
     let mut properties = members(json!({
         "atms": { "type": "array", "items": item() },
@@ -24,12 +25,12 @@ pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// What people should be told of the law and of fraud, where there is something.
+/// Returns the schema of the advisories.
 fn advisories() -> Value {
     json!({ "type": "array", "items": { "type": "object" }, "description": "Tell people" })
 }
 
-/// What a result adds that searched around a place.
+/// Returns the schema of the resolved location of a search.
 pub(crate) fn resolved_location() -> Value {
     json!({
         "type": "object",
@@ -126,7 +127,7 @@ fn number() -> Value {
     json!({ "type": "number" })
 }
 
-/// A text that a source wrote.
+/// Returns the schema of a text of a source.
 fn words() -> Value {
     json!({ "type": "string", "description": WORDS })
 }
@@ -143,17 +144,17 @@ fn notice() -> Value {
     json!({ "type": "string", "description": "Tell people this first" })
 }
 
-/// An object of texts.
+/// Returns the schema of an object of texts.
 fn texts_by_name(description: &str) -> Value {
     json!({ "type": "object", "description": description, "additionalProperties": text() })
 }
 
-/// Members of one kind.
+/// Returns members with one schema.
 fn each<const N: usize>(names: [&str; N], member: &Value) -> Map<String, Value> {
     names.map(|name| (name.to_owned(), member.clone())).into_iter().collect()
 }
 
-/// The members of an object that was just written down.
+/// Returns the members of an object.
 pub(crate) fn members(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,

@@ -1,4 +1,4 @@
-//! How distances are written.
+//! The units of distances in texts.
 
 use signpost_locator::Distance;
 use signpost_mcp::{StructuredWriter, fragment};
@@ -18,18 +18,18 @@ pub(super) const UNITS: WithDefault<Choice<Units>> =
         .or(Units::Miles);
 
 impl Units {
-    /// A bound as people read it: `25 miles`, `1.5 miles`.
+    /// Returns a limit as a text, such as `25 miles` or `1.5 miles`.
     pub(super) fn bound(self, distance: Distance) -> String {
         self.text(distance).replacen(".0 ", " ", 1)
     }
 
-    /// A distance as people read it: `1.2 miles`.
+    /// Returns a distance as a text, such as `1.2 miles`.
     pub(super) fn text(self, distance: Distance) -> String {
         let (whole, tenths, name) = self.tenths(distance);
         format!("{whole}.{tenths} {name}")
     }
 
-    /// Writes the same, between quotation marks that are there.
+    /// Writes a distance into a string that was opened before.
     pub(super) fn write(self, writer: &mut StructuredWriter, distance: Distance) {
         let (whole, tenths, _) = self.tenths(distance);
         writer.number(whole);
@@ -41,13 +41,13 @@ impl Units {
         });
     }
 
-    /// The length of a distance, its tenths, and the name of the unit.
+    /// Returns a distance in whole units, its tenths, and the name of the unit.
     fn tenths(self, distance: Distance) -> (u64, u64, &'static str) {
         let (length, name) = match self {
             Self::Miles => (distance.in_miles(), "miles"),
             Self::Kilometres => (distance.in_kilometres(), "km"),
         };
-        // Whole numbers are much cheaper to write than fractions.
+        // Integers are much cheaper to write than floats.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half the way around")]
         let tenths = (length * 10.0).round() as u64;
         (tenths / 10, tenths % 10, name)

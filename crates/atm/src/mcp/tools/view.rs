@@ -1,43 +1,43 @@
-//! How machines and results look in replies.
+//! The form of ATMs and results in replies.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
-use signpost_locator::gazetteer::ATTRIBUTION;
 use signpost_locator::{AtmId, AtmStatus, Distance};
 use signpost_mcp::{CallError, Fragment, Structured, StructuredWriter, fragment};
 
-use super::place::Center;
-use super::understood::Understood;
+use super::resolved_location::ResolvedLocation;
 use super::units::Units;
 use crate::advisories::AdvisoryItem;
 use crate::catalogue::{CatalogueEntry, Moment, NextOpening, Snapshot};
 use crate::view::MachineView;
 
-/// Said as long as no real machine was imported.
+/// The notice while the catalogue contains only sample ATMs.
 const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM data was imported into this server yet. \
                              Do not send anybody there.";
 
-/// How many bytes the machines of a reply may take: with what stands around them, less than 32 KiB.
+/// Maximum size of the ATMs of a reply, in bytes. With its other members, a reply has less than 32 KiB.
 const MAX_LISTED_BYTES: usize = 28 * 1024;
-/// How many bytes a reply should take that lists so few machines, or more: 650 and 2,800 tokens of four.
+/// Maximum ATMs of a short list.
 const SHORT_LIST: usize = 10;
+/// Size of a reply with a short list from which advisories are left out, in bytes: 650 tokens of four.
 const SHORT_REPLY_BYTES: usize = 650 * 4;
+/// Size of another reply from which advisories are left out, in bytes: 2,800 tokens of four.
 const LONG_REPLY_BYTES: usize = 2_800 * 4;
-/// How much of a text that a source wrote is shown in a list.
+/// Maximum length of a source's text in a list, in characters.
 const MAX_TEXT_CHARS: usize = 200;
 
-/// In a longer list the law is told once, in its notice, and not of each machine again.
+/// Maximum ATMs of a list in which each banned ATM has its reason. A longer list has it in its notice only.
 const MAX_REASONED: usize = 20;
 
-/// A machine in a list of results.
+/// An ATM in a list of results.
 pub(crate) struct Item<'a> {
     id: AtmId,
     name: &'a str,
     operator: Option<&'a str>,
-    /// In whole metres.
+    /// In meters.
     distance: u64,
     units: Units,
     status: AtmStatus,
@@ -49,7 +49,7 @@ pub(crate) struct Item<'a> {
     hours: Option<&'a str>,
     opens_at: Option<&'a str>,
     closes_at: Option<&'a str>,
-    /// What people report of it, where its status does not say so already.
+    /// The summary of the reports, if it is not the reason of the status.
     reports: Option<&'a str>,
 }
 
@@ -57,20 +57,20 @@ pub(crate) struct Item<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AtmPage<'a> {
-    /// They stand before the other members, and are written by hand.
+    /// Written separately, before the other members.
     #[serde(skip)]
     pub(crate) atms: Vec<Item<'a>>,
-    /// How many there are, listed or not.
+    /// Number of ATMs, listed or not.
     pub(crate) total: usize,
     pub(crate) truncated: bool,
-    /// Of when the newest of all that is known is.
+    /// The time of the newest data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data_as_of: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) resolved_location: Option<Understood>,
+    pub(crate) resolved_location: Option<ResolvedLocation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) notice: Option<String>,
-    /// What people should be told of the law and of fraud.
+    /// The advisories about the law and fraud.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) advisories: Vec<AdvisoryItem<'a>>,
     pub(crate) attribution: Vec<&'a str>,
@@ -78,14 +78,14 @@ pub(crate) struct AtmPage<'a> {
     pub(crate) next_cursor: Option<String>,
 }
 
-/// A reply that is a page of results.
+/// Renders a page of results.
 pub(crate) fn render(page: AtmPage<'_>) -> Result<Structured, CallError> {
     let mut writer = StructuredWriter::default();
     writer.fragment(fragment!("{"));
     write_page(writer, page)
 }
 
-/// A reply with a page of results behind the members of `head`.
+/// Renders a page of results after the members of `head`.
 pub(crate) fn render_behind(head: &impl Serialize, page: AtmPage<'_>) -> Result<Structured, CallError> {
     let mut writer = StructuredWriter::default();
     writer.fragment(fragment!("{"));
@@ -94,8 +94,8 @@ pub(crate) fn render_behind(head: &impl Serialize, page: AtmPage<'_>) -> Result<
     write_page(writer, page)
 }
 
-/// Of the advisories at least the weightiest is told; the others give way where the reply would be longer than a model
-/// should have to read, and stay in the details of each machine.
+/// Writes a page. At least the most important advisory is included; the others are left out if the reply would be too
+/// long for a model. The details of each ATM contain all of them.
 fn write_page(mut writer: StructuredWriter, mut page: AtmPage<'_>) -> Result<Structured, CallError> {
     writer.fragment(fragment!(r#""atms":["#));
     for (at, item) in page.atms.iter().enumerate() {
@@ -107,12 +107,12 @@ fn write_page(mut writer: StructuredWriter, mut page: AtmPage<'_>) -> Result<Str
     writer.fragment(fragment!("],"));
     let mut others = object(&page)?;
     let bound = if page.atms.len() <= SHORT_LIST { SHORT_REPLY_BYTES } else { LONG_REPLY_BYTES };
-    let told = page.advisories.len();
+    let all = page.advisories.len();
     let mut length = writer.written() + members(&others).len() + 1;
     while length > bound && page.advisories.len() > 1 {
         length -= page.advisories.pop().map_or(0, |last| last.size());
     }
-    if page.advisories.len() < told {
+    if page.advisories.len() < all {
         others = object(&page)?;
     }
     writer.json(members(&others));
@@ -120,36 +120,42 @@ fn write_page(mut writer: StructuredWriter, mut page: AtmPage<'_>) -> Result<Str
     writer.finish()
 }
 
-/// An object as JSON.
+/// Serializes an object.
 fn object(value: &impl Serialize) -> Result<String, CallError> {
-    // What stands around the machines mostly fits.
+    // The other members of a page mostly fit.
     let mut json = Vec::with_capacity(1024);
     serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
     String::from_utf8(json).map_err(CallError::internal)
 }
 
-/// What is between the braces of an object.
+/// Returns the text between the braces of an object.
 fn members(object: &str) -> &str {
     object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(object)
 }
 
-/// As many machines as a model should have to read at once: what a source writes has no bound of its own.
+/// Returns the first ATMs that fit into a reply. Texts of sources have no limit of their own.
 pub(crate) fn fit_into_reply<'a>(items: impl Iterator<Item = Item<'a>>) -> Vec<Item<'a>> {
-    let mut left = MAX_LISTED_BYTES;
-    let fits = |item: Item<'a>| {
-        left = left.checked_sub(item.size())?;
-        Some(item)
-    };
     let mut listed = Vec::with_capacity(items.size_hint().1.unwrap_or_default());
-    listed.extend(items.map_while(fits));
+    let mut bytes = 0;
+    for item in items {
+        bytes += item.size();
+        if bytes > MAX_LISTED_BYTES {
+            break;
+        }
+        listed.push(item);
+    }
     listed
 }
 
-/// Leaves out of a long list why its machines are under a ban; `listed` are the same machines.
-pub(crate) fn tell_bans_once(atms: &mut [Item<'_>], listed: &[&CatalogueEntry], moment: &Moment<'_>) {
-    if atms.len() > MAX_REASONED {
-        let banned = atms.iter_mut().zip(listed).filter(|(_, entry)| moment.is_banned(entry));
-        banned.for_each(|(item, _)| item.status_reason = None);
+/// Removes the reasons of banned ATMs from a long list. `listed` are the entries of `atms`.
+pub(crate) fn omit_ban_reasons(atms: &mut [Item<'_>], listed: &[&CatalogueEntry], moment: &Moment<'_>) {
+    if atms.len() <= MAX_REASONED {
+        return;
+    }
+    for (item, entry) in atms.iter_mut().zip(listed) {
+        if moment.is_banned(entry) {
+            item.status_reason = None;
+        }
     }
 }
 
@@ -179,7 +185,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The same, with when it opens or closes next.
+    /// Adds the time at which the ATM opens or closes next.
     pub(crate) fn with_change(self, moment: &'a Moment<'_>, entry: &CatalogueEntry) -> Self {
         match moment.next_opening(entry, self.status) {
             Some(NextOpening::OpensAt(at)) => Self { opens_at: Some(at), ..self },
@@ -188,22 +194,26 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// About how many bytes it is in a reply.
+    /// Returns the approximate size in a reply, in bytes.
     fn size(&self) -> usize {
         let texts = [Some(self.name), self.operator, self.hours, self.status_reason, Some(&self.address), self.reports];
-        let quotes = |text: &str| text.bytes().filter(|byte| *byte == b'"').count();
         // The names of the members, the numbers and the times.
-        350 + texts.into_iter().flatten().map(|text| text.len() + quotes(text)).sum::<usize>()
+        let mut size = 350;
+        for text in texts.into_iter().flatten() {
+            let quotes = text.bytes().filter(|byte| *byte == b'"').count();
+            size += text.len() + quotes;
+        }
+        size
     }
 
-    /// Writes it by hand: the machines of a list are most of what a search writes.
+    /// Writes the ATM without serde, as ATMs are most of the output of a search.
     fn write(&self, writer: &mut StructuredWriter) -> Result<(), CallError> {
         writer.fragment(fragment!(r#"{"id":"#));
         writer.number(self.id.get());
         write_text(writer, fragment!(r#","name":"#), Some(self.name));
         write_text(writer, fragment!(r#","operator":"#), self.operator);
         writer.fragment(fragment!(r#","distance":""#));
-        // Of whole metres, so that both members say the same.
+        // From whole meters, so that both members are equal.
         #[expect(clippy::cast_precision_loss, reason = "at most half the way around")]
         self.units.write(writer, Distance::metres(self.distance as f64));
         writer.fragment(fragment!(r#"","distanceMeters":"#));
@@ -228,7 +238,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Writes a member where it has a value.
+/// Writes a member if it has a value.
 fn write_text(writer: &mut StructuredWriter, name: Fragment, text: Option<&str>) {
     if let Some(text) = text {
         writer.fragment(name);
@@ -236,7 +246,7 @@ fn write_text(writer: &mut StructuredWriter, name: Fragment, text: Option<&str>)
     }
 }
 
-/// A moment as serde writes it, without the detour through a formatter.
+/// Formats a time like serde, but without a formatter.
 fn written(at: Timestamp) -> Result<String, CallError> {
     const PRINTER: DateTimePrinter = DateTimePrinter::new();
     let mut text = String::with_capacity(32);
@@ -244,7 +254,7 @@ fn written(at: Timestamp) -> Result<String, CallError> {
     Ok(text)
 }
 
-/// The beginning of a text that a source wrote at length; `get_atm_details` has all of it.
+/// Returns the beginning of a long text. `get_atm_details` returns all of it.
 fn clipped(text: &str) -> &str {
     if text.len() <= MAX_TEXT_CHARS {
         return text;
@@ -259,23 +269,18 @@ fn clipped_cow(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// The sentences that a reply begins with, if any: first what the law forbids.
+/// Returns the sentences of a notice, if any: first the bans.
 pub(crate) fn notice(
     snapshot: &Snapshot,
     bans: Option<String>,
-    said: impl IntoIterator<Item = Option<String>>,
+    others: impl IntoIterator<Item = Option<String>>,
 ) -> Option<String> {
     let sample = snapshot.is_sample().then(|| SAMPLE_NOTICE.to_owned());
-    let all: Vec<_> = [bans, sample].into_iter().chain(said).flatten().collect();
+    let all: Vec<_> = [bans, sample].into_iter().chain(others).flatten().collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
-/// Whom to thank for what the reply says.
-pub(crate) fn attribution<'a>(snapshot: &'a Snapshot, center: &Center) -> Vec<&'a str> {
-    snapshot.attribution().chain(center.attribution).collect()
-}
-
-/// The same for a result that names a city.
-pub(crate) fn attribution_of_city(snapshot: &Snapshot) -> Vec<&str> {
-    snapshot.attribution().chain([ATTRIBUTION]).collect()
+/// Returns the attribution of the sources, and of the source of the place.
+pub(crate) fn attribution<'a>(snapshot: &'a Snapshot, of_place: Option<&'a str>) -> Vec<&'a str> {
+    snapshot.attribution().chain(of_place).collect()
 }

@@ -1,4 +1,4 @@
-//! The page of the map.
+//! The page of the interactive map.
 
 use std::sync::Arc;
 
@@ -14,103 +14,103 @@ use super::SCRIPTS;
 use super::files::{DrawnMap, MapFiles};
 use super::words::atlas_words;
 use crate::catalogue::{TownArea, Towns};
+use crate::pages::context::PageContext;
 use crate::pages::country::{countries, regions};
-use crate::pages::document::{LocatorDocument, draw_apart, find_kept};
-use crate::pages::ground::Ground;
+use crate::pages::document::{LocatorDocument, cached_or_drawn};
 use crate::pages::parts::search_form;
-use crate::pages::visit::LocatorVisit;
+use crate::pages::words::utc_date;
 
 const PATH: &str = "/map";
 
-pub(super) async fn show(visit: LocatorVisit, Extension(files): Extension<Arc<MapFiles>>) -> Result<Response, Problem> {
-    let ground = visit.ground().await;
-    if let Some(kept) = find_kept(&visit, &ground) {
-        return Ok(kept);
-    }
-    let drawn = files.of(&ground.snapshot).await?;
-    Ok(draw_apart(visit, ground, move |visit, ground| draw(visit, ground, &drawn)).await)
+pub(super) async fn show(
+    context: PageContext,
+    Extension(files): Extension<Arc<MapFiles>>,
+) -> Result<Response, Problem> {
+    let drawn = files.of(&context.snapshot).await?;
+    Ok(cached_or_drawn(context, move |context| draw(context, &drawn)).await)
 }
 
-fn draw(visit: &LocatorVisit, ground: &Ground, drawn: &DrawnMap) -> Response {
-    let words = atlas_words(visit.language);
+fn draw(context: &PageContext, drawn: &DrawnMap) -> Response {
+    let words = atlas_words(context.language);
     let title = words.title.to_owned();
-    let document = LocatorDocument::new(PATH, title, words.description.to_owned(), main(visit, ground, drawn));
-    let device_use = Some(DeviceUse::Location);
-    let document = LocatorDocument { head: head(visit), device_use, ..document };
-    document.public(visit, ground)
+    let document = LocatorDocument::new(PATH, title, words.description.to_owned(), main(context, drawn));
+    LocatorDocument { head: head(context), device_use: Some(DeviceUse::Location), ..document }.public(context)
 }
 
-fn head(visit: &LocatorVisit) -> Markup {
-    let link = |name| SCRIPTS.link(&visit.service.origin, name);
+fn head(context: &PageContext) -> Markup {
+    let origin = &context.service.origin;
     html! {
-        link rel="stylesheet" href=(link("map.css"));
-        link rel="modulepreload" href=(link("map.js"));
-        link rel="modulepreload" href=(link("above.js"));
-        script type="module" src=(link("points.js")) {}
-        script type="module" src=(link("sight.js")) {}
+        link rel="stylesheet" href=(SCRIPTS.link(origin, "map.css"));
+        link rel="modulepreload" href=(SCRIPTS.link(origin, "map.js"));
+        link rel="modulepreload" href=(SCRIPTS.link(origin, "above.js"));
+        script type="module" src=(SCRIPTS.link(origin, "points.js")) {}
+        script type="module" src=(SCRIPTS.link(origin, "sight.js")) {}
     }
 }
 
-fn main(visit: &LocatorVisit, ground: &Ground, drawn: &DrawnMap) -> Markup {
-    let (words, shared) = (atlas_words(visit.language), visit.words());
+fn main(context: &PageContext, drawn: &DrawnMap) -> Markup {
+    let words = atlas_words(context.language);
+    let shared = context.words();
     html! {
         main #main .wrap.atlas-page {
             h1 { (words.title) }
             p.figures {
                 span { ((shared.machines)(drawn.machines)) }
-                @if let Some(at) = ground.snapshot.data_as_of() {
-                    span { ((shared.data_of)(&(shared.long_date)(shared.day_of(at)))) }
+                @if let Some(at) = context.snapshot.data_as_of() {
+                    span { ((shared.data_of)(&(shared.long_date)(utc_date(at)))) }
                 }
             }
-            (search_form(visit, ""))
+            (search_form(context, ""))
             div.atlas {
                 div {
-                    (canvas(visit, ground, drawn))
+                    (canvas(context, drawn))
                     noscript {
-                        div.atlas-map { img src=(visit.service.origin.link("/map/overview.svg")) alt=((words.overview)(drawn.machines)); }
-                        p.xs.soft { (credit(ground)) }
+                        div.atlas-map { img src=(context.service.origin.link("/map/overview.svg")) alt=((words.overview)(drawn.machines)); }
+                        p.xs.soft { (credit(context)) }
                     }
-                    (tools(visit))
+                    (tools(context))
                     p #keys .sm.soft data-scripted hidden {
                         @if drawn.dots < drawn.machines { ((words.thinned)(drawn.dots)) " " }
                         (words.keys)
                     }
                 }
                 section.in-sight data-part="list" aria-label=(words.in_sight) {
-                    (states(visit, ground.towns()))
+                    (states(context))
                 }
             }
         }
     }
 }
 
-/// What the scripts draw on, with all that they have to know.
-fn canvas(visit: &LocatorVisit, ground: &Ground, drawn: &DrawnMap) -> Markup {
-    let (words, origin) = (atlas_words(visit.language), &visit.service.origin);
-    let asking = |path| visit.link(path) + if visit.named_language.is_some() { "&" } else { "?" };
+/// Returns the canvas of the scripts, with their parameters.
+fn canvas(context: &PageContext, drawn: &DrawnMap) -> Markup {
+    let words = atlas_words(context.language);
+    let origin = &context.service.origin;
+    // The scripts append a parameter.
+    let separator = if context.named_language.is_some() { "&" } else { "?" };
     let view = drawn.view;
     html! {
         div.atlas-map data-scripted hidden {
             canvas tabindex="0" role="application" aria-label=((words.drawing)(drawn.machines)) aria-describedby="keys"
-                data-near=(asking("/near")) data-sight=(asking("/map/sight"))
+                data-near={ (context.link("/near")) (separator) } data-sight={ (context.link("/map/sight")) (separator) }
                 data-lines=(SCRIPTS.link(origin, "states.txt")) data-points=(origin.link("/map/points"))
                 data-view={ (view.zoom) " " (format!("{:.4} {:.4}", view.lat, view.lon)) }
                 data-unit=(words.unit_metres) {}
             i.ring data-unit=(words.unit) hidden {}
             i.ring data-unit=(words.unit) hidden {}
-            div.names data-part="names" aria-hidden="true" { (state_names(ground.towns())) }
-            p.credit { (credit(ground)) }
+            div.names data-part="names" aria-hidden="true" { (state_names(context.towns())) }
+            p.credit { (credit(context)) }
         }
     }
 }
 
-/// Whom to thank for what is on the map.
-fn credit(ground: &Ground) -> String {
-    ground.snapshot.attribution().chain([ATTRIBUTION]).collect::<Vec<_>>().join(" · ")
+/// Returns the attribution of the sources on the map.
+fn credit(context: &PageContext) -> String {
+    context.snapshot.attribution().chain([ATTRIBUTION]).collect::<Vec<_>>().join(" · ")
 }
 
-fn tools(visit: &LocatorVisit) -> Markup {
-    let words = atlas_words(visit.language);
+fn tools(context: &PageContext) -> Markup {
+    let words = atlas_words(context.language);
     html! {
         p.tools data-scripted hidden {
             button.btn type="button" data-part="closer" { "+ " (words.closer) }
@@ -121,29 +121,28 @@ fn tools(visit: &LocatorVisit) -> Markup {
     }
 }
 
-/// The list of a map of everything.
-fn states(visit: &LocatorVisit, towns: &Towns) -> Markup {
+/// Returns the list beside the whole map.
+fn states(context: &PageContext) -> Markup {
     let country = Country::UNITED_STATES;
     html! {
-        (regions(visit, towns, TownArea { country, region: None }))
-        (countries(visit, towns, country))
-        @if towns.all().next().is_none() { h2 { (visit.words().no_machines) } }
+        (regions(context, TownArea { country, region: None }))
+        (countries(context, country))
+        @if context.towns().all().next().is_none() { h2 { (context.words().no_machines) } }
     }
 }
 
-/// What a map of everything names: each area in the middle of its machines, those with most machines first.
+/// Returns the names on the whole map: each area at the center of its ATMs, those with most ATMs first.
 fn state_names(towns: &Towns) -> Markup {
     let mut areas = towns.areas();
     areas.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let middle = |area: TownArea| {
-        // Weighed by machines.
-        let middle = Point::middle(towns.of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len())));
-        middle.map(|middle| format!("{:.3} {:.3}", middle.lat(), middle.lon()))
-    };
     html! {
         @for (area, _) in areas {
             @let name = area.region.map_or(area.country.name(), |region| region.code());
-            @if let Some(at) = middle(area) { span.place data-at=(at) { (name) } }
+            // Each town counts by its number of ATMs.
+            @let centers = towns.of_area(area).flat_map(|town| std::iter::repeat_n(town.center, town.len()));
+            @if let Some(middle) = Point::middle(centers) {
+                span.place data-at=(format!("{:.3} {:.3}", middle.lat(), middle.lon())) { (name) }
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What the map shows of a state of the catalogue: made once, for the first who asks, and kept compressed.
+//! The data of the map: drawn once for each snapshot of the catalogue, at the first request, and stored compressed.
 
 use std::sync::{Arc, Weak};
 
 use axum::Extension;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -15,33 +15,34 @@ use tokio::sync::Mutex;
 use super::STATE_LINES;
 use crate::catalogue::Snapshot;
 use crate::map::{MOST_POINTS, MapView, draw_overview, encode_points, fit_view};
-use crate::pages::visit::{LocatorVisit, MapDataVisit};
+use crate::pages::context::PageContext;
 
-/// How long a browser may show what it has.
+/// How long a browser may use the data without revalidation.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
-/// The drawing brings the colours of both themes along; it runs nothing and loads nothing.
+/// The drawing contains the colors of both themes; it runs no script and loads nothing.
 const DRAWING_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
 
-/// The files of the newest state of the catalogue that somebody asked for.
+/// The files of the snapshot that was requested last.
 #[derive(Debug, Default)]
 pub(super) struct MapFiles {
-    /// Whoever comes while they are made waits for them.
+    /// Locked while files are drawn: other requests wait for them.
     kept: Mutex<(Weak<Snapshot>, Option<Arc<DrawnMap>>)>,
 }
 
-/// The files of one state of the catalogue.
+/// The files of one snapshot.
 #[derive(Debug)]
 pub(super) struct DrawnMap {
-    /// Where the map begins.
+    /// The initial view.
     pub(super) view: MapView,
-    /// How many machines are on it, and how many dots they are.
+    /// Number of ATMs on the map.
     pub(super) machines: usize,
+    /// Number of dots on the map.
     pub(super) dots: usize,
     points: MapFile,
     overview: MapFile,
 }
 
-/// A file that browsers ask for again.
+/// A file with its tag.
 #[derive(Debug)]
 struct MapFile {
     media_type: &'static str,
@@ -49,26 +50,24 @@ struct MapFile {
     body: Compressed,
 }
 
-/// All machines as dots.
+/// Returns all ATMs as dots.
 pub(super) async fn show_points(
-    MapDataVisit(visit): MapDataVisit,
+    context: PageContext,
     Extension(files): Extension<Arc<MapFiles>>,
-    asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    Ok(files.of(&visit.service.catalogue.snapshot()).await?.points.reply(&visit, &asked))
+    Ok(files.of(&context.snapshot).await?.points.reply(&context))
 }
 
-/// All machines in one drawing.
+/// Returns all ATMs in one drawing.
 pub(super) async fn show_overview(
-    MapDataVisit(visit): MapDataVisit,
+    context: PageContext,
     Extension(files): Extension<Arc<MapFiles>>,
-    asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    Ok(files.of(&visit.service.catalogue.snapshot()).await?.overview.reply(&visit, &asked))
+    Ok(files.of(&context.snapshot).await?.overview.reply(&context))
 }
 
 impl MapFiles {
-    /// The files of a state of the catalogue.
+    /// Returns the files of a snapshot.
     pub(super) async fn of(&self, snapshot: &Arc<Snapshot>) -> Result<Arc<DrawnMap>, Problem> {
         let mut kept = self.kept.lock().await;
         if let (known, Some(drawn)) = &*kept
@@ -76,10 +75,10 @@ impl MapFiles {
         {
             return Ok(Arc::clone(drawn));
         }
-        let (of, snapshot) = (Arc::downgrade(snapshot), Arc::clone(snapshot));
-        let draw = tokio::task::spawn_blocking(move || DrawnMap::of(&snapshot));
+        let shared = Arc::clone(snapshot);
+        let draw = tokio::task::spawn_blocking(move || DrawnMap::of(&shared));
         let drawn = Arc::new(draw.await.map_err(|error| Problem::Internal(error.into()))?);
-        *kept = (of, Some(Arc::clone(&drawn)));
+        *kept = (Arc::downgrade(snapshot), Some(Arc::clone(&drawn)));
         Ok(drawn)
     }
 }
@@ -105,8 +104,8 @@ impl MapFile {
         Self { media_type, tag, body: Compressed::new(bytes) }
     }
 
-    /// The file, or that the browser has it already. The tag is weak: it names the content, compressed or not.
-    fn reply(&self, visit: &LocatorVisit, asked: &HeaderMap) -> Response {
+    /// Returns the file, or 304 if the browser has it. The tag is weak: it identifies the content, compressed or not.
+    fn reply(&self, context: &PageContext) -> Response {
         let tag = HeaderValue::try_from(format!("W/{}", self.tag)).expect("hex is fit for a header");
         let caching = [
             (header::ETAG, tag),
@@ -115,10 +114,10 @@ impl MapFile {
             (header::CONTENT_SECURITY_POLICY, DRAWING_POLICY),
             (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
         ];
-        if visit.knows(&self.tag) {
+        if context.has_current(&self.tag) {
             return (StatusCode::NOT_MODIFIED, caching).into_response();
         }
-        let (body, is_compressed) = self.body.choose(asked);
+        let (body, is_compressed) = self.body.choose_form(context.accepts_gzip);
         let mut response = (caching, [(header::CONTENT_TYPE, self.media_type)], body).into_response();
         if is_compressed {
             response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));

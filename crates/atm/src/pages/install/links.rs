@@ -1,10 +1,10 @@
-//! Links that open a client with the server filled in. What they name is the address that the operator set.
+//! Links that open a client and add the server, by its configured address.
 
 use data_encoding::BASE64;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-/// What `encodeURIComponent` leaves as it is.
+/// The characters that `encodeURIComponent` encodes.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -16,14 +16,14 @@ const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'(')
     .remove(b')');
 
-/// Cursor's link: the entry itself in base64, without its name around it.
+/// Returns the link for Cursor: the server's entry in base64, without its name.
 pub(super) fn cursor(address: &str) -> String {
     let config = BASE64.encode(json!({ "url": address }).to_string().as_bytes());
     let config = utf8_percent_encode(&config, COMPONENT);
     format!("cursor://anysphere.cursor-deeplink/mcp/install?name=signpost&config={config}")
 }
 
-/// VS Code's link, or that of its preview.
+/// Returns the link for VS Code or its preview.
 pub(super) fn vscode(scheme: &str, address: &str) -> String {
     let config = json!({ "name": "signpost", "type": "http", "url": address }).to_string();
     format!("{scheme}:mcp/install?{}", utf8_percent_encode(&config, COMPONENT))

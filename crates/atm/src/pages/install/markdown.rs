@@ -1,11 +1,11 @@
-//! The same as the page for assistants that look for an interface, in Markdown.
+//! The page in Markdown, for assistants that look for an interface.
 
 use super::panels::{commands, install_command};
 use super::{InstallWords, ServedAt};
 
 pub(super) fn render(place: &ServedAt<'_>, words: &InstallWords) -> String {
-    let tools = words.of_tools().map(|(name, text)| format!("- `{name}`: {text}")).join("\n");
-    let (title, lead) = (words.title, words.lead);
+    let tools = words.tools_by_name().map(|(name, text)| format!("- `{name}`: {text}")).join("\n");
+    let title = words.title;
     let Some(address) = &place.address else {
         return format!(
             "# {title}\n\n{} {}\n\n## {}\n\n{tools}\n",
@@ -15,7 +15,8 @@ pub(super) fn render(place: &ServedAt<'_>, words: &InstallWords) -> String {
     let commands = commands(address).into_iter().chain(["cursor", "vscode"].map(|name| install_command(name, address)));
     let commands: Vec<_> = commands.map(|command| format!("    {command}")).collect();
     format!(
-        "# {title}\n\n{lead}\n\n    {address}\n\n## {}\n\n- Claude: {}\n- ChatGPT: {}\n\n{}\n\n{}\n\n## {}\n\n{tools}\n",
+        "# {title}\n\n{}\n\n    {address}\n\n## {}\n\n- Claude: {}\n- ChatGPT: {}\n\n{}\n\n{}\n\n## {}\n\n{tools}\n",
+        words.lead,
         words.add_to,
         words.claude_steps,
         words.chatgpt_steps,

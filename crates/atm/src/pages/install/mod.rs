@@ -1,4 +1,4 @@
-//! `/mcp` in a browser: how a person's assistant learns of the locator. The address first, then each client.
+//! `/mcp` in a browser: how to add the locator to an assistant. First the address, then each client.
 
 mod english;
 mod links;
@@ -22,9 +22,9 @@ struct InstallWords {
     lead: &'static str,
     copy: &'static str,
     copied: &'static str,
-    /// What becomes of a place, where no other service is asked about it.
+    /// How places are used, without an external geocoder.
     privacy: &'static str,
-    /// The same where the operator named a geocoder.
+    /// How places are used, with an external geocoder.
     privacy_with_geocoder: &'static str,
     no_address: &'static str,
     no_address_text: &'static str,
@@ -40,10 +40,10 @@ struct InstallWords {
     other: &'static str,
     claude_steps: &'static str,
     chatgpt_steps: &'static str,
-    /// For clients that call from the internet, where the address is not there.
+    /// For clients that call from the internet, if the address is not reachable from there.
     not_from_internet: &'static str,
     one_button: &'static str,
-    /// In front of the name of a program.
+    /// Before the name of a program.
     add_to_program: &'static str,
     terminal_clients: &'static str,
     other_clients: &'static str,
@@ -62,8 +62,8 @@ fn install_words(language: Language) -> &'static InstallWords {
 }
 
 impl InstallWords {
-    /// What each tool is for, by its name.
-    fn of_tools(&self) -> [(&'static str, &'static str); 4] {
+    /// Returns the name and the purpose of each tool.
+    fn tools_by_name(&self) -> [(&'static str, &'static str); 4] {
         [
             ("find_nearest_bitcoin_atm", self.find_nearest),
             ("get_atm_details", self.get_details),
@@ -73,20 +73,21 @@ impl InstallWords {
     }
 }
 
-/// Where the server is, as the operator says: a request may name any host.
+/// The address of the server, from the configuration: the host that a request names is not trusted.
 struct ServedAt<'a> {
     service: &'a AtmService,
-    /// None where nobody said where people reach it.
+    /// `None` if the public URL is not configured and the server is not local.
     address: Option<String>,
 }
 
 impl<'a> ServedAt<'a> {
+    /// Returns the address from the configuration.
     fn of(service: &'a AtmService) -> Self {
         let is_known = service.public_url.is_some() || service.listen.ip().is_loopback();
         Self { service, address: is_known.then(|| format!("{}/mcp", service.public_address)) }
     }
 
-    /// Whether clients that call from the internet reach it.
+    /// Whether clients can call it from the internet.
     fn is_on_internet(&self) -> bool {
         self.service.public_url.is_some() && self.service.origin.is_https()
     }
@@ -101,7 +102,7 @@ mod tests {
         let server = crate::mcp::server(false, None);
         let named: Vec<_> = server.tools().map(|tool| tool.name.to_string()).collect();
         for language in Language::ALL {
-            assert_eq!(install_words(language).of_tools().map(|(name, _)| name.to_owned()).to_vec(), named);
+            assert_eq!(install_words(language).tools_by_name().map(|(name, _)| name.to_owned()).to_vec(), named);
         }
     }
 }

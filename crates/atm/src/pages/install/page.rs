@@ -1,4 +1,4 @@
-//! The page itself, made once in each language, and its copy in Markdown.
+//! The page, rendered once in each language, and its copy in Markdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use axum::routing::get;
 use maud::{Markup, html};
 use signpost_mcp::OpenPage;
@@ -17,18 +17,18 @@ use signpost_platform::pages::{Asset, Frame, HtmlPage, Language, Layout};
 use super::{InstallWords, ServedAt, install_words, markdown, panels};
 use crate::service::AtmService;
 
-/// How long a browser may show what it has.
+/// How long a browser may show the page without revalidation.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// What the page has beside the stylesheet of all.
+/// The stylesheet and the script of the page, in addition to the common stylesheet.
 pub const INSTALL_ASSETS: [Asset; 2] = [INSTALL_STYLES, COPY_SCRIPT];
 const INSTALL_STYLES: Asset =
     Asset::new("install", "css", "text/css; charset=utf-8", include_bytes!("../../../assets/install/install.css"));
-/// The script of a button that copies an address.
+/// The script of the button that copies an address.
 pub(crate) const COPY_SCRIPT: Asset =
     Asset::new("copy", "js", "text/javascript; charset=utf-8", include_bytes!("../../../assets/install/copy.js"));
 
-/// The page for whoever opens `/mcp` in a browser, made once in each language.
+/// Returns the page that `/mcp` shows in a browser, rendered once in each language.
 pub(crate) fn page(service: &AtmService) -> OpenPage {
     let pages = Language::ALL.map(|language| (language, render(service, language)));
     Arc::new(move |request: &Parts| {
@@ -41,18 +41,16 @@ pub(crate) fn page(service: &AtmService) -> OpenPage {
     })
 }
 
-/// The same for assistants, in Markdown.
+/// Returns the route of the page in Markdown.
 pub(crate) fn router(service: &AtmService) -> Router<AtmService> {
     let text = markdown::render(&ServedAt::of(service), install_words(Language::English));
-    let reply = move || -> Response {
-        let headers = [(CONTENT_TYPE, "text/markdown; charset=utf-8"), (CACHE_CONTROL, "max-age=300")];
-        (headers, text.clone()).into_response()
-    };
-    Router::new().route("/mcp.md", get(async move || reply()))
+    let headers = [(CONTENT_TYPE, "text/markdown; charset=utf-8"), (CACHE_CONTROL, "max-age=300")];
+    Router::new().route("/mcp.md", get((headers, text)))
 }
 
 fn render(service: &AtmService, language: Language) -> String {
-    let (words, place) = (install_words(language), ServedAt::of(service));
+    let words = install_words(language);
+    let place = ServedAt::of(service);
     let main = html! {
         main #main .wrap {
             div.hero-install {
@@ -66,7 +64,7 @@ fn render(service: &AtmService, language: Language) -> String {
             section.tools-part aria-labelledby="tools" {
                 h2 #tools { (words.tools) }
                 dl.tools {
-                    @for (name, text) in words.of_tools() {
+                    @for (name, text) in words.tools_by_name() {
                         div { dt { code { (name) } } dd.soft { (text) } }
                     }
                 }
@@ -82,7 +80,7 @@ fn render(service: &AtmService, language: Language) -> String {
     Frame { head, nav, ..Frame::new(language, words.tab, &service.origin, Layout::Column, main) }.render()
 }
 
-/// The address with its button, which a script shows: without one the address is selected at a click.
+/// Returns the address with its copy button. A script shows the button; without a script a click selects the address.
 fn address(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
     let Some(address) = &place.address else {
         return html! {

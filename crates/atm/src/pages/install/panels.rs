@@ -1,11 +1,11 @@
-//! The clients, one panel each: radio buttons choose one, without a script.
+//! The clients, one panel each. Radio buttons select one without a script.
 
 use maud::{Markup, html};
 
 use super::links;
 use super::{InstallWords, ServedAt};
 
-/// The clients that live in a terminal, with their own commands.
+/// Returns the commands of the clients that run in a terminal.
 pub(super) fn commands(address: &str) -> [String; 3] {
     [
         format!("claude mcp add -s user --transport http signpost {address}"),
@@ -14,12 +14,12 @@ pub(super) fn commands(address: &str) -> [String; 3] {
     ]
 }
 
-/// The command of this program for a client.
+/// Returns the command of this program for a client.
 pub(super) fn install_command(client: &str, address: &str) -> String {
     format!("signpost mcp install {client} --url {address}")
 }
 
-/// All clients; nothing where there is no address to give them.
+/// Returns the panels of all clients; nothing without an address.
 pub(super) fn clients(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
     let Some(address) = &place.address else { return Markup::default() };
     let panels = [
@@ -59,7 +59,7 @@ pub(super) fn clients(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
     }
 }
 
-/// A client that takes the address in its own settings; where it does not reach that, the command that helps all the same.
+/// Returns the panel of a client that takes the address in its settings, with a command if it cannot reach the address.
 fn steps(place: &ServedAt<'_>, words: &InstallWords, steps: &str, command: Option<&str>) -> Markup {
     html! {
         p { (steps) }
@@ -70,7 +70,7 @@ fn steps(place: &ServedAt<'_>, words: &InstallWords, steps: &str, command: Optio
     }
 }
 
-/// A client that a link opens.
+/// Returns the panel of a client that a link opens.
 fn buttons(words: &InstallWords, links: &[(&str, String)], command: &str) -> Markup {
     html! {
         p { (words.one_button) }
@@ -86,7 +86,7 @@ fn buttons(words: &InstallWords, links: &[(&str, String)], command: &str) -> Mar
     }
 }
 
-/// A sign of lines beside a word.
+/// Returns an icon of lines.
 pub(super) fn icon(lines: &str) -> Markup {
     html! {
         svg width="18" height="18" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.6"

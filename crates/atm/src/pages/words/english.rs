@@ -2,8 +2,10 @@
 
 use maud::html;
 use signpost_locator::{AtmStatus, Country};
+use signpost_platform::pages::Language;
+use signpost_platform::pages::dates::{long_date, short_date};
 
-use super::english_words::{date, filter_name, long_date, part, time, weekday, why, why_unknown};
+use super::english_words::{filter_name, part, time, weekday, why, why_unknown};
 use super::{LocatorWords, grouped, rounded};
 
 pub(super) const LOCATOR: LocatorWords = LocatorWords {
@@ -193,8 +195,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
         )
     },
 
-    date,
-    long_date,
+    date: |date| short_date(Language::English, date),
+    long_date: |date| long_date(Language::English, date),
     time,
     weekday,
     on_day: |day, time| format!("{day}, {time}"),

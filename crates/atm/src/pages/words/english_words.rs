@@ -1,31 +1,20 @@
-//! What depends on what is said of in English: dates, statuses, notes.
+//! The English texts with parameters: dates, statuses, parts.
 
-use jiff::civil::{Date, Time, Weekday};
+use jiff::civil::{Time, Weekday};
 use signpost_locator::StatusReason;
-use signpost_platform::pages::Language;
-use signpost_platform::pages::dates::{self, short_date};
 
 use super::super::filters::ListFilter;
 use super::Text;
 
-pub(super) fn date(date: Date) -> String {
-    short_date(Language::English, date)
-}
-
-pub(super) fn long_date(date: Date) -> String {
-    dates::long_date(Language::English, date)
-}
-
 pub(super) fn time(time: Time) -> String {
-    let (hour, minute) = (time.hour(), time.minute());
-    match (hour, minute) {
-        (0, 0) => return "midnight".to_owned(),
-        (12, 0) => return "noon".to_owned(),
-        _ => {}
+    let half = if time.hour() < 12 { "am" } else { "pm" };
+    let hour = if time.hour() % 12 == 0 { 12 } else { time.hour() % 12 };
+    match (time.hour(), time.minute()) {
+        (0, 0) => "midnight".to_owned(),
+        (12, 0) => "noon".to_owned(),
+        (_, 0) => format!("{hour} {half}"),
+        (_, minute) => format!("{hour}:{minute:02} {half}"),
     }
-    let half = if hour < 12 { "am" } else { "pm" };
-    let hour = if hour % 12 == 0 { 12 } else { hour % 12 };
-    if minute == 0 { format!("{hour} {half}") } else { format!("{hour}:{minute:02} {half}") }
 }
 
 pub(super) fn weekday(day: Weekday) -> Text {
@@ -49,7 +38,7 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
     }
 }
 
-/// Behind "Unknown:".
+/// The text after "Unknown:".
 pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => format!("nobody checked since {year}"),

@@ -1,5 +1,5 @@
-//! What the locator's pages say: one file for each language. A text with a place in it is a function of what stands there,
-//! so that no language can forget it.
+//! The texts of the locator's pages, a file for each language. A text with a variable part is a function of that part,
+//! so that no language can omit it.
 
 mod english;
 mod english_words;
@@ -18,12 +18,12 @@ use signpost_platform::pages::words::Placed;
 use super::filters::ListFilter;
 
 type Text = &'static str;
-/// A text with a text in it.
+/// A text with one variable part.
 type WithText = fn(&str) -> String;
-/// A text with two texts in it.
+/// A text with two variable parts.
 type TwoTexts = fn(&str, &str) -> String;
 
-/// Statuses with their names and what they mean.
+/// Statuses with their names and meanings.
 type StatusMeanings = [(AtmStatus, Text, Text); 6];
 
 /// The texts of the locator's pages.
@@ -195,22 +195,18 @@ pub(super) struct LocatorWords {
     pub(super) distance: fn(Distance) -> String,
 }
 
-impl LocatorWords {
-    /// The day of a moment, in Greenwich.
-    #[expect(clippy::unused_self, reason = "it stands beside what writes it")]
-    pub(super) fn day_of(&self, at: Timestamp) -> Date {
-        TimeZone::UTC.to_datetime(at).date()
-    }
-
-    /// A phrase as a sentence.
-    #[expect(clippy::unused_self, reason = "it stands beside what writes it")]
-    pub(super) fn sentence(&self, phrase: &str) -> String {
-        let mut letters = phrase.chars();
-        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect::<String>() + ".")
-    }
+/// Returns the date in UTC.
+pub(super) fn utc_date(at: Timestamp) -> Date {
+    TimeZone::UTC.to_datetime(at).date()
 }
 
-/// The texts in a language.
+/// Returns a text with a capital letter at its beginning.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns the texts in a language.
 pub(super) fn locator_words(language: Language) -> &'static LocatorWords {
     match language {
         Language::English => &english::LOCATOR,
@@ -218,20 +214,22 @@ pub(super) fn locator_words(language: Language) -> &'static LocatorWords {
     }
 }
 
-/// A distance with a tenth where it is short: `0.4`, `12`.
+/// Returns a distance, with one decimal if it is short: `0.4`, `12`.
 fn rounded(distance: f64) -> String {
     if distance < 9.95 { format!("{distance:.1}") } else { format!("{distance:.0}") }
 }
 
-/// A number with a mark between its thousands.
-fn grouped(number: usize, mark: &str) -> String {
+/// Returns a number with a separator between its thousands.
+fn grouped(number: usize, separator: &str) -> String {
     let digits = number.to_string();
-    let lead = digits.len() % 3;
-    let (first, rest) = digits.split_at(lead);
-    let thousands = rest.as_bytes().chunks(3).map(|three| String::from_utf8_lossy(three).into_owned());
-    let all: Vec<String> =
-        Some(first.to_owned()).filter(|first| !first.is_empty()).into_iter().chain(thousands).collect();
-    all.join(mark)
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push_str(separator);
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use maud::html;
 use signpost_locator::AtmStatus;
+use signpost_platform::pages::Language;
+use signpost_platform::pages::dates::{long_date, short_date};
 
-use super::spanish_words::{country, date, filter_name, long_date, part, place_note, time, weekday, why, why_unknown};
+use super::spanish_words::{country, filter_name, part, place_note, time, weekday, why, why_unknown};
 use super::{LocatorWords, grouped, rounded};
 
-/// From five digits on, a number has spaces between its thousands.
+/// Returns a number, with spaces between thousands if it has five digits or more.
 fn number(number: usize) -> String {
     if number < 10_000 { number.to_string() } else { grouped(number, "\u{a0}") }
 }
@@ -201,8 +203,8 @@ pub(super) const LOCATOR: LocatorWords = LocatorWords {
         )
     },
 
-    date,
-    long_date,
+    date: |date| short_date(Language::Spanish, date),
+    long_date: |date| long_date(Language::Spanish, date),
     time,
     weekday,
     on_day: |day, time| format!("{day}, {time}"),

@@ -1,21 +1,11 @@
-//! What depends on what is said of in Spanish: dates, statuses, notes.
+//! The Spanish texts with parameters: dates, statuses, parts, notes.
 
-use jiff::civil::{Date, Time, Weekday};
+use jiff::civil::{Time, Weekday};
 use signpost_locator::gazetteer::PlaceNote;
 use signpost_locator::{Country, StatusReason};
-use signpost_platform::pages::Language;
-use signpost_platform::pages::dates::{self, short_date};
 
 use super::super::filters::ListFilter;
 use super::Text;
-
-pub(super) fn date(date: Date) -> String {
-    short_date(Language::Spanish, date)
-}
-
-pub(super) fn long_date(date: Date) -> String {
-    dates::long_date(Language::Spanish, date)
-}
 
 pub(super) fn time(time: Time) -> String {
     match (time.hour(), time.minute()) {
@@ -59,7 +49,7 @@ pub(super) fn filter_name(filter: ListFilter) -> Text {
     }
 }
 
-/// Behind "Desconocido:".
+/// The text after "Desconocido:".
 pub(super) fn why_unknown(reason: StatusReason<'_>, year: Option<i16>) -> String {
     match (reason, year) {
         (StatusReason::OldReport, Some(year)) => return format!("nadie lo comprueba desde {year}"),

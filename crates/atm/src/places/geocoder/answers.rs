@@ -1,4 +1,4 @@
-//! What geocoders answer: the documents of Nominatim (`jsonv2`), Photon and Pelias (GeoJSON), read as far as needed.
+//! Reads the responses of Nominatim (`jsonv2`), Photon and Pelias (GeoJSON).
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -6,23 +6,23 @@ use signpost_locator::{Country, Point, Region};
 
 use super::kind::GeocoderKind;
 
-/// Most other places that are kept.
+/// Maximum number of alternatives.
 const MAX_ALTERNATIVES: usize = 5;
-/// Most characters of a name that are kept.
+/// Maximum length of a name, in characters. The rest is cut off.
 const MAX_NAME_CHARS: usize = 200;
 
-/// What a text means.
+/// The places that a text may mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeocodeResult {
-    /// The likeliest place.
+    /// The most likely place.
     pub place: GeocodedPlace,
-    /// How sure the geocoder is, 0 to 1.
+    /// The confidence of the geocoder, 0 to 1.
     pub confidence: f64,
-    /// Others, at most five.
+    /// Other places, at most [`MAX_ALTERNATIVES`].
     pub alternatives: Vec<GeocodedPlace>,
 }
 
-/// A place as a geocoder knows it.
+/// A place that a geocoder found.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct GeocodedPlace {
@@ -32,7 +32,7 @@ pub struct GeocodedPlace {
     pub point: Point,
 }
 
-/// Reads an answer; `None` where nothing was found.
+/// Reads a response. `None` if no place was found.
 pub(crate) fn parse_reply(kind: GeocoderKind, body: &[u8]) -> Result<Option<GeocodeResult>> {
     let document: Value = serde_json::from_slice(body).context("its response is not JSON")?;
     let list = if kind == GeocoderKind::Nominatim { &document } else { &document["features"] };
@@ -46,52 +46,63 @@ pub(crate) fn parse_reply(kind: GeocoderKind, body: &[u8]) -> Result<Option<Geoc
     let Some((first, confidence)) = places.next() else { return Ok(None) };
     let mut alternatives: Vec<GeocodedPlace> = Vec::new();
     for (other, _) in places {
-        let is_new = |known: &GeocodedPlace| known.name != other.name || known.region != other.region;
-        if alternatives.len() < MAX_ALTERNATIVES && is_new(&first) && alternatives.iter().all(is_new) {
+        let mut known = std::iter::once(&first).chain(&alternatives);
+        let is_known = known.any(|known| known.name == other.name && known.region == other.region);
+        if alternatives.len() < MAX_ALTERNATIVES && !is_known {
             alternatives.push(other);
         }
     }
     Ok(Some(GeocodeResult { place: first, confidence, alternatives }))
 }
 
-/// How sure a geocoder is. Photon does not say.
+/// Returns the confidence of a geocoder in a place. Photon has none.
 fn confidence(kind: GeocoderKind, item: &Value) -> f64 {
-    let said = match kind {
-        // A measure of how well known the place is.
+    let confidence = match kind {
+        // The prominence of the place.
         GeocoderKind::Nominatim => item["importance"].as_f64(),
         GeocoderKind::Photon => None,
         GeocoderKind::Pelias => item["properties"]["confidence"].as_f64(),
     };
-    (said.unwrap_or(0.5).clamp(0.1, 0.95) * 100.0).round() / 100.0
+    (confidence.unwrap_or(0.5).clamp(0.1, 0.95) * 100.0).round() / 100.0
 }
 
 fn nominatim(item: &Value) -> Option<GeocodedPlace> {
-    // Coordinates are texts here.
-    let degrees = |name: &str| item[name].as_str()?.parse::<f64>().ok();
     let address = &item["address"];
     let country = text(&address["country_code"]).and_then(|code| Country::parse(&code));
-    let code = text(&address["ISO3166-2-lvl4"]);
-    let region = code.as_deref().and_then(|code| code.split_once('-')).map(|(_, region)| region.to_owned());
+    let region = match text(&address["ISO3166-2-lvl4"]).as_deref().and_then(|code| code.split_once('-')) {
+        Some((_, region)) => Some(region.to_owned()),
+        None => text(&address["state"]),
+    };
     Some(GeocodedPlace {
         name: text(&item["name"]).or_else(|| text(&item["display_name"]))?,
-        region: region_of(country, region.or_else(|| text(&address["state"]))),
+        region: region_of(country, region),
         country,
-        point: Point::new(degrees("lat")?, degrees("lon")?)?,
+        // The coordinates are strings.
+        point: Point::new(degrees(&item["lat"])?, degrees(&item["lon"])?)?,
     })
+}
+
+fn degrees(value: &Value) -> Option<f64> {
+    value.as_str()?.parse().ok()
 }
 
 fn photon(item: &Value) -> Option<GeocodedPlace> {
     let properties = &item["properties"];
     let country = text(&properties["countrycode"]).and_then(|code| Country::parse(&code));
-    let street = || {
-        let (number, street) = (text(&properties["housenumber"]), text(&properties["street"])?);
-        Some(number.map_or_else(|| street.clone(), |number| format!("{number} {street}")))
-    };
     Some(GeocodedPlace {
-        name: text(&properties["name"]).or_else(street)?,
+        name: text(&properties["name"]).or_else(|| street(properties))?,
         region: region_of(country, text(&properties["state"])),
         country,
         point: point(item)?,
+    })
+}
+
+/// Returns house number and street of a place without a name.
+fn street(properties: &Value) -> Option<String> {
+    let street = text(&properties["street"])?;
+    Some(match text(&properties["housenumber"]) {
+        Some(number) => format!("{number} {street}"),
+        None => street,
     })
 }
 
@@ -108,7 +119,7 @@ fn pelias(item: &Value) -> Option<GeocodedPlace> {
     })
 }
 
-/// The place of a feature: longitude first (RFC 7946).
+/// Returns the coordinates of a GeoJSON feature: longitude first (RFC 7946).
 fn point(item: &Value) -> Option<Point> {
     let coordinates = &item["geometry"]["coordinates"];
     Point::new(coordinates[1].as_f64()?, coordinates[0].as_f64()?)
@@ -118,10 +129,10 @@ fn region_of(country: Option<Country>, region: Option<String>) -> Option<Region>
     Region::parse(&region?).filter(|region| Some(region.country()) == country)
 }
 
-/// A text on one line, however long it is written.
+/// Returns a text on one line, cut off after [`MAX_NAME_CHARS`].
 fn text(value: &Value) -> Option<String> {
     let text: String = signpost_text::line(value.as_str()?).chars().take(MAX_NAME_CHARS).collect();
-    Some(text).filter(|text| !text.trim().is_empty())
+    (!text.trim().is_empty()).then_some(text)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Asks a geocoder and remembers what it answered: not too often, and not again soon after a failure.
+//! A client of a geocoder with a cache, a rate limit, and a pause after a failure.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,121 +17,122 @@ use url::Url;
 use super::answers::{self, GeocodeResult};
 use super::kind::GeocoderKind;
 
-/// How many texts are remembered.
-const MAX_REMEMBERED: usize = 10_000;
-/// How long a text is remembered.
-const REMEMBERED_DURATION: Duration = Duration::from_hours(24);
-/// How long a geocoder that failed is left alone: nobody should wait for it again and again.
+/// Maximum number of cached texts.
+const MAX_CACHED: usize = 10_000;
+/// Lifetime of a cached text.
+const CACHE_TTL: Duration = Duration::from_hours(24);
+/// Pause after a failure, so that not every request waits for the timeout.
 const FAILURE_PAUSE: Duration = Duration::from_secs(10);
-/// How many bytes of a reply are read: ten times as many as six places take.
+/// Maximum size of a response, in bytes: ten times the size of six places.
 const MAX_REPLY_BYTES: usize = 256 << 10;
 
-/// Which geocoder the operator named.
+/// The geocoder that the operator configured.
 #[derive(Clone, Debug)]
 pub struct GeocoderSettings {
-    /// Which kind it is.
+    /// The kind of the geocoder.
     pub kind: GeocoderKind,
-    /// Where it is: what stands before `/search` or `/api`.
+    /// The base URL, before `/search` or `/api`.
     pub url: Url,
-    /// The key it wants, if any.
+    /// The API key, if the geocoder requires one.
     pub key: Option<SecretString>,
-    /// How long an answer may take, the wait for our turn included.
+    /// Timeout of a request, including the wait for the rate limit.
     pub within: Duration,
-    /// How often it may be asked.
+    /// The rate limit.
     pub rate: Option<Rate>,
 }
 
-/// Asks, and remembers the answers.
+/// A client of a geocoder that caches the results.
 pub struct Geocoder {
     settings: GeocoderSettings,
     outbound: Outbound,
-    remembered: Mutex<HashMap<String, Remembered>>,
-    /// When the next question may be asked.
-    turn: Mutex<Option<Instant>>,
-    /// Until when it is left alone.
-    alone: Mutex<Option<Instant>>,
+    cache: Mutex<HashMap<String, CachedGeocode>>,
+    /// When the rate limit allows the next request.
+    next_at: Mutex<Option<Instant>>,
+    /// When the pause after a failure ends.
+    paused_until: Mutex<Option<Instant>>,
 }
 
-/// What a text meant, if anything, and until when that counts.
+/// The cached result for a text, and its expiry.
 #[derive(Clone)]
-struct Remembered {
+struct CachedGeocode {
     found: Option<GeocodeResult>,
     until: Instant,
 }
 
 impl Geocoder {
-    /// A geocoder that nobody has asked yet.
+    /// Creates a client with an empty cache.
     #[must_use]
     pub fn new(settings: GeocoderSettings, outbound: Outbound) -> Self {
-        Self { settings, outbound, remembered: Mutex::default(), turn: Mutex::default(), alone: Mutex::default() }
+        Self { settings, outbound, cache: Mutex::default(), next_at: Mutex::default(), paused_until: Mutex::default() }
     }
 
-    /// The geocoder's name.
+    /// Returns the name of the geocoder.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.settings.kind.name()
     }
 
-    /// What the licence of its data wants to be said.
+    /// Returns the attribution that the licence of the data requires.
     #[must_use]
     pub fn attribution(&self) -> &'static str {
         match self.settings.kind {
-            GeocoderKind::Nominatim | GeocoderKind::Photon => {
-                "GeocodedPlace search: © OpenStreetMap contributors, ODbL"
-            }
-            GeocoderKind::Pelias => "GeocodedPlace search: Pelias and its sources",
+            GeocoderKind::Nominatim | GeocoderKind::Photon => "Place search: © OpenStreetMap contributors, ODbL",
+            GeocoderKind::Pelias => "Place search: Pelias and its sources",
         }
     }
 
-    /// What a text was found to mean, if it was asked about.
+    /// Returns the cached result for a text.
     #[must_use]
     pub fn cached_result(&self, text: &str) -> Option<GeocodeResult> {
-        self.remembered(text)?.found
+        self.find_cached(text)?.found
     }
 
-    /// Finds out what a text means. Where the geocoder is down, slow or busy, nothing is found out, and the log says
-    /// why.
+    /// Requests the result for a text and caches it, unless it is cached. If the geocoder is down, slow or busy, a
+    /// warning is logged.
     pub async fn ask(&self, text: &str) {
-        let is_alone = || self.alone.lock().is_ok_and(|until| until.is_some_and(|until| Instant::now() < until));
-        if self.remembered(text).is_some() || is_alone() {
+        if self.find_cached(text).is_some() || self.is_paused() {
             return;
         }
-        let Some(wait) = self.take_turn() else {
+        let Some(wait) = self.reserve_request() else {
             return tracing::warn!(geocoder = self.name(), "too many requests are waiting for the geocoder");
         };
         tokio::time::sleep(wait).await;
         let asked = timeout(self.settings.within.saturating_sub(wait), self.fetch(text)).await;
         let within = self.settings.within.as_secs_f32();
         match asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no response within {within} s"))) {
-            Ok(found) => self.remember(text, found),
+            Ok(found) => self.store(text, found),
             Err(error) => {
                 tracing::warn!(geocoder = self.name(), error = format!("{error:#}"), "geocoder request failed");
-                if let Ok(mut until) = self.alone.lock() {
+                if let Ok(mut until) = self.paused_until.lock() {
                     *until = Some(Instant::now() + FAILURE_PAUSE);
                 }
             }
         }
     }
 
-    fn remembered(&self, text: &str) -> Option<Remembered> {
-        let remembered = self.remembered.lock().ok()?;
-        remembered.get(&key(text)).filter(|known| Instant::now() < known.until).cloned()
+    fn is_paused(&self) -> bool {
+        self.paused_until.lock().is_ok_and(|until| until.is_some_and(|until| Instant::now() < until))
     }
 
-    fn remember(&self, text: &str, found: Option<GeocodeResult>) {
-        let Ok(mut remembered) = self.remembered.lock() else { return };
+    fn find_cached(&self, text: &str) -> Option<CachedGeocode> {
+        let cache = self.cache.lock().ok()?;
+        cache.get(&key(text)).filter(|cached| Instant::now() < cached.until).cloned()
+    }
+
+    fn store(&self, text: &str, found: Option<GeocodeResult>) {
+        let Ok(mut cache) = self.cache.lock() else { return };
         let now = Instant::now();
-        if remembered.len() >= MAX_REMEMBERED {
-            remembered.retain(|_, known| now < known.until);
+        if cache.len() >= MAX_CACHED {
+            cache.retain(|_, cached| now < cached.until);
         }
-        if remembered.len() >= MAX_REMEMBERED {
-            remembered.clear();
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        remembered.insert(key(text), Remembered { found, until: now + REMEMBERED_DURATION });
+        cache.insert(key(text), CachedGeocode { found, until: now + CACHE_TTL });
     }
 
     async fn fetch(&self, text: &str) -> Result<Option<GeocodeResult>> {
-        let url = self.question(text)?;
+        let url = self.request_url(text)?;
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
         let within = self.settings.within;
         let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_REPLY_BYTES };
@@ -141,20 +142,22 @@ impl Geocoder {
         answers::parse_reply(self.settings.kind, &answer.body)
     }
 
-    /// How long until our turn; `None` where that is too long to wait for.
-    fn take_turn(&self) -> Option<Duration> {
+    /// Reserves the next request of the rate limit and returns the wait until then. `None` if it is longer than the
+    /// timeout.
+    fn reserve_request(&self) -> Option<Duration> {
         let Some(rate) = self.settings.rate else { return Some(Duration::ZERO) };
-        let mut turn = self.turn.lock().ok()?;
+        let mut next_at = self.next_at.lock().ok()?;
         let now = Instant::now();
-        let mine = turn.map_or(now, |next| next.max(now));
-        let wait = mine - now;
-        (wait < self.settings.within).then(|| {
-            *turn = Some(mine + rate.window / rate.count);
-            wait
-        })
+        let start = next_at.map_or(now, |next| next.max(now));
+        let wait = start - now;
+        if wait >= self.settings.within {
+            return None;
+        }
+        *next_at = Some(start + rate.window / rate.count);
+        Some(wait)
     }
 
-    fn question(&self, text: &str) -> Result<Url> {
+    fn request_url(&self, text: &str) -> Result<Url> {
         let (path, name) = match self.settings.kind {
             GeocoderKind::Nominatim => ("search", "q"),
             GeocoderKind::Photon => ("api", "q"),

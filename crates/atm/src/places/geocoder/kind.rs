@@ -1,8 +1,8 @@
-//! The geocoders that can be asked.
+//! The supported geocoders.
 
 use serde::Deserialize;
 
-/// Which geocoder is asked, and thereby how.
+/// A supported geocoder, which determines requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -13,7 +13,7 @@ pub enum GeocoderKind {
 }
 
 impl GeocoderKind {
-    /// Its name in the configuration and in replies.
+    /// Returns the name in the configuration and in replies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl GeocoderKind {
         }
     }
 
-    /// The server of this kind that everybody may use, if there is one.
+    /// Returns the URL of the public server, if there is one.
     #[must_use]
     pub fn public_server(self) -> Option<&'static str> {
         match self {

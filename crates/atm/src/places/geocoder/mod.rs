@@ -1,5 +1,4 @@
-//! An external geocoder behind the embedded place names: off unless the operator names one, asked only about what the
-//! embedded names do not know, politely, and remembered.
+//! An external geocoder for texts that the place names do not contain. Off unless the operator configures one.
 
 mod answers;
 mod client;

@@ -1,4 +1,4 @@
-//! From the bytes of a gazetteer to what they hold.
+//! Decodes a gazetteer.
 
 use std::io::Read;
 
@@ -10,37 +10,31 @@ use crate::country::Country;
 use crate::point::Point;
 use crate::region::Region;
 
-/// Most bytes of a whole gazetteer, unpacked: all places of the world are a tenth of it.
+/// Maximum decompressed bytes of a gazetteer: ten times the size of all places of the world.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
-/// Reads what [`encode`](super::encode) wrote. Every number in it that stands for something is one that is there.
+/// Decodes the output of [`encode`](super::encode), and checks all references between its sections.
 pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged> {
     let mut unpacked = Vec::new();
-    // Only at its end does a gzip stream say whether all of it was right.
+    // The checksum is at the end of the gzip stream.
     GzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked)?;
-    let rest = unpacked.strip_prefix(MAGIC).and_then(<[u8]>::split_first_chunk);
-    let (version, mut rest) = rest.ok_or(Damaged::Foreign)?;
+    let Some(rest) = unpacked.strip_prefix(MAGIC) else { return Err(Damaged::Foreign) };
+    let (version, mut rest) = rest.split_first_chunk().ok_or(Damaged::Foreign)?;
     if u32::from_le_bytes(*version) != VERSION {
         return Err(Damaged::Foreign);
     }
-    let mut section = || {
-        let (length, after) = rest.split_first_chunk().ok_or(Damaged::Section("sections"))?;
-        let section = after.split_at_checked(u32::from_le_bytes(*length) as usize);
-        let (section, after) = section.ok_or(Damaged::Section("sections"))?;
-        rest = after;
-        Ok::<&[u8], Damaged>(section)
-    };
-    let areas = text(section()?, "areas")?.lines().map(area).collect::<Result<_, _>>()?;
-    let zones = text(section()?, "zones")?.lines().map(ArcStr::from).collect();
-    let names = text(section()?, "names")?;
-    let places = places(section()?, &names).ok_or(Damaged::Section("places"))?;
-    let postings = read_numbers(section()?).map(|[number]| number).collect();
-    let postcodes = postcodes(section()?).ok_or(Damaged::Section("postcodes"))?;
+    let areas = text(next_section(&mut rest)?, "areas")?.lines().map(area).collect::<Result<_, _>>()?;
+    let zones = text(next_section(&mut rest)?, "zones")?.lines().map(ArcStr::from).collect();
+    let names = text(next_section(&mut rest)?, "names")?;
+    let places = places(next_section(&mut rest)?, &names).ok_or(Damaged::Section("places"))?;
+    let postings = read_numbers(next_section(&mut rest)?).map(|[number]| number).collect();
+    let postcodes = postcodes(next_section(&mut rest)?).ok_or(Damaged::Section("postcodes"))?;
     let (postcodes, postcode_counties) = postcodes.into_iter().unzip();
-    let county_names = text(section()?, "names of counties")?;
-    let county_keys = text(section()?, "keys of counties")?;
-    let counties = counties(section()?, &county_names, &county_keys).ok_or(Damaged::Section("counties"))?;
-    let keys = fst::Map::new(section()?.to_vec())?;
+    let county_names = text(next_section(&mut rest)?, "names of counties")?;
+    let county_keys = text(next_section(&mut rest)?, "keys of counties")?;
+    let counties = counties(next_section(&mut rest)?, &county_names, &county_keys);
+    let counties = counties.ok_or(Damaged::Section("counties"))?;
+    let keys = fst::Map::new(next_section(&mut rest)?.to_vec())?;
     keys.as_fst().verify()?;
     BlobContents {
         areas,
@@ -58,42 +52,65 @@ pub(in crate::gazetteer) fn decode(bytes: &[u8]) -> Result<BlobContents, Damaged
     .check()
 }
 
+/// Splits the next section off the rest of the file.
+fn next_section<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Damaged> {
+    let (length, after) = rest.split_first_chunk().ok_or(Damaged::Section("sections"))?;
+    let section = after.split_at_checked(u32::from_le_bytes(*length) as usize);
+    let (section, after) = section.ok_or(Damaged::Section("sections"))?;
+    *rest = after;
+    Ok(section)
+}
+
 impl BlobContents {
-    /// Postings need no check: they are followed with care.
+    /// Checks all references except postings, which are checked when they are used.
     fn check(self) -> Result<Self, Damaged> {
-        let is_in = |number: u16, count: usize| usize::from(number) < count;
-        let is_area = |number: u16| is_in(number, self.areas.len());
-        // 0 is no county.
-        let is_county = |number: u16| usize::from(number) <= self.counties.len();
-        let is_place =
-            |place: &StoredPlace| is_area(place.area) && is_in(place.zone, self.zones.len()) && is_county(place.county);
-        if !self.places.iter().all(is_place) {
+        if !self.places.iter().all(|place| self.has_references_of(place)) {
             return Err(Damaged::Section("places"));
         }
         if !self.postcodes.iter().all(|postcode| (postcode.area as usize) < self.areas.len())
-            || !self.postcode_counties.iter().all(|county| is_county(*county))
+            || !self.postcode_counties.iter().all(|county| self.has_county(*county))
         {
             return Err(Damaged::Section("postcodes"));
         }
-        let region = |county: &StoredCounty| self.areas.get(usize::from(county.area)).and_then(|area| area.region);
-        if !self.counties.iter().all(|county| region(county).is_some()) {
-            return Err(Damaged::Section("counties"));
+        for county in &self.counties {
+            if self.areas.get(usize::from(county.area)).is_none_or(|area| area.region.is_none()) {
+                return Err(Damaged::Section("counties"));
+            }
         }
-        let is_a_line_for_each = |lines: &str, count| lines.matches('\n').count() == count;
-        if !is_a_line_for_each(&self.names, self.places.len()) {
+        if count_lines(&self.names) != self.places.len() {
             return Err(Damaged::Section("names"));
         }
-        if ![&self.county_names, &self.county_keys].iter().all(|lines| is_a_line_for_each(lines, self.counties.len())) {
-            return Err(Damaged::Section("names of counties"));
+        for lines in [&self.county_names, &self.county_keys] {
+            if count_lines(lines) != self.counties.len() {
+                return Err(Damaged::Section("names of counties"));
+            }
         }
         Ok(self)
     }
+
+    fn has_references_of(&self, place: &StoredPlace) -> bool {
+        usize::from(place.area) < self.areas.len()
+            && usize::from(place.zone) < self.zones.len()
+            && self.has_county(place.county)
+    }
+
+    /// Checks the number of a county + 1, or 0 for none.
+    fn has_county(&self, number: u16) -> bool {
+        usize::from(number) <= self.counties.len()
+    }
+}
+
+fn count_lines(lines: &str) -> usize {
+    lines.matches('\n').count()
 }
 
 fn area(line: &str) -> Result<PlaceArea, Damaged> {
-    let (country, region) = line.split_once('-').map_or((line, None), |(country, region)| (country, Some(region)));
+    let (country, region) = match line.split_once('-') {
+        Some((country, region)) => (country, Region::parse(region)),
+        None => (line, None),
+    };
     let country = Country::parse(country).ok_or(Damaged::Section("areas"))?;
-    Ok(PlaceArea { country, region: region.and_then(Region::parse) })
+    Ok(PlaceArea { country, region })
 }
 
 fn places(section: &[u8], names: &str) -> Option<Vec<StoredPlace>> {
@@ -143,7 +160,7 @@ fn text(bytes: &[u8], section: &'static str) -> Result<String, Damaged> {
     String::from_utf8(bytes.to_vec()).map_err(|_| Damaged::Section(section))
 }
 
-/// Where the lines of a text begin, and what follows its last one.
+/// Returns the positions of the lines of a text, and its length.
 fn starts(lines: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(lines.match_indices('\n').map(|(at, _)| at + 1))
 }

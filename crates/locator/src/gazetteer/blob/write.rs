@@ -1,4 +1,4 @@
-//! From places, postcodes and counties to the bytes of a gazetteer.
+//! Encodes a gazetteer.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +9,14 @@ use flate2::write::GzEncoder;
 
 use super::{CountyEntry, Damaged, MAGIC, PlaceArea, PlaceEntry, PostcodeEntry, VERSION};
 use crate::fold::fold;
-use crate::gazetteer::likelihood;
+use crate::gazetteer::candidate::Candidate;
 use crate::point::Point;
 
-/// Makes a gazetteer of these places, postcodes and counties. The same input gives the same bytes. Places whose names
-/// fold to nothing are left out.
+/// Encodes places, postcodes and counties as a gazetteer. The output is deterministic. Places whose folded names are
+/// empty are omitted.
 ///
 /// # Errors
-/// [`Damaged`], if there is more than the format can count, or a county that is not in the list.
+/// [`Damaged`], if the input exceeds the limits of the format, or a county is not in the list.
 pub fn encode(
     mut places: Vec<PlaceEntry>,
     mut postcodes: Vec<PostcodeEntry>,
@@ -27,32 +27,29 @@ pub fn encode(
         b.population.cmp(&a.population).then_with(|| a.name.cmp(&b.name)).then_with(|| a.area.cmp(&b.area))
     });
     postcodes.sort_by_key(|postcode| postcode.code);
-    let of_counties = counties.iter().map(CountyEntry::area);
-    let used = places.iter().map(|place| place.area).chain(postcodes.iter().map(|postcode| postcode.area));
-    let areas: Vec<PlaceArea> = used.chain(of_counties).collect::<BTreeSet<_>>().into_iter().collect();
+    let areas = sorted_areas(&places, &postcodes, counties);
     let zones: BTreeSet<&str> = places.iter().map(|place| place.time_zone.as_str()).collect();
     let zones: Vec<&str> = zones.into_iter().collect();
-    let area = |area: &PlaceArea| number(areas.binary_search(area).unwrap_or_default());
-    let zone = |place: &PlaceEntry| number(zones.binary_search(&place.time_zone.as_str()).unwrap_or_default());
     let ordered = order(counties, &postcodes);
-    let mut kept_at = vec![0; counties.len()];
-    ordered.iter().zip(1..).for_each(|(entry, at)| kept_at[*entry] = at);
-    let county = |entry: Option<usize>| match entry {
-        Some(entry) => number(*kept_at.get(entry).ok_or(Damaged::Section("counties"))?),
-        None => Ok(0),
-    };
+    let mut stored_counties = vec![0; counties.len()];
+    for (entry, at) in ordered.iter().zip(1..) {
+        stored_counties[*entry] = at;
+    }
     let places_section = places.iter().map(|place| {
         let [lat, lon] = degrees(place.point);
-        let county = county(place.county)?;
-        Ok([lat, lon, place.population, area(&place.area)?, zone(place)?, county, u32::from(place.has_post_office)])
+        let area = position(&areas, &place.area)?;
+        let zone = position(&zones, &place.time_zone.as_str())?;
+        let county = stored_county(&stored_counties, place.county)?;
+        Ok([lat, lon, place.population, area, zone, county, u32::from(place.has_post_office)])
     });
     let postcodes_section = postcodes.iter().map(|postcode| {
         let [lat, lon] = degrees(postcode.point);
-        Ok([postcode.code, lat, lon, area(&postcode.area)?, county(postcode.county)?])
+        let area = position(&areas, &postcode.area)?;
+        Ok([postcode.code, lat, lon, area, stored_county(&stored_counties, postcode.county)?])
     });
     let counties_section = ordered.iter().map(|at| {
         let [lat, lon] = degrees(counties[*at].point);
-        Ok([lat, lon, area(&counties[*at].area())?, u32::from(counties[*at].code)])
+        Ok([lat, lon, position(&areas, &counties[*at].area())?, u32::from(counties[*at].code)])
     });
     let (keys, postings) = index_names(&places)?;
     pack(&[
@@ -72,6 +69,24 @@ pub fn encode(
     ])
 }
 
+fn sorted_areas(places: &[PlaceEntry], postcodes: &[PostcodeEntry], counties: &[CountyEntry]) -> Vec<PlaceArea> {
+    let mut areas: BTreeSet<PlaceArea> = places.iter().map(|place| place.area).collect();
+    areas.extend(postcodes.iter().map(|postcode| postcode.area));
+    areas.extend(counties.iter().map(CountyEntry::area));
+    areas.into_iter().collect()
+}
+
+/// Returns the position of a value in a sorted list that contains it.
+fn position<T: Ord>(sorted: &[T], value: &T) -> Result<u32, Damaged> {
+    number(sorted.binary_search(value).unwrap_or_default())
+}
+
+/// Returns the stored number of a county: its number + 1, or 0 for none.
+fn stored_county(stored: &[usize], entry: Option<usize>) -> Result<u32, Damaged> {
+    let Some(entry) = entry else { return Ok(0) };
+    number(*stored.get(entry).ok_or(Damaged::Section("counties"))?)
+}
+
 fn pack(sections: &[Vec<u8>]) -> Result<Vec<u8>, Damaged> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     packed.write_all(MAGIC)?;
@@ -83,7 +98,7 @@ fn pack(sections: &[Vec<u8>]) -> Result<Vec<u8>, Damaged> {
     Ok(packed.finish()?)
 }
 
-/// The numbers of the counties in the order in which they are kept: by key, those with most postcodes first.
+/// Returns the indices of the counties in their stored order: by key, those with most postcodes first.
 fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
     let mut sizes = vec![0_u32; counties.len()];
     for county in postcodes.iter().filter_map(|postcode| postcode.county) {
@@ -97,7 +112,7 @@ fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
     ordered
 }
 
-/// The keys and postings of places, which are in their final order.
+/// Returns the keys and postings of places, which are in their final order.
 fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), Damaged> {
     let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (place, at) in places.iter().zip(0_u32..) {
@@ -111,9 +126,9 @@ fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), Damaged> {
     let mut keys = fst::MapBuilder::memory();
     let mut postings = Vec::new();
     for (key, mut leads_to) in named {
-        leads_to.sort_by_key(|&named| {
-            let place = &places[(named / 2) as usize];
-            (Reverse(likelihood(place.population, named)), named)
+        leads_to.sort_by_key(|&number| {
+            let candidate = Candidate(number);
+            (Reverse(candidate.likelihood(places[candidate.place() as usize].population)), number)
         });
         if let [only] = leads_to[..] {
             keys.insert(key, u64::from(only) * 2)?;
@@ -139,7 +154,7 @@ fn lines(lines: impl Iterator<Item = String>) -> Vec<u8> {
     lines.map(|line| line + "\n").collect::<String>().into_bytes()
 }
 
-/// Rows of numbers, column by column: neighbours are then alike, and pack better.
+/// Encodes rows of numbers column by column, which improves the compression.
 fn numbers<const N: usize>(rows: &[[u32; N]]) -> Vec<u8> {
     (0..N).flat_map(|column| rows.iter().flat_map(move |row| row[column].to_le_bytes())).collect()
 }

@@ -1,4 +1,4 @@
-//! The counties of the United States, and which postcodes and places lie in them.
+//! Assigns postcodes and places to the counties of the United States.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,25 +11,33 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// The counties of the United States that the postcodes name; puts the entries into them.
+/// Returns the counties of the United States in the table of postcodes, and assigns the entries to them.
 pub(super) fn counties(entries: &mut [PostcodeEntry], postcodes: &[Postcode]) -> CountyList {
     let named =
         postcodes.iter().rev().filter_map(|postcode| Some((number(&postcode.code)?, postcode.county.as_ref()?)));
     let named: HashMap<u32, &PostalCounty> = named.collect();
-    let county = |entry: &PostcodeEntry| {
-        let region = entry.area.region.filter(|region| region.country() == Country::UNITED_STATES);
-        named.get(&entry.code).copied().zip(region)
-    };
-    let known = entries.iter().filter_map(|entry| county(entry).map(|(county, region)| (county, region, entry.point)));
+    let known = entries.iter().filter_map(|entry| {
+        let (county, region) = county_of(entry, &named)?;
+        Some((county, region, entry.point))
+    });
     let counties = CountyList::of_postcodes(known);
     for entry in entries {
-        entry.county = county(entry).and_then(|(county, region)| counties.number(region, county.code));
+        entry.county = county_of(entry, &named).and_then(|(county, region)| counties.number(region, county.code));
     }
     counties
 }
 
-/// Puts places of the United States into their counties: that of the code; else that of most postcodes of their post
-/// office; else that of the nearest postcode.
+/// Returns the county and region of a postcode of the United States.
+fn county_of<'a>(entry: &PostcodeEntry, named: &HashMap<u32, &'a PostalCounty>) -> Option<(&'a PostalCounty, Region)> {
+    let region = entry.area.region?;
+    if region.country() != Country::UNITED_STATES {
+        return None;
+    }
+    Some((*named.get(&entry.code)?, region))
+}
+
+/// Assigns places of the United States to their counties: that of the code, else that of most postcodes of their post
+/// office, else that of the nearest postcode.
 pub(super) fn put_counties(
     places: &mut [PlaceEntry],
     codes: &[Option<u16>],
@@ -46,8 +54,8 @@ pub(super) fn put_counties(
     }
 }
 
-/// Finds the county of the nearest postcode of a region. Of postcodes at one point that are in one county, only the first
-/// is in the index: a search would visit all of them.
+/// Finds the county of the nearest postcode of a region. Of postcodes of one county at one point, only the first is in
+/// the index, because a search would visit all of them.
 pub(super) struct NearestCounty {
     regions: HashMap<Region, CountyIndex>,
 }
@@ -63,7 +71,8 @@ impl NearestCounty {
         let mut seen = HashSet::new();
         let mut found: HashMap<Region, Vec<(Point, usize)>> = HashMap::new();
         for entry in entries {
-            let (Some(county), Some(region)) = (entry.county, entry.area.region) else { continue };
+            let Some(county) = entry.county else { continue };
+            let Some(region) = entry.area.region else { continue };
             if seen.insert((region, county, point_key(entry.point))) {
                 found.entry(region).or_default().push((entry.point, county));
             }
@@ -72,11 +81,12 @@ impl NearestCounty {
         Self { regions }
     }
 
-    /// The number of a county of a region; one of `among`, unless there are none.
+    /// Returns the index of a county of a region, one of `among` if that is not empty.
     pub(super) fn find(&self, point: Point, region: Region, among: &[usize]) -> Option<usize> {
         let CountyIndex { counties, index } = self.regions.get(&region)?;
-        let is_meant = |at: u32| among.is_empty() || among.contains(&counties[at as usize]);
-        let near = index.nearest(point, Distance::metres(f64::INFINITY), 1, is_meant);
+        let near = index.nearest(point, Distance::metres(f64::INFINITY), 1, |at| {
+            among.is_empty() || among.contains(&counties[at as usize])
+        });
         Some(counties[near.first()?.at as usize])
     }
 }
@@ -92,7 +102,7 @@ impl CountyIndex {
 struct CountyShares<'a> {
     offices: &'a Offices<'a>,
     counties: &'a CountyList,
-    /// By a place's region and names, and its point: what was found for places that differ in nothing of that.
+    /// The results by names in a region and point, which are shared by equal places.
     found: HashMap<(Vec<NameInRegion>, [u64; 2]), Vec<usize>>,
 }
 
@@ -101,11 +111,12 @@ impl<'a> CountyShares<'a> {
         Self { offices, counties, found: HashMap::new() }
     }
 
-    /// The county that most postcodes of a place's post office are in; several, if they have as many.
+    /// Returns the county of most postcodes of a place's post office, or several with equal numbers.
     fn of(&mut self, place: &PlaceEntry) -> &[usize] {
         let mut names: Vec<_> = names_in_region(place).filter(|name| self.offices.contains(name)).collect();
         names.sort_unstable();
-        let (offices, counties) = (self.offices, self.counties);
+        let offices = self.offices;
+        let counties = self.counties;
         let key = (names, point_key(place.point));
         self.found.entry(key).or_insert_with_key(|(names, _)| most_shared(names, place.point, offices, counties))
     }

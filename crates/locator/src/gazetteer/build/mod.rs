@@ -1,4 +1,4 @@
-//! From what `GeoNames` and post offices know to the places of a gazetteer.
+//! Builds a gazetteer from the data of `GeoNames`.
 
 mod counties;
 mod places_by_name;
@@ -21,33 +21,32 @@ use counties::{counties, put_counties};
 use post_offices::{mark_post_offices, new_places, offices};
 use subdivisions::add_subdivisions;
 
-/// Fewest people of a place that is known by quite other names too, and by its name in other scripts. Those of smaller
-/// places are mostly from history, and are the names of other places now.
-const FEWEST_FOR_OTHER_NAMES: u32 = 50_000;
-/// The same for other Latin names in the United States and Canada; and fewest people of a place that is known by two or
-/// three letters.
+/// Minimum population of a place with unrelated alternate names, and with names in other scripts. Those of smaller
+/// places are mostly historic, and are the names of other places now.
+const MIN_FOR_OTHER_NAMES: u32 = 50_000;
+/// Minimum population for unrelated Latin names in the United States and Canada, and for names of two or three letters.
 const LARGE: u32 = 500_000;
-/// Post offices of one name this close to their middle are one place.
+/// Maximum distance of the post offices of one place from their middle.
 const TOGETHER: Distance = Distance::miles(25.0);
 
-/// What `GeoNames` says of a place.
+/// A place of `GeoNames`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeoName {
-    /// Its number.
+    /// Its ID.
     pub id: u64,
     /// Its main name.
     pub name: String,
-    /// Other names, in any language and script.
+    /// Alternate names, in any language and script.
     pub alternates: Vec<String>,
     /// Its centre.
     pub point: Point,
     /// The country's code of two letters.
     pub country: String,
-    /// The code of the first administrative division; of Canada a number.
+    /// The code of the first administrative division; a number in Canada.
     pub division: String,
-    /// The number of the county among those of its state, in the United States, if it is known.
+    /// The number of the county in its state, in the United States, if it is known.
     pub county: Option<u16>,
-    /// How many people live there.
+    /// Its population.
     pub population: u32,
     /// The IANA name of its time zone.
     pub time_zone: String,
@@ -56,37 +55,41 @@ pub struct GeoName {
 /// A postcode of the United States or Canada.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Postcode {
-    /// As it is written: `78701`, `M5V`, `M5V 2T6`.
+    /// The code: `78701`, `M5V`, `M5V 2T6`.
     pub code: String,
-    /// The name of the post office, which is that of a place in the United States.
+    /// The name of the post office, which is the name of a place in the United States.
     pub name: Option<String>,
-    /// Where it belongs, where that is known.
+    /// The region, if it is known.
     pub region: Option<Region>,
-    /// Its county, where that is known.
+    /// Its county, if it is known.
     pub county: Option<PostalCounty>,
     /// Its centre.
     pub point: Point,
 }
 
-/// Makes a gazetteer of places and postcodes: see [`Gazetteer::from_bytes`](super::Gazetteer::from_bytes). Of a postcode
-/// that is there twice the first counts. Post offices whose names are no places yet become some of unknown size; then so
-/// do subdivisions of counties.
+/// Builds a gazetteer of places and postcodes: see [`Gazetteer::from_bytes`](super::Gazetteer::from_bytes). Of
+/// duplicate postcodes the first is used. Post offices whose names are no places yet are added as places of unknown
+/// population, and then the subdivisions of counties.
 ///
-/// `fewest` is the fewest people of a place outside the United States and Canada.
+/// `fewest` is the minimum population of a place outside the United States and Canada.
 ///
 /// # Errors
-/// [`Damaged`], if there is more than the format can count.
+/// [`Damaged`], if the input exceeds the limits of the format.
 pub fn build(
     names: Vec<GeoName>,
     subdivisions: &[Subdivision],
     postcodes: &[Postcode],
     fewest: u32,
 ) -> Result<Vec<u8>, Damaged> {
-    let place = |name: GeoName| {
+    let mut places = Vec::new();
+    let mut codes = Vec::new();
+    for name in names {
         let code = name.county;
-        Some((place(name, fewest)?, code))
-    };
-    let (mut places, mut codes): (Vec<PlaceEntry>, Vec<Option<u16>>) = names.into_iter().filter_map(place).unzip();
+        if let Some(place) = place(name, fewest) {
+            places.push(place);
+            codes.push(code);
+        }
+    }
     let offices = offices(postcodes);
     let new = new_places(&places, &offices);
     let mut entries = entries(&places, postcodes);
@@ -106,8 +109,8 @@ fn place(name: GeoName, fewest: u32) -> Option<PlaceEntry> {
         return None;
     }
     let main = fold(&name.name);
-    let known_by = |other: &String| is_known_by(&main, other, name.population, near);
-    let alternates = name.alternates.iter().filter(|name| known_by(name)).cloned().collect();
+    let alternates = name.alternates.iter().filter(|other| is_known_by(&main, other, name.population, near));
+    let alternates = alternates.cloned().collect();
     Some(PlaceEntry {
         alternates,
         area,
@@ -120,18 +123,18 @@ fn place(name: GeoName, fewest: u32) -> Option<PlaceEntry> {
     })
 }
 
-/// Whether people may type this other name for a place with a folded name.
+/// Checks whether an alternate name of a place with this folded main name is in use.
 fn is_known_by(main: &str, other: &str, population: u32, near: bool) -> bool {
     let folded = fold(other);
     let alike = folded.contains(main) || main.contains(&folded);
     if folded.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        let fewest = if near { LARGE } else { FEWEST_FOR_OTHER_NAMES };
-        // Three letters are mostly the code of an airport.
+        let threshold = if near { LARGE } else { MIN_FOR_OTHER_NAMES };
+        // Three letters are usually the code of an airport.
         let long_enough = folded.len() >= if population >= LARGE { 2 } else { 4 };
-        // Transliterations are written in lower case, and nobody types them.
-        long_enough && other.starts_with(char::is_uppercase) && (alike || population >= fewest)
+        // Transliterations, which are not in use, are in lower case.
+        long_enough && other.starts_with(char::is_uppercase) && (alike || population >= threshold)
     } else {
-        population >= FEWEST_FOR_OTHER_NAMES && !folded.is_empty() && !folded.contains(char::is_numeric)
+        population >= MIN_FOR_OTHER_NAMES && !folded.is_empty() && !folded.contains(char::is_numeric)
     }
 }
 
@@ -141,16 +144,12 @@ fn area(name: &GeoName) -> Option<PlaceArea> {
         Country::UNITED_STATES => Region::parse(&name.division),
         Country::CANADA => province(&name.division),
         // Territories of the United States have country codes of their own.
-        other => Region::parse(other.code()).filter(|region| is_a_territory(*region)),
+        other => Region::of_territory(other),
     };
     Some(PlaceArea { country: region.map_or(country, Region::country), region })
 }
 
-fn is_a_territory(region: Region) -> bool {
-    ["AS", "GU", "MP", "PR", "VI"].contains(&region.code())
-}
-
-/// `GeoNames` numbers the Canadian provinces as FIPS 10-4 did.
+/// Returns the Canadian province of a code of `GeoNames`, which are those of FIPS 10-4.
 fn province(code: &str) -> Option<Region> {
     const CODES: [(&str, &str); 13] = [
         ("01", "AB"),
@@ -170,61 +169,64 @@ fn province(code: &str) -> Option<Region> {
     CODES.iter().find(|(number, _)| *number == code).and_then(|(_, code)| Region::parse(code))
 }
 
-/// Each postcode once, in the region that is known for it, else in that of the place nearest to it.
+/// Returns each postcode once, in its known region, else in that of the nearest place.
 fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> {
     let regions: HashMap<&str, Region> =
         postcodes.iter().filter_map(|postcode| Some((postcode.code.as_str(), postcode.region?))).collect();
     let nearest = NearestPlace::new(places);
     let mut seen = BTreeSet::new();
-    let entry = |postcode: &Postcode| {
-        let written = &postcode.code;
-        let (code, country) = parse_postcode(written).or_else(|| parse_forward_sortation_area(written))?;
-        let number = number(&code)?;
-        let known = regions.get(postcode.code.as_str()).copied();
-        let region = known.or_else(|| nearest.place(postcode.point)?.area.region)?;
-        let area = PlaceArea { country, region: Some(region) };
-        (region.country() == country && seen.insert(number)).then_some(PostcodeEntry {
-            code: number,
-            point: postcode.point,
-            area,
-            county: None,
-        })
-    };
-    postcodes.iter().filter_map(entry).collect()
+    let mut entries = Vec::new();
+    for postcode in postcodes {
+        let code = &postcode.code;
+        let parsed = parse_postcode(code).or_else(|| parse_forward_sortation_area(code));
+        let Some((usual, country)) = parsed else { continue };
+        let Some(number) = number(&usual) else { continue };
+        let known = regions.get(code.as_str()).copied();
+        let Some(region) = known.or_else(|| nearest.place(postcode.point)?.area.region) else { continue };
+        if region.country() == country && seen.insert(number) {
+            let area = PlaceArea { country, region: Some(region) };
+            entries.push(PostcodeEntry { code: number, point: postcode.point, area, county: None });
+        }
+    }
+    entries
 }
 
-/// The number under which a postcode is kept: that of the five digits of a ZIP code; above those, of the first three
-/// characters of a Canadian code; above those, of all six.
+/// Returns the number that represents a postcode: the five digits of a ZIP code, then the numbers of the first three
+/// characters of Canadian codes, then those of all six characters.
 pub(super) fn number(code: &str) -> Option<u32> {
     const AREAS: u32 = 100_000;
     const WHOLE: u32 = 1_000_000;
     let characters: Vec<char> = code.chars().filter(|letter| !letter.is_whitespace()).collect();
-    let letter = |at: usize| {
-        let letter: char = *characters.get(at)?;
-        letter.is_ascii_uppercase().then(|| u32::from(letter) - u32::from('A'))
-    };
-    let digit = |at: usize| characters.get(at)?.to_digit(10);
-    let area = || Some((letter(0)? * 10 + digit(1)?) * 26 + letter(2)?);
-    let unit = || Some((digit(3)? * 26 + letter(4)?) * 10 + digit(5)?);
-    match characters.len() {
-        3 => Some(AREAS + area()?),
-        6 => Some(WHOLE + area()? * 2_600 + unit()?),
+    match characters[..] {
+        [first, digit, last] => Some(AREAS + area_number(first, digit, last)?),
+        [first, digit, last, unit_first, letter, unit_last] => {
+            let unit = (unit_first.to_digit(10)? * 26 + letter_number(letter)?) * 10 + unit_last.to_digit(10)?;
+            Some(WHOLE + area_number(first, digit, last)? * 2_600 + unit)
+        }
         _ => code.get(..5).filter(|zip| zip.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok(),
     }
 }
 
-/// The middle of points, if they lie together.
+/// Returns the number of the first half of a Canadian code.
+fn area_number(first: char, digit: char, last: char) -> Option<u32> {
+    Some((letter_number(first)? * 10 + digit.to_digit(10)?) * 26 + letter_number(last)?)
+}
+
+fn letter_number(letter: char) -> Option<u32> {
+    if letter.is_ascii_uppercase() { Some(u32::from(letter) - u32::from('A')) } else { None }
+}
+
+/// Returns the middle of points, if they lie together.
 pub(super) fn middle(points: &[Point]) -> Option<Point> {
-    let mean = |along: fn(Point) -> f64| {
-        let sum: f64 = points.iter().map(|point| along(*point)).sum();
-        u32::try_from(points.len()).ok().filter(|count| *count > 0).map(|count| sum / f64::from(count))
-    };
-    let middle = Point::new(mean(Point::lat)?, mean(Point::lon)?)?;
+    let count = u32::try_from(points.len()).ok().filter(|count| *count > 0)?;
+    let lat: f64 = points.iter().map(|point| point.lat()).sum();
+    let lon: f64 = points.iter().map(|point| point.lon()).sum();
+    let middle = Point::new(lat / f64::from(count), lon / f64::from(count))?;
     points.iter().all(|point| point.distance(middle) <= TOGETHER).then_some(middle)
 }
 
-/// Finds the place nearest to a point. Of places at one point the first counts, and only it is in the index: a search
-/// would visit all of them.
+/// Finds the place nearest to a point. Of places at one point only the first is in the index, because a search would
+/// visit all of them.
 struct NearestPlace<'a> {
     places: Vec<&'a PlaceEntry>,
     index: Index,

@@ -7,18 +7,18 @@ use super::post_offices::{NameInRegion, names_in_region};
 use crate::gazetteer::blob::PlaceEntry;
 use crate::point::{Distance, Point};
 
-/// A place and a subdivision of one name this close to each other are the same place.
+/// Maximum distance of a place and a subdivision of one name that are the same.
 pub(super) const SAME: Distance = Distance::miles(10.0);
-/// The length of a cell's side, in radii of the earth: what is nearer than [`SAME`] is in the same cell or beside it.
+/// Side length of a cell, in radii of the earth: points at most [`SAME`] apart are in one cell or in adjacent cells.
 const CELL: f64 = 0.0026;
-/// Above this number of places of one name, cells are looked up instead of visiting all of them.
+/// Number of places of one name above which only nearby cells are searched.
 const MANY: usize = 64;
 
-/// Places by region, folded name and point, with the codes of their counties. Thousands of places may have one name, and
-/// hundreds of these one point.
+/// Places by region, folded name and point, with the codes of their counties. Thousands of places may have one name,
+/// and hundreds of these one point.
 #[derive(Default)]
 pub(super) struct PlacesByName {
-    /// The number of each name, and how many places have it.
+    /// The number of each name, and the number of its places.
     names: HashMap<NameInRegion, (usize, usize)>,
     entries: BTreeSet<NamedPlace>,
 }
@@ -75,7 +75,7 @@ impl PlacesByName {
                     if distance <= SAME && accepts(found.code) && is_better((found.at, distance), best) {
                         best = Some((found.at, distance));
                     }
-                    // The others of this county at this point are behind it.
+                    // Skip the others of this county at this point.
                     from = NamedPlace { at: usize::MAX, ..found };
                 }
             }
@@ -100,7 +100,7 @@ fn cell_of(point: Point) -> [i32; 3] {
     point.unit_vector().map(|along| (along / CELL).floor() as i32)
 }
 
-/// The cell of a point and the 26 around it, each as a range.
+/// Returns the cell of a point and the 26 around it, each as a range.
 fn cells_around(point: Point) -> Vec<([i32; 3], [i32; 3])> {
     let [x, y, z] = cell_of(point);
     let mut cells = Vec::with_capacity(27);

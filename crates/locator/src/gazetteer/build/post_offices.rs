@@ -1,4 +1,4 @@
-//! The post offices of the United States: places that they alone know, and places that have one.
+//! The post offices of the United States: new places from them, and the places that have one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// A place and a post office of one name this close to each other are the same place.
+/// Maximum distance of a place and its post office of one name.
 pub(super) const SAME: Distance = Distance::miles(10.0);
 
 /// A region with the folded name of a post office or place in it.
@@ -19,21 +19,22 @@ pub(super) type NameInRegion = (Region, String);
 /// The post offices by region and folded name.
 pub(super) struct Offices<'a>(BTreeMap<NameInRegion, Office<'a>>);
 
-/// The postcodes of one name in a region.
+/// The postcodes with one name in a region.
 struct Office<'a> {
     postcodes: Vec<&'a Postcode>,
     /// The points of the postcodes, each once.
     points: Vec<Point>,
-    /// For each point, how many postcodes there are in each county. Those without a county are not counted.
+    /// For each point, the number of postcodes in each county. Those without a county are not counted.
     counties: Vec<BTreeMap<u16, usize>>,
     index: Index,
 }
 
-/// The post offices of the United States.
+/// Returns the post offices of the United States.
 pub(super) fn offices(postcodes: &[Postcode]) -> Offices<'_> {
     let mut found: BTreeMap<NameInRegion, Vec<&Postcode>> = BTreeMap::new();
     for postcode in postcodes {
-        let (Some(name), Some(region)) = (&postcode.name, postcode.region) else { continue };
+        let Some(name) = &postcode.name else { continue };
+        let Some(region) = postcode.region else { continue };
         if region.country() == Country::UNITED_STATES {
             found.entry((region, fold(name))).or_default().push(postcode);
         }
@@ -47,7 +48,7 @@ impl Offices<'_> {
         self.0.contains_key(name)
     }
 
-    /// Returns how many postcodes of this name at most `radius` away there are in each county, one or several times.
+    /// Returns numbers of postcodes with this name at most `radius` away by county. A county may occur several times.
     pub(super) fn counties_within(&self, name: &NameInRegion, from: Point, radius: Distance) -> Vec<(u16, usize)> {
         let Some(office) = self.0.get(name) else { return Vec::new() };
         let near = office.index.within(from, radius, |_| true);
@@ -72,18 +73,17 @@ impl<'a> Office<'a> {
         Self { postcodes, points, counties, index }
     }
 
-    /// Returns the points of those postcodes that no place of the name is near to.
+    /// Returns the points of the postcodes without a place of the name nearby.
     fn points_without_place(&self, places: &[Point]) -> Vec<Point> {
         let index = Index::build(places);
-        let is_known = |point: &Point| index.any_within(*point, TOGETHER, |_| true);
-        let known: Vec<bool> = self.points.iter().map(is_known).collect();
+        let known: Vec<bool> = self.points.iter().map(|point| index.any_within(*point, TOGETHER, |_| true)).collect();
         let (_, numbers) = distinct(self.postcodes.iter().map(|postcode| postcode.point));
         let left = self.postcodes.iter().zip(numbers).filter(|(_, number)| !known[*number]);
         left.map(|(postcode, _)| postcode.point).collect()
     }
 }
 
-/// The places of the United States that only post offices know: those that no place of the name in the region is near.
+/// Returns new places of the United States: post offices without a place of their name nearby in the region.
 pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<PlaceEntry> {
     let mut named: HashMap<NameInRegion, Vec<Point>> = HashMap::new();
     for place in places {
@@ -97,7 +97,7 @@ pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<Pl
         let known = named.get(name).map(Vec::as_slice).unwrap_or_default();
         let (known, _) = distinct(known.iter().copied());
         let Some(point) = middle(&densest(&office.points_without_place(&known))) else { continue };
-        // Of several spellings the first, also where its postcode is that of another place.
+        // Of several spellings the first is used, even if its postcode belongs to another place.
         let Some(spelling) = office.postcodes.first().and_then(|postcode| postcode.name.clone()) else { continue };
         let Some(zone) = nearest.place(point).map(|place| place.time_zone.clone()) else { continue };
         new.push(PlaceEntry {
@@ -122,13 +122,13 @@ pub(super) fn mark_post_offices(places: &mut [PlaceEntry], offices: &Offices<'_>
     }
 }
 
-/// The folded names of a place with its region; none where it has no region.
+/// Returns the folded names of a place with its region; none if it has no region.
 pub(super) fn names_in_region(place: &PlaceEntry) -> impl Iterator<Item = NameInRegion> {
     let names = std::iter::once(&place.name).chain(&place.alternates);
     names.filter_map(|name| Some((place.area.region?, fold(name))))
 }
 
-/// Those of some points that lie together, where most do.
+/// Returns the largest group of points that lie together.
 fn densest(points: &[Point]) -> Vec<Point> {
     let (distinct, numbers) = distinct(points.iter().copied());
     let mut weights = vec![0_usize; distinct.len()];
@@ -140,7 +140,7 @@ fn densest(points: &[Point]) -> Vec<Point> {
     for point in distinct {
         let near = index.within(point, TOGETHER, |_| true);
         let weight: usize = near.into_iter().map(|at| weights[at as usize]).sum();
-        // Of equal ones the first.
+        // Of equal weights the first is used.
         if best.is_none_or(|(most, _)| weight > most) {
             best = Some((weight, point));
         }
@@ -149,9 +149,11 @@ fn densest(points: &[Point]) -> Vec<Point> {
     points.iter().copied().filter(|other| middle.distance(*other) <= TOGETHER).collect()
 }
 
-/// Returns each point once, in the order in which it first appears, and for each given point its number among those.
+/// Returns each point once, in the order of first occurrence, and for each given point its index among them.
 fn distinct(points: impl Iterator<Item = Point>) -> (Vec<Point>, Vec<usize>) {
-    let (mut known, mut found, mut numbers) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut known = HashMap::new();
+    let mut found = Vec::new();
+    let mut numbers = Vec::new();
     for point in points {
         let number = *known.entry(point_key(point)).or_insert(found.len());
         if number == found.len() {

@@ -1,4 +1,4 @@
-//! Subdivisions of counties among the places of a gazetteer.
+//! Adds subdivisions of counties to the places of a gazetteer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +13,13 @@ use crate::gazetteer::subdivision::Subdivision;
 use crate::point::Distance;
 use crate::region::Region;
 
-/// The folded names of places that were joined with subdivisions, by their positions.
+/// The folded names of places that were joined with subdivisions, by the positions of the places.
 type KnownNames = HashMap<usize, HashSet<String>>;
 
-/// Adds the subdivisions to the places. One that has a name of a place near it gives it its other names. Those of one
-/// name in several counties stay apart, however near they are.
+/// Adds the subdivisions to the places. A subdivision with a name of a place near it is joined with that place, and
+/// adds its names to it. Those of one name in several counties are not joined.
 ///
-/// `codes` are those of the counties of the places, where they are known, and not only guessed from a postcode nearby.
+/// `codes` are the codes of the counties of the places, if they are known and not only guessed from a postcode nearby.
 pub(super) fn add_subdivisions(
     places: &mut Vec<PlaceEntry>,
     mut codes: Vec<Option<u16>>,
@@ -32,17 +32,19 @@ pub(super) fn add_subdivisions(
     for (at, (place, code)) in places.iter().zip(&codes).enumerate() {
         named.add(place, *code, at);
     }
-    // The nearest come first, so that a place is not taken for a farther one of its name.
-    let distance = |new: &PlaceEntry| named.nearest(places, new, |_| true).map_or(SAME, |(_, distance)| distance);
-    let mut ordered: Vec<(Distance, PlaceEntry, Option<u16>)> =
-        new.into_iter().map(|(new, code)| (distance(&new), new, code)).collect();
+    // The nearest come first, so that a place is not joined with a farther subdivision of its name.
+    let mut ordered: Vec<(Distance, PlaceEntry, Option<u16>)> = Vec::with_capacity(new.len());
+    for (new, code) in new {
+        let nearest = named.nearest(places, &new, |_| true);
+        ordered.push((nearest.map_or(SAME, |(_, distance)| distance), new, code));
+    }
     ordered.sort_by(|a, b| a.0.in_metres().total_cmp(&b.0.in_metres()));
     let mut known_names = KnownNames::new();
     for (_, new, code) in ordered {
         let region = new.area.region;
-        let is_same_county =
-            |other: Option<u16>| other.zip(code).is_none_or(|(one, other)| may_be_same(region, one, other));
-        let Some((at, _)) = named.nearest(places, &new, is_same_county) else {
+        let nearest = named
+            .nearest(places, &new, |other| other.zip(code).is_none_or(|(one, other)| may_be_same(region, one, other)));
+        let Some((at, _)) = nearest else {
             named.add(&new, code, places.len());
             places.push(new);
             codes.push(code);
@@ -60,15 +62,15 @@ pub(super) fn add_subdivisions(
     }
 }
 
-/// Whether two numbers may be of one county of a state. The counties of Connecticut and the planning regions that the
-/// Census has replaced them by overlap.
+/// Checks whether two codes may mean one county of a state. The counties of Connecticut overlap with the planning
+/// regions by which the Census has replaced them.
 fn may_be_same(region: Option<Region>, one: u16, other: u16) -> bool {
     const FIRST_PLANNING_REGION: u16 = 110;
     let is_of_connecticut = region.is_some_and(|region| region.code() == "CT");
     one == other || (is_of_connecticut && (one < FIRST_PLANNING_REGION) != (other < FIRST_PLANNING_REGION))
 }
 
-/// Gives a place the other names of a subdivision that is the same. `known` are the folded names of the place.
+/// Joins a subdivision with its place. `known` are the folded names of the place.
 fn join(place: &mut PlaceEntry, new: PlaceEntry, known: &mut HashSet<String>, is_county_known: bool) {
     let names = std::iter::once(new.name).chain(new.alternates);
     let added: Vec<String> = names.filter(|name| !known.contains(&fold(name))).collect();
@@ -82,27 +84,31 @@ fn join(place: &mut PlaceEntry, new: PlaceEntry, known: &mut HashSet<String>, is
     }
 }
 
-/// The subdivisions as places, each with the code of its county.
+/// Returns the subdivisions as places, each with the code of its county.
 fn new_entries(
     places: &[PlaceEntry],
     subdivisions: &[Subdivision],
     entries: &[PostcodeEntry],
     counties: &CountyList,
 ) -> Vec<(PlaceEntry, Option<u16>)> {
-    let (nearest_place, nearest_county) = (NearestPlace::new(places), NearestCounty::new(entries));
-    let entry = |of: &Subdivision| {
-        let known = of.county.and_then(|code| counties.number(of.region, code));
+    let nearest_place = NearestPlace::new(places);
+    let nearest_county = NearestCounty::new(entries);
+    let mut new = Vec::with_capacity(subdivisions.len());
+    for subdivision in subdivisions {
+        let Subdivision { region, point, .. } = *subdivision;
+        let Some(nearest) = nearest_place.place(point) else { continue };
+        let known = subdivision.county.and_then(|code| counties.number(region, code));
         let entry = PlaceEntry {
-            name: of.name.clone(),
-            alternates: of.alternates.clone(),
-            area: PlaceArea { country: of.region.country(), region: Some(of.region) },
-            point: of.point,
-            population: of.population,
-            time_zone: nearest_place.place(of.point)?.time_zone.clone(),
-            county: known.or_else(|| nearest_county.find(of.point, of.region, &[])),
+            name: subdivision.name.clone(),
+            alternates: subdivision.alternates.clone(),
+            area: PlaceArea { country: region.country(), region: Some(region) },
+            point,
+            population: subdivision.population,
+            time_zone: nearest.time_zone.clone(),
+            county: known.or_else(|| nearest_county.find(point, region, &[])),
             has_post_office: false,
         };
-        Some((entry, of.county))
-    };
-    subdivisions.iter().filter_map(entry).collect()
+        new.push((entry, subdivision.county));
+    }
+    new
 }

@@ -1,9 +1,9 @@
-//! How far two names are from each other in typing mistakes.
+//! The edit distance of two names.
 
-/// Longer names are not compared.
+/// Maximum letters of names that are compared.
 const MAX_LETTERS: usize = 64;
 
-/// Which letters a name has and how many: what tells most names apart without looking at their order.
+/// The set and number of letters of a name, which distinguish most names without their order.
 #[derive(Clone, Copy)]
 pub(super) struct Letters {
     kinds: u32,
@@ -16,20 +16,21 @@ impl Letters {
         Self { kinds, count: u8::try_from(name.len()).unwrap_or(u8::MAX) }
     }
 
-    /// Whether names of these letters may be at most so many mistakes apart. A wrong letter takes one kind away and
-    /// brings another.
-    pub(super) fn are_near(self, other: Self, most: usize) -> bool {
+    /// Checks whether the edit distance of names with these letters may be at most `max`. A wrong letter removes one
+    /// letter from the set and adds another.
+    pub(super) fn are_near(self, other: Self, max: usize) -> bool {
         let differing = (self.kinds ^ other.kinds).count_ones() as usize;
-        differing <= 2 * most && usize::from(self.count.abs_diff(other.count)) <= most
+        differing <= 2 * max && usize::from(self.count.abs_diff(other.count)) <= max
     }
 }
 
-/// How many letters are too many, missing, wrong or swapped with the next, if at most so many.
-pub(super) fn mistakes(one: &[u8], other: &[u8], most: usize) -> Option<usize> {
+/// Returns the number of inserted, missing, wrong or transposed letters, if it is at most `max`. Unlike `strsim`,
+/// without allocations.
+pub(super) fn edit_distance(one: &[u8], other: &[u8], max: usize) -> Option<usize> {
     if one.len() > MAX_LETTERS || other.len() > MAX_LETTERS {
         return None;
     }
-    // The rows of the table of distances between beginnings: the one before the last, the last, and this one.
+    // The last three rows of the table of distances between prefixes.
     let mut rows = [[0; MAX_LETTERS + 1]; 3];
     for (at, cell) in rows[1].iter_mut().enumerate() {
         *cell = at;
@@ -44,12 +45,13 @@ pub(super) fn mistakes(one: &[u8], other: &[u8], most: usize) -> Option<usize> {
                 row[across + 1] = row[across + 1].min(before[across - 1] + 1);
             }
         }
-        if row[..=other.len()].iter().all(|cell| *cell > most) {
+        if row[..=other.len()].iter().all(|cell| *cell > max) {
             return None;
         }
         rows.rotate_left(1);
     }
-    Some(rows[1][other.len()]).filter(|made| *made <= most)
+    let distance = rows[1][other.len()];
+    if distance <= max { Some(distance) } else { None }
 }
 
 #[cfg(test)]
@@ -70,10 +72,10 @@ mod tests {
             ("abcd", "wxyz", None),
             ("", "abc", None),
         ] {
-            assert_eq!(mistakes(one.as_bytes(), other.as_bytes(), 2), made, "{one} and {other}");
+            assert_eq!(edit_distance(one.as_bytes(), other.as_bytes(), 2), made, "{one} and {other}");
             let near = Letters::of(one).are_near(Letters::of(other), 2);
             assert!(near || made.is_none(), "{one} and {other}");
         }
-        assert_eq!(mistakes(&[b'a'; 65], &[b'a'; 65], 2), None);
+        assert_eq!(edit_distance(&[b'a'; 65], &[b'a'; 65], 2), None);
     }
 }

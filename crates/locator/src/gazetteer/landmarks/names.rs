@@ -1,35 +1,37 @@
-//! Folded names, and the rows that they stand for.
+//! An index of folded names.
 
-use super::mistakes::{Letters, mistakes};
+use super::mistakes::{Letters, edit_distance};
 
-/// Shorter names are too often like others.
+/// Minimum letters of a name at edit distance one. Shorter names have too many matches.
 const MIN_LETTERS: usize = 6;
-/// The same for two mistakes.
+/// Minimum letters of a name at edit distance two.
 const MIN_LETTERS_FOR_TWO: usize = 10;
 
-/// Names in alphabetical order in one text: a few bytes for each, and no tree to walk.
+/// Names in alphabetical order in one text, which needs few bytes for each.
 pub(super) struct LandmarkNames {
     text: String,
     entries: Vec<NameEntry>,
-    /// Of each entry, to pass over most of them when a name is misspelt.
+    /// The letters of each entry, which exclude most entries in a fuzzy search.
     letters: Vec<Letters>,
-    /// A bit for each value that a hash of a name has: most names that are looked up are none of these.
-    seen: Vec<u64>,
+    /// A Bloom filter with one hash function, which excludes most names that are looked up.
+    filter: Vec<u64>,
 }
 
-/// Words of 64 bits.
-const SEEN_WORDS: usize = 1 << 10;
+/// Number of 64-bit words of the filter.
+const FILTER_WORDS: usize = 1 << 10;
 
-/// Which bit of which word stands for a name: FNV-1a, of which 16 bits are kept.
+/// Returns the word and bit of a name in the filter: 16 bits of its FNV-1a hash.
 fn bit_of(name: &str) -> (usize, u64) {
-    let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in name.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
     let [low, high, ..] = (hash ^ (hash >> 32)).to_le_bytes();
     let folded = u16::from_le_bytes([low, high]);
     (usize::from(folded >> 6), 1 << (folded & 63))
 }
 
-/// A name of a row. A name of several rows is written once in the text and has an entry for each.
+/// A name of a row. A name of several rows is stored once in the text and has an entry for each.
 #[derive(Clone, Copy)]
 struct NameEntry {
     start: u32,
@@ -37,64 +39,72 @@ struct NameEntry {
     row: u16,
 }
 
+impl NameEntry {
+    fn name(self, text: &str) -> &str {
+        &text[self.start as usize..][..usize::from(self.length)]
+    }
+}
+
 impl LandmarkNames {
-    /// All but the empty ones.
+    /// Creates an index of all names that are not empty.
     pub(super) fn new(mut names: Vec<(String, u16)>) -> Self {
         names.retain(|(name, _)| !name.is_empty());
         names.sort_unstable();
         names.dedup();
-        let (mut text, mut entries) = (String::new(), Vec::<NameEntry>::with_capacity(names.len()));
+        let mut text = String::new();
+        let mut entries: Vec<NameEntry> = Vec::with_capacity(names.len());
         for (name, row) in names {
-            let length = u16::try_from(name.len()).expect("names end long before");
-            let same = entries.last().copied().filter(|last| text[last.start as usize..] == name);
-            let start = same.map_or_else(|| u32::try_from(text.len()).expect("as do the tables"), |last| last.start);
-            if same.is_none() {
-                text.push_str(&name);
-            }
+            let length = u16::try_from(name.len()).expect("names are much shorter");
+            let start = match entries.last() {
+                Some(last) if text[last.start as usize..] == name => last.start,
+                _ => {
+                    let start = u32::try_from(text.len()).expect("the tables are much shorter");
+                    text.push_str(&name);
+                    start
+                }
+            };
             entries.push(NameEntry { start, length, row });
         }
         text.shrink_to_fit();
-        let of_entry = |entry: &NameEntry| Letters::of(&text[entry.start as usize..][..usize::from(entry.length)]);
-        let letters = entries.iter().map(of_entry).collect();
-        let mut seen = vec![0; SEEN_WORDS];
+        let letters = entries.iter().map(|entry| Letters::of(entry.name(&text))).collect();
+        let mut filter = vec![0; FILTER_WORDS];
         for entry in &entries {
-            let (word, bit) = bit_of(&text[entry.start as usize..][..usize::from(entry.length)]);
-            seen[word] |= bit;
+            let (word, bit) = bit_of(entry.name(&text));
+            filter[word] |= bit;
         }
-        Self { text, entries, letters, seen }
+        Self { text, entries, letters, filter }
     }
 
-    /// The rows of a name, in their order.
+    /// Returns the rows of a name, in their order.
     pub(super) fn get(&self, name: &str) -> impl Iterator<Item = u16> {
         let (word, bit) = bit_of(name);
-        let is_seen = self.seen[word] & bit != 0;
-        let first =
-            if is_seen { self.entries.partition_point(|entry| self.name(*entry) < name) } else { self.entries.len() };
-        let of_name = self.entries[first..].iter().take_while(move |entry| self.name(**entry) == name);
-        // The borrow of the name must not outlive the call.
+        let first = if self.filter[word] & bit == 0 {
+            self.entries.len()
+        } else {
+            self.entries.partition_point(|entry| entry.name(&self.text) < name)
+        };
+        let of_name = self.entries[first..].iter().take_while(move |entry| entry.name(&self.text) == name);
+        // Collected, so that the result does not borrow the name.
         of_name.map(|entry| entry.row).collect::<Vec<_>>().into_iter()
     }
 
-    /// The rows of names that are one or two typing mistakes away from this one, and how many: two in long names only,
-    /// and not with another first letter. Names with digits have no neighbours, for `Route 66` is not `Route 65`.
+    /// Returns the rows of names at edit distance one or two, with the distance. Two only for long names with an equal
+    /// first letter. Names with digits have no fuzzy matches: `Route 66` is not `Route 65`.
     pub(super) fn near(&self, name: &str) -> impl Iterator<Item = (usize, u16)> {
         let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase());
-        let most = match name.len() {
+        let max = match name.len() {
             MIN_LETTERS_FOR_TWO.. if is_word => 2,
             MIN_LETTERS.. if is_word => 1,
             _ => 0,
         };
-        let asked = Letters::of(name);
-        let alike = self.entries.iter().zip(&self.letters).filter(move |(_, letters)| letters.are_near(asked, most));
-        alike.filter_map(move |(entry, _)| {
-            let other = self.name(*entry);
-            let made = mistakes(name.as_bytes(), other.as_bytes(), most)?;
-            (made == 1 || made == 2 && name.as_bytes()[0] == other.as_bytes()[0]).then_some((made, entry.row))
+        let own = Letters::of(name);
+        let similar = self.entries.iter().zip(&self.letters).filter(move |(_, letters)| letters.are_near(own, max));
+        similar.filter_map(move |(entry, _)| {
+            let other = entry.name(&self.text);
+            let distance = edit_distance(name.as_bytes(), other.as_bytes(), max)?;
+            let is_similar = distance == 1 || distance == 2 && name.as_bytes()[0] == other.as_bytes()[0];
+            if is_similar { Some((distance, entry.row)) } else { None }
         })
-    }
-
-    fn name(&self, entry: NameEntry) -> &str {
-        &self.text[entry.start as usize..][..usize::from(entry.length)]
     }
 }
 

@@ -1,4 +1,4 @@
-//! The two tables, line by line.
+//! Reads the embedded tables.
 
 use super::{AirportCodes, Landmark, LandmarkKind, without_ending};
 use crate::country::Country;
@@ -6,30 +6,31 @@ use crate::fold::fold;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// How far an airport reaches from its middle.
+/// Radius of an airport.
 const AIRPORT_RADIUS: Distance = Distance::miles(2.0);
-/// A region that reaches farther is too large.
+/// Maximum radius of a landmark.
 const MAX_RADIUS_MILES: f64 = 1_000.0;
 
-/// A line of an embedded table is not a row of it.
+/// An invalid line of an embedded table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct UnreadableRow {
-    /// Counted from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// What an airport is called, folded.
+/// The folded names of an airport.
 pub(super) struct AirportNames {
-    /// Names that stand alone, the one that is shown first.
+    /// Full names, the displayed one first.
     pub(super) names: Vec<String>,
-    /// What else stands before `Airport`: cities, and names that mean something else alone.
+    /// Names that need the word `Airport`: cities, and ambiguous names.
     pub(super) before: Vec<String>,
 }
 
-/// Names (the first is shown, but of a nickname its city), kind, city, region, country, latitude, longitude, radius in miles.
+/// Reads the table of landmarks: names (the first is displayed, but for a nickname the city), kind, city, region,
+/// country, latitude, longitude, radius in miles.
 pub(super) fn landmark_rows(
     table: &'static str,
 ) -> impl Iterator<Item = Result<(Landmark, Vec<String>), UnreadableRow>> {
@@ -39,11 +40,12 @@ pub(super) fn landmark_rows(
         if !(0.1..=MAX_RADIUS_MILES).contains(&radius) {
             return Err("the radius is 0.1 to 1000 miles");
         }
-        // The city's own name belongs to the place.
         let name = if kind == LandmarkKind::Nickname { city } else { names.split('|').next().unwrap_or_default() };
         let radius = Distance::miles(radius);
-        let (region, country, point) = (region_of(region, country)?, country_of(country)?, point_of(lat, lon)?);
-        let called: Vec<String> = names.split('|').map(fold).collect();
+        let region = region_of(region, country)?;
+        let country = country_of(country)?;
+        let point = point_of(lat, lon)?;
+        let called = folded(names);
         if city.is_empty() || called.iter().any(String::is_empty) {
             return Err("a name is empty");
         }
@@ -51,44 +53,67 @@ pub(super) fn landmark_rows(
     })
 }
 
-/// IATA code, ICAO code, name, other names that stand alone, names that stand before `Airport`, cities, region, country,
-/// latitude, longitude.
+/// Reads the table of airports: IATA code, ICAO code, name, other full names, names before `Airport`, cities, region,
+/// country, latitude, longitude.
 pub(super) fn airport_rows(
     table: &'static str,
 ) -> impl Iterator<Item = Result<(Landmark, AirportNames), UnreadableRow>> {
     rows(table, |[iata, icao, name, alone, before, cities, region, country, lat, lon]| {
-        let is_code = |code: &str, length| code.len() == length && code.bytes().all(|byte| byte.is_ascii_uppercase());
         if !is_code(iata, 3) || !is_code(icao, 4) {
             return Err("a code is not three and four capitals");
         }
-        let (region, country, point) = (region_of(region, country)?, country_of(country)?, point_of(lat, lon)?);
+        let region = region_of(region, country)?;
+        let country = country_of(country)?;
+        let point = point_of(lat, lon)?;
         let city = cities.split('|').next().unwrap_or_default();
-        let folded = |names: &'static str| names.split('|').map(fold);
-        let any = |names: &'static str| Some(names).filter(|names| !names.is_empty()).into_iter().flat_map(folded);
-        let (own, alone): (Vec<String>, Vec<String>) = (folded(name).collect(), any(alone).collect());
-        let cities: Vec<String> = folded(cities).collect();
-        let with_city = cities.iter().flat_map(|city| beside_a_city(city, iata, &own, &alone)).collect::<Vec<_>>();
+        let own = folded(name);
+        let alone = folded_if_any(alone);
+        let cities = folded(cities);
+        let with_city: Vec<String> = cities.iter().flat_map(|city| with_city(city, iata, &own, &alone)).collect();
         let names: Vec<String> = own.into_iter().chain(alone).chain(with_city).collect();
-        let before: Vec<String> = cities.into_iter().chain(any(before)).collect();
+        let before: Vec<String> = cities.into_iter().chain(folded_if_any(before)).collect();
         if names.iter().chain(&before).any(String::is_empty) {
             return Err("a name is empty");
         }
-        let (kind, radius, codes) = (LandmarkKind::Airport, AIRPORT_RADIUS, Some(AirportCodes { iata, icao }));
-        Ok((Landmark { name, kind, city, region, country, point, radius, codes }, AirportNames { names, before }))
+        let airport = Landmark {
+            name,
+            kind: LandmarkKind::Airport,
+            city,
+            region,
+            country,
+            point,
+            radius: AIRPORT_RADIUS,
+            codes: Some(AirportCodes { iata, icao }),
+        };
+        Ok((airport, AirportNames { names, before }))
     })
 }
 
-/// What an airport is called together with a city of it: `London Heathrow` of `London Heathrow Airport`, and each of the
-/// names that stand alone on either side of the city, as in `Tokyo Haneda` and `JFK New York`.
-fn beside_a_city<'a>(
+fn is_code(code: &str, length: usize) -> bool {
+    code.len() == length && code.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// Returns the folded names of a list.
+fn folded(names: &str) -> Vec<String> {
+    names.split('|').map(fold).collect()
+}
+
+/// Returns the folded names of a list that may be empty.
+fn folded_if_any(names: &str) -> Vec<String> {
+    if names.is_empty() { Vec::new() } else { folded(names) }
+}
+
+/// Returns the names of an airport with a city: `London Heathrow` for `London Heathrow Airport`, and each full name
+/// before and after the city, as in `Tokyo Haneda` and `JFK New York`.
+fn with_city<'a>(
     city: &'a str,
     iata: &'a str,
     own: &'a [String],
     alone: &'a [String],
 ) -> impl Iterator<Item = String> + 'a {
-    /// What is shorter may be a part of the city's name.
+    /// Minimum letters after the city. Less may be a part of the city's name.
     const MIN_LETTERS: usize = 5;
-    let code = (!alone.is_empty()).then(|| iata.to_ascii_lowercase());
+    let code = if alone.is_empty() { None } else { Some(iata.to_ascii_lowercase()) };
     let beside = alone.iter().cloned().chain(code).filter(move |name| !name.starts_with(city));
     let both = beside.flat_map(move |name| [format!("{city}{name}"), format!("{name}{city}")]);
     let stems = own.iter().filter_map(|name| without_ending(name));
@@ -99,7 +124,7 @@ fn beside_a_city<'a>(
     both.chain(of_own.map(str::to_owned))
 }
 
-/// The lines below the heading, each taken apart at its tabs.
+/// Reads the lines after the header, which are tab-separated.
 fn rows<const N: usize, T>(
     table: &'static str,
     read: impl Fn([&'static str; N]) -> Result<T, &'static str>,
@@ -125,15 +150,14 @@ fn country_of(code: &str) -> Result<Country, &'static str> {
 }
 
 fn point_of(lat: &str, lon: &str) -> Result<Point, &'static str> {
-    let degrees = |text: &str| text.parse::<f64>().ok();
-    degrees(lat).zip(degrees(lon)).and_then(|(lat, lon)| Point::new(lat, lon)).ok_or("these are no coordinates")
+    Point::parse(lat, lon).ok_or("these are no coordinates")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What is wrong with a table of a heading and one row.
+    /// Returns the errors of a table with a header and one row.
     fn wrong<T>(rows: impl Iterator<Item = Result<T, UnreadableRow>>) -> Vec<UnreadableRow> {
         rows.filter_map(Result::err).collect()
     }

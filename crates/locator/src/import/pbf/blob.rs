@@ -1,37 +1,37 @@
-//! The blobs of an extract: how long each is, what is in it, how it is compressed.
+//! The blobs of an extract: their length, kind and compression.
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format#File_format>
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::wire::{WireDamage, WireReader};
 
-/// The header of a blob is shorter than that, says the format.
+/// Exclusive limit of the bytes of a blob header, by the format.
 const MAX_HEADER_BYTES: usize = 64 << 10;
-/// What is in a blob is shorter than that once it is unpacked, says the format.
+/// Exclusive limit of the decompressed bytes of a blob, by the format.
 const MAX_CONTENT_BYTES: usize = 32 << 20;
-/// How much room there is at least for what is unpacked next.
+/// Minimum free bytes of the buffer before each decompression step.
 const UNPACKED_STEP: usize = 64 << 10;
 
 /// A part of a file, as it is stored.
 pub(super) struct Blob<'a> {
-    /// How many bytes of the file stand before it.
+    /// Its position in the file.
     pub(super) at: usize,
     pub(super) kind: BlobKind,
     data: WireReader<'a>,
 }
 
-/// What is in a blob.
+/// The kind of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlobKind {
-    /// What the file says of itself.
+    /// The header of the file.
     Header,
     /// Nodes, ways and relations.
     Data,
-    /// What other programs put there for themselves.
+    /// Data of other programs.
     Other,
 }
 
-/// The next blob; `None` at the end of the file.
+/// Reads the next blob. `None` at the end of the file.
 ///
 /// # Errors
 /// [`WireDamage`], with its position in the file.
@@ -45,7 +45,8 @@ pub(super) fn next_blob<'a>(file: &mut WireReader<'a>) -> Result<Option<Blob<'a>
         return Err(WireDamage { at, reason: "the header of a block has 64 KiB or more" });
     }
     let mut header = file.take(length)?;
-    let (mut kind, mut length) = (None, None);
+    let mut kind = None;
+    let mut length = None;
     while let Some(field) = header.field()? {
         match field.number {
             1 => field.content_into(&mut kind)?,
@@ -65,7 +66,7 @@ pub(super) fn next_blob<'a>(file: &mut WireReader<'a>) -> Result<Option<Blob<'a>
 }
 
 impl<'a> Blob<'a> {
-    /// What is in it, unpacked. `room` is written over where that is needed.
+    /// Returns the decompressed content. `room` is the buffer for compressed content.
     ///
     /// # Errors
     /// [`WireDamage`], with its position in the file.
@@ -73,7 +74,9 @@ impl<'a> Blob<'a> {
     where
         'a: 'b,
     {
-        let (mut raw, mut zlib, mut fields) = (None, None, self.data);
+        let mut raw = None;
+        let mut zlib = None;
+        let mut fields = self.data;
         while let Some(field) = fields.field()? {
             match field.number {
                 1 => field.content_into(&mut raw)?,
@@ -98,21 +101,22 @@ impl<'a> Blob<'a> {
     }
 }
 
-/// Unpacks a whole stream, or a little more of it than a blob may have. The readers of `flate2` would take one that was
-/// cut off for a shorter one.
+/// Decompresses a stream until its end or a little more than the limit of a blob. The readers of `flate2` would accept
+/// a truncated stream.
 fn unpack(packed: WireReader<'_>, room: &mut Vec<u8>) -> Result<(), WireDamage> {
-    let damaged = || packed.damage("the compressed data is damaged");
-    let (mut stream, mut rest) = (Decompress::new(true), packed.bytes());
+    let damage = packed.damage("the compressed data is damaged");
+    let mut stream = Decompress::new(true);
+    let mut rest = packed.bytes();
     room.clear();
     while room.len() < MAX_CONTENT_BYTES {
         room.reserve(UNPACKED_STEP);
         let before = stream.total_in();
-        let status = stream.decompress_vec(rest, room, FlushDecompress::None).map_err(|_| damaged())?;
-        let read = usize::try_from(stream.total_in() - before).map_err(|_| damaged())?;
+        let status = stream.decompress_vec(rest, room, FlushDecompress::None).map_err(|_| damage)?;
+        let read = usize::try_from(stream.total_in() - before).map_err(|_| damage)?;
         rest = rest.get(read..).unwrap_or_default();
         match status {
             Status::StreamEnd => return Ok(()),
-            _ if room.len() < room.capacity() => return Err(damaged()),
+            _ if room.len() < room.capacity() => return Err(damage),
             _ => {}
         }
     }

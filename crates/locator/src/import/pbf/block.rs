@@ -4,32 +4,32 @@
 use super::super::broken::Broken;
 use super::wire::{WireDamage, WireDeltas, WireField, WireReader};
 
-/// A block whose elements can be read.
+/// A block of elements.
 pub(super) struct OsmBlock<'a> {
     message: WireReader<'a>,
     strings: OsmStrings<'a>,
     units: OsmUnits,
 }
 
-/// A node or a way. Relations are left out: none is known to be a machine.
+/// A node or a way. Relations are skipped, because no known ATM is a relation.
 pub(super) struct OsmElement<'a> {
     pub(super) id: i64,
     pub(super) geometry: OsmGeometry<'a>,
-    /// When it was edited last, in milliseconds since 1970.
+    /// The time of the last edit, in milliseconds since 1970.
     pub(super) edited: Option<i64>,
     pub(super) tags: OsmTags<'a>,
 }
 
-/// Where an element is.
+/// The geometry of an element.
 #[derive(Clone)]
 pub(super) enum OsmGeometry<'a> {
     /// A node, in degrees.
     Node { lat: f64, lon: f64 },
-    /// A way, by the nodes that it goes through.
+    /// A way, by its nodes.
     Way { nodes: WireDeltas<'a> },
 }
 
-/// Keys and values. After damage there are no more of them to be had.
+/// An iterator over keys and values, which ends after an error.
 #[derive(Clone)]
 pub(super) struct OsmTags<'a> {
     strings: &'a OsmStrings<'a>,
@@ -41,18 +41,18 @@ pub(super) struct OsmTags<'a> {
 enum OsmTagPairs<'a> {
     /// All keys, all values.
     Columns { keys: WireReader<'a>, values: WireReader<'a> },
-    /// A key, its value, the next key and so on, up to a 0 or the end.
+    /// Alternating keys and values, up to a 0 or the end.
     Alternating(WireReader<'a>),
 }
 
 /// The texts of a block, by their numbers.
 struct OsmStrings<'a> {
     table: WireReader<'a>,
-    /// Where each text's field begins in the table. A block of nothing but empty texts has sixteen million.
+    /// The position of each text's field in the table. A block of empty texts has up to sixteen million.
     starts: Vec<u32>,
 }
 
-/// What a block's numbers stand for.
+/// The units of the numbers in a block.
 struct OsmUnits {
     /// Nanodegrees in each unit of a coordinate.
     granularity: i64,
@@ -63,7 +63,7 @@ struct OsmUnits {
     date_granularity: i64,
 }
 
-/// Nodes as columns, each of which is as long as the others or not there.
+/// Nodes as columns, which have equal lengths or are missing.
 struct OsmDenseNodes<'a> {
     ids: WireDeltas<'a>,
     lats: WireDeltas<'a>,
@@ -84,7 +84,8 @@ impl<'a> OsmBlock<'a> {
     pub(super) fn new(content: &'a [u8]) -> Result<Self, WireDamage> {
         let message = WireReader::new(content);
         let mut units = OsmUnits { granularity: 100, lat_offset: 0, lon_offset: 0, date_granularity: 1000 };
-        let (mut table, mut fields) = (None, message);
+        let mut table = None;
+        let mut fields = message;
         while let Some(field) = fields.field()? {
             match field.number {
                 1 => field.content_into(&mut table)?,
@@ -99,10 +100,10 @@ impl<'a> OsmBlock<'a> {
         Ok(Self { message, strings: OsmStrings::new(table)?, units })
     }
 
-    /// Gives every element to `take`, until that fails.
+    /// Calls `take` with each element, until it fails.
     ///
     /// # Errors
-    /// What `take` says, and [`Broken::NotPbf`] with the position in the block.
+    /// The errors of `take`, and [`Broken::NotPbf`] with the position in the block.
     pub(super) fn each_element(
         &self,
         mut take: impl FnMut(OsmElement<'_>) -> Result<(), Broken>,
@@ -138,8 +139,11 @@ impl<'a> OsmBlock<'a> {
     }
 
     fn node<'b>(&'b self, message: &WireField<'b>) -> Result<OsmElement<'b>, WireDamage> {
-        let (mut shared, mut fields) = (OsmFields::default(), message.content()?);
-        let (mut id, mut lat, mut lon) = (None, None, None);
+        let mut shared = OsmFields::default();
+        let mut fields = message.content()?;
+        let mut id = None;
+        let mut lat = None;
+        let mut lon = None;
         while let Some(field) = fields.field()? {
             match field.number {
                 1 => id = Some(field.zigzag()?),
@@ -156,8 +160,10 @@ impl<'a> OsmBlock<'a> {
     }
 
     fn way<'b>(&'b self, message: &WireField<'b>) -> Result<OsmElement<'b>, WireDamage> {
-        let (mut shared, mut fields) = (OsmFields::default(), message.content()?);
-        let (mut id, mut nodes) = (None, None);
+        let mut shared = OsmFields::default();
+        let mut fields = message.content()?;
+        let mut id = None;
+        let mut nodes = None;
         while let Some(field) = fields.field()? {
             match field.number {
                 1 => id = Some(field.signed()?),
@@ -170,7 +176,7 @@ impl<'a> OsmBlock<'a> {
         self.element(id, OsmGeometry::Way { nodes }, &shared, fields)
     }
 
-    /// `end` is the empty rest of its message: what is not there.
+    /// Creates an element. `end` is the empty rest of its message, which replaces missing fields.
     fn element<'b>(
         &'b self,
         id: i64,
@@ -190,7 +196,7 @@ impl<'a> OsmBlock<'a> {
         Ok(OsmElement { id, geometry, edited, tags: OsmTags { strings: &self.strings, pairs } })
     }
 
-    /// The next of nodes in columns; `None` at their end.
+    /// Returns the next node of columns. `None` at their end.
     fn dense_node<'b>(&'b self, nodes: &mut OsmDenseNodes<'b>) -> Result<Option<OsmElement<'b>>, WireDamage> {
         let [id, lat, lon] = [&mut nodes.ids, &mut nodes.lats, &mut nodes.lons].map(|column| column.next().transpose());
         let (id, lat, lon) = match (id?, lat?, lon?) {
@@ -248,7 +254,7 @@ impl<'a> OsmDenseNodes<'a> {
         Ok(Self { ids, lats, lons, times, tags: tags.unwrap_or(end) })
     }
 
-    /// Goes on to the tags of the next node.
+    /// Skips to the tags of the next node.
     fn skip_tags(&mut self) -> Result<(), WireDamage> {
         while let Some(1..) = self.tags.number()? {
             self.tags.number()?.ok_or_else(|| self.tags.damage("a tag has no value"))?;
@@ -259,16 +265,17 @@ impl<'a> OsmDenseNodes<'a> {
 
 impl OsmUnits {
     fn point(&self, lat: i64, lon: i64) -> Option<OsmGeometry<'static>> {
-        let degrees = |number: i64, offset| {
-            let nanodegrees = self.granularity.checked_mul(number)?.checked_add(offset)?;
-            #[expect(clippy::cast_precision_loss, reason = "what is on the earth has 38 bits")]
-            let degrees = 1e-9 * nanodegrees as f64;
-            Some(degrees)
-        };
-        Some(OsmGeometry::Node { lat: degrees(lat, self.lat_offset)?, lon: degrees(lon, self.lon_offset)? })
+        let lat = self.degrees(lat, self.lat_offset)?;
+        let lon = self.degrees(lon, self.lon_offset)?;
+        Some(OsmGeometry::Node { lat, lon })
     }
 
-    /// Since 1970. What is too large is no time of anything, and stays too large.
+    #[expect(clippy::cast_precision_loss, reason = "valid nanodegrees have 38 bits")]
+    fn degrees(&self, number: i64, offset: i64) -> Option<f64> {
+        Some(1e-9 * self.granularity.checked_mul(number)?.checked_add(offset)? as f64)
+    }
+
+    /// Returns milliseconds since 1970. Times that are too large are invalid and remain so.
     const fn milliseconds(&self, time: i64) -> i64 {
         time.saturating_mul(self.date_granularity)
     }
@@ -276,7 +283,8 @@ impl OsmUnits {
 
 impl<'a> OsmStrings<'a> {
     fn new(table: WireReader<'a>) -> Result<Self, WireDamage> {
-        let (mut starts, mut rest) = (Vec::new(), table);
+        let mut starts = Vec::new();
+        let mut rest = table;
         loop {
             let start = u32::try_from(rest.position() - table.position());
             let Some(field) = rest.field()? else { return Ok(Self { table, starts }) };

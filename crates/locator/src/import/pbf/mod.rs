@@ -1,8 +1,8 @@
-//! OpenStreetMap's binary extracts: a file of blobs, each a block of elements. Here it is said which of these are
-//! machines; below, how blobs, blocks and their numbers are read.
+//! OpenStreetMap's binary extracts: files of blobs, each a block of elements. This module finds the ATMs among them;
+//! its children read blobs, blocks and their numbers.
 //!
-//! A crate that reads extracts brings protocol buffers with their compiler and a thread pool along, a twentieth of all that
-//! is compiled for the program. What machines need of the format is a few messages.
+//! Crates for extracts depend on protocol buffers with their compiler and on a thread pool, a twentieth of the compile
+//! time of the program. Only a few messages of the format are needed here.
 
 mod blob;
 mod block;
@@ -21,7 +21,7 @@ use super::item::DocumentItem;
 use super::osm;
 use super::overpass::middle;
 
-/// The number of `required_features` in the header.
+/// The field number of `required_features` in the header.
 const REQUIRED_FEATURES: u64 = 4;
 /// The features that this reader supports.
 const SUPPORTED_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
@@ -35,13 +35,13 @@ pub(super) const FORMAT: Format = Format {
     read: machines,
 };
 
-/// The first block of every extract is called so.
+/// Checks for the kind of the first block of every extract.
 fn begins_with_header(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(64)];
     start.first() == Some(&0) && start.windows(9).any(|window| window == b"OSMHeader")
 }
 
-/// A machine whose position may have to be looked for.
+/// An ATM whose position may depend on other elements.
 struct OsmCandidate {
     id: String,
     tags: BTreeMap<String, String>,
@@ -51,13 +51,14 @@ struct OsmCandidate {
 
 enum OsmPosition {
     At(f64, f64),
-    /// In the middle of these nodes.
+    /// The middle of these nodes.
     Among(Vec<i64>),
 }
 
-/// The elements that are machines. An extract has millions of others, which are not counted.
+/// Returns the elements that are ATMs. The millions of other elements are not counted.
 fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
-    let (mut found, most) = (Vec::new(), file.bounds.items);
+    let most = file.bounds.items;
+    let mut found = Vec::new();
     each(file, |element| {
         found.extend(machine(&element)?);
         if found.len() > most { Err(Broken::TooManyItems { most }) } else { Ok(()) }
@@ -78,8 +79,10 @@ fn machines<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     Ok(FileContent::Items { items, others: 0, is_read: osm::is_read })
 }
 
+/// Calls `take` with each element of an extract.
 fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<(), Broken>) -> Result<(), Broken> {
-    let (mut rest, mut room) = (WireReader::new(file.bytes), Vec::new());
+    let mut rest = WireReader::new(file.bytes);
+    let mut room = Vec::new();
     while let Some(blob) = next_blob(&mut rest)? {
         file.stop.check()?;
         let read = match blob.kind {
@@ -98,8 +101,8 @@ fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<()
     Ok(())
 }
 
-/// Checks that all features that a reader must know are known. A file with history, for example, contains deleted
-/// elements, which would be read as existing ones.
+/// Checks that all required features are supported. A file with history, for example, contains deleted elements, which
+/// would be read as existing ones.
 fn check_header(header: &[u8]) -> Result<(), Broken> {
     let mut fields = WireReader::new(header);
     while let Some(field) = fields.field()? {
@@ -131,7 +134,7 @@ fn machine(element: &OsmElement<'_>) -> Result<Option<OsmCandidate>, WireDamage>
     Ok(Some(OsmCandidate { id, tags, edited: element.edited.and_then(time), place }))
 }
 
-/// The tags of a machine; `None` of anything else, without copying them.
+/// Returns the tags of an ATM. `None` for other elements, whose tags are not copied.
 fn machine_tags(tags: &OsmTags<'_>) -> Result<Option<BTreeMap<String, String>>, WireDamage> {
     let mut is_atm = false;
     for tag in tags.clone() {
@@ -141,19 +144,17 @@ fn machine_tags(tags: &OsmTags<'_>) -> Result<Option<BTreeMap<String, String>>, 
     if !is_atm {
         return Ok(None);
     }
-    let owned = |tag: Result<(WireReader<'_>, WireReader<'_>), _>| {
+    let mut owned = BTreeMap::new();
+    for tag in tags.clone() {
         let (key, value) = tag?;
-        Ok((key.text()?.to_owned(), value.text()?.to_owned()))
-    };
-    let tags = tags.clone().map(owned).collect::<Result<_, _>>()?;
-    Ok(osm::is_bitcoin_atm(&tags).then_some(tags))
+        owned.insert(key.text()?.to_owned(), value.text()?.to_owned());
+    }
+    Ok(if osm::is_bitcoin_atm(&owned) { Some(owned) } else { None })
 }
 
 fn time(milliseconds: i64) -> Option<String> {
-    jiff::Timestamp::from_millisecond(milliseconds)
-        .ok()
-        .filter(|time| time.as_second() > 0)
-        .map(|time| time.to_string())
+    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    if time.as_second() > 0 { Some(time.to_string()) } else { None }
 }
 
 impl OsmPosition {

@@ -1,26 +1,26 @@
 //! The wire format of protocol buffers, as far as extracts use it: <https://protobuf.dev/programming-guides/encoding/>.
 
-/// What is wrong with a message, and where.
+/// An error in a message, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at}: {reason}")]
 pub(super) struct WireDamage {
-    /// How many bytes of the message stand before it.
+    /// The position in the message.
     pub(super) at: usize,
     pub(super) reason: &'static str,
 }
 
-/// What is left of a message, or of a part of one. It is read from its front.
+/// The rest of a message, or of a part of one, which is read from the front.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WireReader<'a> {
     rest: &'a [u8],
-    /// How many bytes of the message stand before `rest`.
+    /// The position of `rest` in the message.
     at: usize,
 }
 
 /// A field of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WireField<'a> {
-    /// What the schema numbers it.
+    /// The field number of the schema.
     pub(super) number: u64,
     at: usize,
     value: WireValue<'a>,
@@ -29,13 +29,13 @@ pub(super) struct WireField<'a> {
 #[derive(Clone, Copy, Debug)]
 enum WireValue<'a> {
     Number(u64),
-    /// Text, another message, or numbers behind each other.
+    /// A text, a message, or packed numbers.
     Content(WireReader<'a>),
-    /// Four or eight bytes. No field of an extract has them.
+    /// Four or eight bytes, which no field of an extract has.
     Fixed,
 }
 
-/// Numbers of which each but the first is stored as its difference to the one before. After damage it ends.
+/// An iterator over delta-encoded numbers, which ends after an error.
 #[derive(Clone, Debug)]
 pub(super) struct WireDeltas<'a> {
     differences: WireReader<'a>,
@@ -51,7 +51,7 @@ impl<'a> WireReader<'a> {
         self.rest
     }
 
-    /// How many bytes of the message stand before what is left.
+    /// Returns the position in the message.
     pub(super) const fn position(&self) -> usize {
         self.at
     }
@@ -60,13 +60,15 @@ impl<'a> WireReader<'a> {
         WireDamage { at: self.at, reason }
     }
 
+    /// Returns the rest as text.
+    ///
     /// # Errors
-    /// [`WireDamage`], if it is no text in UTF-8.
+    /// [`WireDamage`], if it is not UTF-8.
     pub(super) fn text(&self) -> Result<&'a str, WireDamage> {
         std::str::from_utf8(self.rest).map_err(|_| self.damage("a text is not UTF-8"))
     }
 
-    /// The next `length` bytes.
+    /// Splits off the next `length` bytes.
     pub(super) fn take(&mut self, length: u64) -> Result<Self, WireDamage> {
         let parts = usize::try_from(length).ok().and_then(|length| self.rest.split_at_checked(length));
         let (taken, rest) = parts.ok_or_else(|| self.damage("it ends too early"))?;
@@ -75,7 +77,7 @@ impl<'a> WireReader<'a> {
         Ok(taken)
     }
 
-    /// The next field; `None` at the end.
+    /// Reads the next field. `None` at the end.
     pub(super) fn field(&mut self) -> Result<Option<WireField<'a>>, WireDamage> {
         let at = self.at;
         let Some(key) = self.number()? else { return Ok(None) };
@@ -92,7 +94,7 @@ impl<'a> WireReader<'a> {
         Ok(Some(WireField { number: key >> 3, at, value }))
     }
 
-    /// The next of numbers behind each other; `None` at the end.
+    /// Reads the next packed number. `None` at the end.
     pub(super) fn number(&mut self) -> Result<Option<u64>, WireDamage> {
         if self.rest.is_empty() { Ok(None) } else { self.varint().map(Some) }
     }
@@ -111,29 +113,30 @@ impl<'a> WireReader<'a> {
 }
 
 impl<'a> WireField<'a> {
-    /// Its value, if that is a number.
+    /// Returns the value of a number.
     pub(super) fn unsigned(&self) -> Result<u64, WireDamage> {
         let WireValue::Number(number) = self.value else { return Err(self.damage("a number is of another kind")) };
         Ok(number)
     }
 
-    /// Its value, if that is a number whose sign is in its highest bit (`int32`, `int64`).
+    /// Returns the value of a number with the sign in the highest bit (`int32`, `int64`).
     pub(super) fn signed(&self) -> Result<i64, WireDamage> {
         self.unsigned().map(u64::cast_signed)
     }
 
-    /// Its value, if that is a number whose sign is in its lowest bit (`sint64`).
+    /// Returns the value of a number with the sign in the lowest bit (`sint64`).
     pub(super) fn zigzag(&self) -> Result<i64, WireDamage> {
         self.unsigned().map(zigzag)
     }
 
-    /// Its value, if that has a length.
+    /// Returns the value of a field with a length.
     pub(super) fn content(&self) -> Result<WireReader<'a>, WireDamage> {
         let WireValue::Content(content) = self.value else { return Err(self.damage("a part is of another kind")) };
         Ok(content)
     }
 
-    /// Stores its value where no field before it stored one. The format would let it go on there; nothing writes that.
+    /// Stores the value of a field with a length, which must not be repeated. The format would join repeated messages,
+    /// which no writer uses.
     pub(super) fn content_into(&self, place: &mut Option<WireReader<'a>>) -> Result<(), WireDamage> {
         let content = self.content()?;
         if place.replace(content).is_some() { Err(self.damage("a part is there twice")) } else { Ok(()) }
@@ -158,20 +161,24 @@ impl Iterator for WireDeltas<'_> {
     type Item = Result<i64, WireDamage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.differences.number().and_then(|difference| {
-            let Some(difference) = difference else { return Ok(None) };
-            let next = self.last.checked_add(zigzag(difference));
-            next.map(Some).ok_or_else(|| self.differences.damage("a number is too large"))
-        });
-        match next {
-            Ok(next) => self.last = next?,
-            Err(_) => self.differences.rest = &[],
+        let next = self.read_next();
+        if next.is_err() {
+            self.differences.rest = &[];
         }
         next.transpose()
     }
 }
 
-/// 0, -1, 1, -2, 2 and so on.
+impl WireDeltas<'_> {
+    fn read_next(&mut self) -> Result<Option<i64>, WireDamage> {
+        let Some(difference) = self.differences.number()? else { return Ok(None) };
+        let next = self.last.checked_add(zigzag(difference));
+        self.last = next.ok_or_else(|| self.differences.damage("a number is too large"))?;
+        Ok(Some(self.last))
+    }
+}
+
+/// Decodes 0, 1, 2, 3, 4 as 0, -1, 1, -2, 2 and so on.
 const fn zigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{AccountWords, Said};
+use super::{AccountMessage, AccountWords};
 use crate::users::CredentialKind;
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
@@ -15,7 +15,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
 
     realms: |host| html! { "Your accounts at " (host) },
     realms_text: "Here you logged in with this browser.",
-    no_realms: Said {
+    no_realms: AccountMessage {
         head: "You are not signed in here",
         text: "Log in at a site that uses this page. Its account stands here then.",
     },
@@ -51,7 +51,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     bad_name: "Type a name of 1 to 60 characters.",
     remove: "Remove this key",
     last_key: "Your only key stays: without it nobody could log in to this account. Add another one first.",
-    old_proof: Said {
+    old_proof: AccountMessage {
         head: "Log in again to change your keys.",
         text: "Your last login here was more than 5 minutes ago. So nobody who finds this browser open can take your account.",
     },
@@ -67,7 +67,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     remove_own: "You are signed in with it yourself: afterwards you log in with another key.",
     remove_yes: "Remove it",
     remove_no: "Keep it",
-    removed: Said { head: "The key is removed", text: "It lets nobody in any more." },
+    removed: AccountMessage { head: "The key is removed", text: "It lets nobody in any more." },
     removed_own: "You were signed in with it. Log in with another key.",
     back_to_keys: "Back to your keys",
 
@@ -77,18 +77,21 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     },
     sign_out_here: "Sign out in this browser",
     sign_out_everywhere: "Sign out in all browsers",
-    signed_out_everywhere: Said {
+    signed_out_everywhere: AccountMessage {
         head: "You are signed out in all browsers",
         text: "To sign in again, log in with one of your keys.",
     },
 
-    not_signed_in: Said { head: "You are not signed in here", text: "Log in to see your keys, and to change them." },
+    not_signed_in: AccountMessage {
+        head: "You are not signed in here",
+        text: "Log in to see your keys, and to change them.",
+    },
     log_in: "Log in",
-    no_login: Said {
+    no_login: AccountMessage {
         head: "Nobody can log in here",
         text: "The link is old, or a letter is missing. Go back to the site and begin there.",
     },
-    stale: Said {
+    stale: AccountMessage {
         head: "Nothing has changed",
         text: "The button belonged to an older page, or to another browser. Load your account again and press it there.",
     },

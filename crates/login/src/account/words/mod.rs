@@ -1,4 +1,4 @@
-//! What the account pages say: one file for each language.
+//! The texts of the account pages, one file per language.
 
 mod english;
 mod spanish;
@@ -9,17 +9,17 @@ use signpost_platform::pages::words::Placed;
 
 use crate::users::CredentialKind;
 
-/// What happened, or a question, and what it means.
+/// A heading and its explanation.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct AccountMessage {
     pub(super) head: &'static str,
     pub(super) text: &'static str,
 }
 
-/// Every text of the account pages. A place is the domain, unless it is said otherwise.
+/// The texts of the account pages. A placeholder is the domain, unless its comment names another value.
 #[derive(Debug)]
 pub(super) struct AccountWords {
-    /// The tabs.
+    /// The page titles.
     pub(super) tab_realms: &'static str,
     pub(super) tab_keys: fn(&str) -> String,
     pub(super) tab_out: &'static str,
@@ -27,16 +27,16 @@ pub(super) struct AccountWords {
     pub(super) tab_removed: &'static str,
     pub(super) tab_stale: &'static str,
 
-    /// The realms of a browser; the place is the host of the page.
+    /// The accounts of a browser; the placeholder is the host of the page.
     pub(super) realms: Placed,
     pub(super) realms_text: &'static str,
-    pub(super) no_realms: Said,
+    pub(super) no_realms: AccountMessage,
     pub(super) sandbox: &'static str,
     pub(super) see_keys: Placed,
     pub(super) sign_in_over: &'static str,
     pub(super) log_in_at: Placed,
 
-    /// An account; the place is the petname.
+    /// An account; the placeholder is the petname.
     pub(super) account_at: &'static str,
     pub(super) known_as: Placed,
     pub(super) all_accounts: &'static str,
@@ -60,22 +60,22 @@ pub(super) struct AccountWords {
     pub(super) bad_name: &'static str,
     pub(super) remove: &'static str,
     pub(super) last_key: &'static str,
-    pub(super) old_proof: Said,
+    pub(super) old_proof: AccountMessage,
     pub(super) log_in_again: &'static str,
 
-    /// What was done, above the keys.
+    /// The notices above the keys.
     pub(super) renamed: &'static str,
     pub(super) was_added: &'static str,
     pub(super) was_gone: &'static str,
     pub(super) nothing_changed: &'static str,
 
-    /// The question before a key is removed; the place is its name.
+    /// The confirmation before a key is removed; the placeholder is its name.
     pub(super) remove_question: Placed,
     pub(super) remove_text: &'static str,
     pub(super) remove_own: &'static str,
     pub(super) remove_yes: &'static str,
     pub(super) remove_no: &'static str,
-    pub(super) removed: Said,
+    pub(super) removed: AccountMessage,
     pub(super) removed_own: &'static str,
     pub(super) back_to_keys: &'static str,
 
@@ -83,17 +83,17 @@ pub(super) struct AccountWords {
     pub(super) sign_out_text: Placed,
     pub(super) sign_out_here: &'static str,
     pub(super) sign_out_everywhere: &'static str,
-    pub(super) signed_out_everywhere: Said,
+    pub(super) signed_out_everywhere: AccountMessage,
 
-    /// Nobody is signed in, or nothing is at the address: which of the two is told to nobody.
-    pub(super) not_signed_in: Said,
+    /// The browser is not signed in, or the domain does not exist; the page does not distinguish these.
+    pub(super) not_signed_in: AccountMessage,
     pub(super) log_in: &'static str,
-    pub(super) no_login: Said,
-    pub(super) stale: Said,
+    pub(super) no_login: AccountMessage,
+    pub(super) stale: AccountMessage,
     pub(super) show_again: &'static str,
 }
 
-/// The texts in a language.
+/// Returns the texts in a language.
 pub(super) fn account_words(language: Language) -> &'static AccountWords {
     match language {
         Language::English => &english::ACCOUNT,

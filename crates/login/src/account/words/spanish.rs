@@ -4,7 +4,7 @@ use maud::html;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::dates::long_date;
 
-use super::{AccountWords, Said};
+use super::{AccountMessage, AccountWords};
 use crate::users::CredentialKind;
 
 pub(super) const ACCOUNT: AccountWords = AccountWords {
@@ -17,7 +17,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
 
     realms: |host| html! { "Tus cuentas en " (host) },
     realms_text: "Aquí has iniciado sesión con este navegador.",
-    no_realms: Said {
+    no_realms: AccountMessage {
         head: "Aquí no tienes ninguna sesión abierta",
         text: "Inicia sesión en un sitio que use esta página. Su cuenta aparecerá entonces aquí.",
     },
@@ -53,7 +53,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     bad_name: "Escribe un nombre de 1 a 60 caracteres.",
     remove: "Quitar esta llave",
     last_key: "Tu única llave se queda: sin ella nadie podría entrar en esta cuenta. Añade antes otra.",
-    old_proof: Said {
+    old_proof: AccountMessage {
         head: "Inicia sesión otra vez para cambiar tus llaves.",
         text: "Tu último inicio de sesión aquí fue hace más de 5 minutos. Así nadie que encuentre abierto este navegador puede llevarse tu cuenta.",
     },
@@ -69,7 +69,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     remove_own: "Tú has iniciado sesión con ella: después entrarás con otra llave.",
     remove_yes: "Quitarla",
     remove_no: "Conservarla",
-    removed: Said { head: "La llave está quitada", text: "Ya no deja entrar a nadie." },
+    removed: AccountMessage { head: "La llave está quitada", text: "Ya no deja entrar a nadie." },
     removed_own: "Habías iniciado sesión con ella. Inicia sesión con otra llave.",
     back_to_keys: "Volver a tus llaves",
 
@@ -79,21 +79,21 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     },
     sign_out_here: "Cerrar la sesión en este navegador",
     sign_out_everywhere: "Cerrar la sesión en todos los navegadores",
-    signed_out_everywhere: Said {
+    signed_out_everywhere: AccountMessage {
         head: "Tu sesión está cerrada en todos los navegadores",
         text: "Para abrirla de nuevo, inicia sesión con una de tus llaves.",
     },
 
-    not_signed_in: Said {
+    not_signed_in: AccountMessage {
         head: "Aquí no tienes la sesión abierta",
         text: "Inicia sesión para ver tus llaves y cambiarlas.",
     },
     log_in: "Iniciar sesión",
-    no_login: Said {
+    no_login: AccountMessage {
         head: "Aquí nadie puede iniciar sesión",
         text: "El enlace es antiguo o le falta una letra. Vuelve al sitio y empieza allí.",
     },
-    stale: Said {
+    stale: AccountMessage {
         head: "Nada ha cambiado",
         text: "El botón era de una página anterior o de otro navegador. Carga tu cuenta de nuevo y púlsalo allí.",
     },

@@ -1,15 +1,16 @@
-//! `POST /sessions/{id}/authenticate` and `/complete`: what a wallet answered, handed in by the integrator.
+//! `POST /sessions/{id}/authenticate` and `/complete`: a wallet's answer, passed on by the integrator.
 
 use axum::Json;
 use axum::extract::{FromRequest, Request, State as Extract};
+use serde::Deserialize;
 use signpost_auth::Answer;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{Fields, PathId, Payload};
+use signpost_platform::web::{JsonBody, JsonBytes, PathParams};
 
 use super::replies::{SessionView, Viewer};
 use crate::error::Error;
-use crate::flows::admission::find_holder;
+use crate::flows::admission::find_credential;
 use crate::flows::lookup::find_session;
 use crate::flows::submit::{AcceptedAnswer, accept_answer, complete_login};
 use crate::service::LoginService;
@@ -19,31 +20,36 @@ use crate::sessions::SessionStatus;
 pub(crate) async fn authenticate(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
     request: Request,
 ) -> Result<Json<SessionView>, Error> {
     let session = find_session(&service, &account, &id).await?;
-    // Only now, for the contract says of an unknown session first that it is unknown.
-    let Payload(body) = Payload::from_request(request, &service).await?;
+    // Read after the session: by the contract, an unknown session takes precedence over an invalid body.
+    let JsonBytes(body) = JsonBytes::from_request(request, &service).await?;
     let answer =
         Answer::parse(&body).map_err(|error| Problem::field(error.field().unwrap_or("body"), error.to_string()))?;
-    let holder = find_holder(&service, &session, &answer.public_key).await?;
-    let AcceptedAnswer { session, redirect } = accept_answer(&service, session, &answer, holder).await?;
+    let credential = find_credential(&service, &session, &answer.public_key).await?;
+    let AcceptedAnswer { session, redirect } = accept_answer(&service, session, &answer, credential).await?;
     let status = session.status(service.clock.now());
     Ok(Json(SessionView::new(&session, status, Viewer::Owner).with_redirect(redirect.map(String::from))))
 }
 
-/// `POST /sessions/{id}/complete`: the code that the wallet, or the browser on the page, was told came back in the browser
-/// that began the login.
+/// The body of `POST /sessions/{id}/complete`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompleteBody {
+    code: String,
+    browser_secret: Option<String>,
+}
+
+/// `POST /sessions/{id}/complete`: completes the login in the browser that started it, with the completion code.
 pub(crate) async fn complete(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
-    mut fields: Fields,
+    PathParams(id): PathParams<String>,
+    JsonBody(CompleteBody { code, browser_secret }): JsonBody<CompleteBody>,
 ) -> Result<Json<SessionView>, Error> {
-    let (code, secret) = (fields.text("code")?, fields.optional_text("browser_secret")?);
-    fields.done()?;
     let asked = find_session(&service, &account, &id).await?;
-    let session = complete_login(&service, asked, &code, secret.as_deref()).await?;
+    let session = complete_login(&service, asked, &code, browser_secret.as_deref()).await?;
     Ok(Json(SessionView::new(&session, SessionStatus::Authenticated, Viewer::Owner)))
 }

@@ -1,7 +1,5 @@
 //! `POST /sessions`
 
-use std::sync::Arc;
-
 use anyhow::Context;
 use axum::extract::State as Extract;
 use axum::http::header::CONTENT_TYPE;
@@ -9,28 +7,55 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use serde_json::value::RawValue;
 use signpost_auth::{DomainName, Mode};
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, Fields};
+use signpost_platform::web::{ApiKey, JsonBody, raw_object};
 use signpost_store::{WriteError, random};
 use url::Url;
 
 use crate::api::sessions::replies::CreatedSession;
-use crate::domains::{self, Domain, HandlerKind, KnownDomain, Usable, parse_webhook_url};
+use crate::domains::{CachedDomain, Domain, HandlerKind, parse_webhook_url};
 use crate::error::Error;
 use crate::flows::addresses::make_hosted_url;
 use crate::flows::link::check_linkable;
+use crate::flows::lookup::find_usable_domain;
 use crate::ids::{SessionId, UserId};
 use crate::service::LoginService;
 use crate::sessions::{
     BrowserHash, ClientSecret, ConfirmCode, Flow, IdempotencyKey, Metadata, NewSession, PagePurpose, PageTerms,
-    Requester, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
+    Requester, RequesterBody, Session, SessionEntropy, SessionOptions, can_log_in, idempotency, sql, takes_numbers,
 };
 use crate::users::sql::require_login_after_sign_out;
 
-/// Says that a reply was given before.
+/// Marks a reply that repeats an earlier one.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
+
+/// The body of `POST /sessions`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateSessionBody {
+    domain: DomainName,
+    mode: Option<String>,
+    webhook_url: Option<String>,
+    #[serde(default, deserialize_with = "raw_object")]
+    metadata: Option<Box<RawValue>>,
+    confirm: Option<ConfirmationKind>,
+    #[serde(default)]
+    flow: Flow,
+    requester: Option<RequesterBody>,
+    browser_hash: Option<String>,
+    user: Option<String>,
+}
+
+/// The value that the wallet must send back.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ConfirmationKind {
+    /// The number on the page.
+    Code,
+}
 
 /// `POST /sessions`
 pub(crate) async fn create(
@@ -38,32 +63,33 @@ pub(crate) async fn create(
     account: Account,
     key: ApiKey,
     headers: HeaderMap,
-    fields: Fields,
+    JsonBody(body): JsonBody<CreateSessionBody>,
 ) -> Result<Response, Error> {
-    let request = CreateRequest::parse(fields)?;
+    let request = CreateRequest::try_from(body)?;
     request.check_browser_hash(account.environment)?;
     let idempotency_key = IdempotencyKey::from_headers(&headers, || request.fingerprint())?;
     if let Some(earlier) = find_replay(&service, &account, &key, idempotency_key.as_ref()).await? {
         return Ok(earlier);
     }
-    let domain = find_domain(&service, &account, &request.domain).await?;
+    let read = find_usable_domain(&service, &account, &request.domain);
+    let domain = service.domains.find(&account, &request.domain, read).await?;
     let creation = Creation { service: &service, account: &account, key: &key, request: &request };
     let mut created = creation.create(&domain, idempotency_key.as_ref()).await;
     // If the user of a link signed out in the meantime, the second attempt returns that error.
-    if (domain.as_of.is_some() || request.link.is_some()) && may_be_outdated(&created) {
-        let domain = KnownDomain::read_now(read_domain(&service, &account, &request.domain).await?);
+    if (domain.may_be_outdated() || request.link.is_some()) && may_be_outdated(&created) {
+        let domain = CachedDomain::new(find_usable_domain(&service, &account, &request.domain).await?);
         created = creation.create(&domain, idempotency_key.as_ref()).await;
     }
     if let Some(reply) = created? {
         service.metrics.session(account.environment, "created");
         return Ok(reply);
     }
-    // Somebody asked for the same meanwhile, or took the domain away.
+    // A request with this idempotency key was first, or the domain was deleted.
     let earlier = find_replay(&service, &account, &key, idempotency_key.as_ref()).await?;
     earlier.ok_or_else(|| Error::DomainNotRegistered(request.domain.to_string()))
 }
 
-/// What a session is created of, beside its domain.
+/// The inputs of a creation except the domain.
 struct Creation<'a> {
     service: &'a LoginService,
     account: &'a Account,
@@ -72,28 +98,28 @@ struct Creation<'a> {
 }
 
 impl Creation<'_> {
-    /// Creates the session on a domain. None where the domain is gone or may be another one meanwhile, or somebody asked for
-    /// the same.
+    /// Creates the session on a domain. Returns `None` if the domain is gone or may have changed, or a request with
+    /// this idempotency key was first.
     async fn create(
         &self,
-        KnownDomain { domain, as_of }: &KnownDomain,
+        domain: &CachedDomain,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Option<Response>, Error> {
         let Self { service, account, key, request } = self;
-        let (now, ttl) = (service.clock.now(), service.settings.session_ttl);
+        let now = service.clock.now();
         let mut new = request.for_domain(service, domain)?;
         let mut with = Vec::new();
         if let Some(user) = &request.link {
             new.link = Some(check_linkable(service, domain, user).await?);
             with.push(require_login_after_sign_out(&domain.id, user));
         }
-        let session = Session::open(domain, new, ttl, now, SessionEntropy::draw());
+        let session = Session::open(domain, new, service.settings.session_ttl, now, SessionEntropy::draw());
         let secret = ClientSecret::derive(&key.key, &session.id);
         let session = session.with_client_secret(&secret);
         let reply = serde_json::to_string(&CreatedSession::new(&session, &service.public_address)?)
             .context("a session is JSON")?;
         with.extend(idempotency_key.map(|key| key.store(account, &reply, now)));
-        match sql::insert(&service.store, session, *as_of, with).await {
+        match sql::insert(&service.store, session, Some(domain), with).await {
             Ok(()) => Ok(Some(to_response(&reply, Some(&secret)).into_response())),
             Err(WriteError::Conflict) => Ok(None),
             Err(WriteError::Internal(error)) => Err(error.into()),
@@ -101,7 +127,7 @@ impl Creation<'_> {
     }
 }
 
-/// Whether a domain that changed meanwhile may be the reason. What the database says of itself is not asked twice.
+/// Whether a domain that changed meanwhile may be the reason of a failure. Failures of the database are not retried.
 fn may_be_outdated(created: &Result<Option<Response>, Error>) -> bool {
     match created {
         Ok(created) => created.is_none(),
@@ -110,7 +136,7 @@ fn may_be_outdated(created: &Result<Option<Response>, Error>) -> bool {
     }
 }
 
-/// What was answered before to a request that names the same key.
+/// Returns the reply to an earlier request with this idempotency key.
 async fn find_replay(
     service: &LoginService,
     account: &Account,
@@ -129,13 +155,13 @@ async fn find_replay(
     let StoredReply { id } = serde_json::from_str(&reply).context("a kept reply is a session")?;
     let id = SessionId::parse(&id).context("a kept reply has an id")?;
     let session = sql::find(&service.store, account, &id).await?;
-    // Another key of the account asks under the same Idempotency-Key: that one's secret is not the session's.
+    // If the request has another API key of the account, the secret derived from it is not the session's.
     let secret =
         Some(ClientSecret::derive(&key.key, &id)).filter(|secret| session.is_some_and(|own| secret.reads(&own, now)));
     Ok(Some(([REPLAYED], to_response(&reply, secret.as_ref())).into_response()))
 }
 
-/// A reply with the secret behind what is kept of it, which must not hold the secret.
+/// Adds the secret to a stored reply, which does not contain it.
 fn to_response(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse + use<> {
     let reply = match secret {
         Some(secret) => format!("{},\"client_secret\":{}}}", &reply[..reply.len() - 1], json!(secret.reveal())),
@@ -144,49 +170,54 @@ fn to_response(reply: &str, secret: Option<&ClientSecret>) -> impl IntoResponse 
     (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], reply)
 }
 
-/// What a creation asks for.
+/// A valid creation request.
 #[derive(Clone)]
 struct CreateRequest {
     domain: DomainName,
     mode: Mode,
     webhook_url: Option<String>,
     metadata: Option<Metadata>,
-    /// Whether the wallet must send back what the page shows.
+    /// Whether the wallet must send the number on the page.
     confirm: bool,
     options: SessionOptions,
-    /// Whose account a key joins.
+    /// The user whose account a key is added to.
     link: Option<UserId>,
 }
 
-impl CreateRequest {
-    fn parse(mut fields: Fields) -> Result<Self, Error> {
-        let domain = fields.text("domain")?;
-        let mode = match fields.optional_text("mode")? {
+impl TryFrom<CreateSessionBody> for CreateRequest {
+    type Error = Problem;
+
+    fn try_from(body: CreateSessionBody) -> Result<Self, Problem> {
+        let CreateSessionBody { domain, mode, webhook_url, metadata, confirm, flow, requester, browser_hash, user } =
+            body;
+        let mode = match mode {
             None => Mode::Login,
             Some(word) => word.parse().map_err(|_| Problem::field("mode", "must be 'login', 'register' or 'link'"))?,
         };
-        let webhook_url = fields.optional_text("webhook_url")?;
-        let metadata = fields.optional_object("metadata")?;
-        let confirm = match fields.optional_text("confirm")?.as_deref() {
-            None => false,
-            Some("code") => true,
-            Some(_) => return Err(Problem::field("confirm", "must be 'code'").into()),
+        let requester = requester.map(Requester::try_from).transpose()?;
+        let browser_hash = match browser_hash {
+            Some(text) => Some(parse_browser_hash(flow, &text)?),
+            None => None,
         };
-        let options = parse_options(&mut fields)?;
-        let link = parse_link(mode, options.flow, fields.optional_text("user")?.as_deref())?;
-        fields.done()?;
-        let domain = DomainName::parse(&domain).map_err(|error| Problem::field("domain", error.to_string()))?;
-        let metadata = metadata.map(|object| Metadata::new(object, &domain)).transpose();
-        let metadata = metadata.map_err(|(field, reason)| Problem::field(field, reason))?;
-        if options.flow != Flow::CrossDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
-            let reason = format!("is required if flow is '{}'", options.flow.as_str());
-            return Err(Problem::field("metadata.return_url", reason).into());
+        let link = parse_link(mode, flow, user.as_deref())?;
+        let metadata = match metadata {
+            Some(object) => {
+                Some(Metadata::new(object, &domain).map_err(|(field, reason)| Problem::field(field, reason))?)
+            }
+            None => None,
+        };
+        if flow != Flow::CrossDevice && metadata.as_ref().and_then(Metadata::return_url).is_none() {
+            let reason = format!("is required if flow is '{}'", flow.as_str());
+            return Err(Problem::field("metadata.return_url", reason));
         }
-        Ok(Self { domain, mode, webhook_url, metadata, confirm, options, link })
+        let options = SessionOptions { flow, requester, browser_hash };
+        Ok(Self { domain, mode, webhook_url, metadata, confirm: confirm.is_some(), options, link })
     }
+}
 
-    /// A live login on a page is bound to the browser that began it: a link to the page, or a code, that somebody was sent
-    /// completes nothing.
+impl CreateRequest {
+    /// Checks that a live login on a page is bound to the browser that started it, so that a link or a code that was
+    /// sent to another person does not complete it.
     fn check_browser_hash(&self, environment: Environment) -> Result<(), Problem> {
         let is_required = self.options.flow == Flow::Page && environment == Environment::Live;
         if is_required && self.options.browser_hash.is_none() {
@@ -195,8 +226,8 @@ impl CreateRequest {
         Ok(())
     }
 
-    /// All of it that counts, in one spelling, which a retry after an upgrade must meet again: members may be added where
-    /// they are said, and none may change.
+    /// Returns a canonical text of the request, which must be equal for a retry after an upgrade: members that are
+    /// skipped if absent may be added, and none may change.
     fn fingerprint(&self) -> Result<String, Error> {
         #[derive(Serialize)]
         struct Fingerprint<'a> {
@@ -226,7 +257,7 @@ impl CreateRequest {
         Ok(serde_json::to_string(&fingerprint).context("a request is JSON")?)
     }
 
-    /// What the session will be, on this domain; the link is found by its user afterwards.
+    /// Returns the session to create on this domain. The link is added by the caller.
     fn for_domain(&self, service: &LoginService, domain: &Domain) -> Result<NewSession, Error> {
         let webhook_url = self.webhook_url(service, domain)?;
         let Self { mode, metadata, confirm, options, .. } = self.clone();
@@ -238,8 +269,8 @@ impl CreateRequest {
             HandlerKind::Direct => None,
             HandlerKind::Hosted => Some(make_hosted_url(service, &domain.account, mode)?),
         };
-        // Nobody else can ask the person of a hosted session, and a relayed code must not be enough: not to log in, and
-        // not to have a thief's account opened with the person's key.
+        // The number protects the user of a hosted session against a relayed code: against logging in an attacker, and
+        // against an attacker's account with the user's key.
         let must_confirm =
             hosted_url.is_some() && environment == Environment::Live && options.flow == Flow::CrossDevice;
         let purpose = PagePurpose::Site;
@@ -252,7 +283,7 @@ impl CreateRequest {
         Ok(NewSession { mode, webhook_url, hosted_url, metadata, confirm_code, options, page, link: None })
     }
 
-    /// The session's own webhook if it names one, else the domain's.
+    /// Returns the webhook of the request, or else of the domain.
     fn webhook_url(&self, service: &LoginService, domain: &Domain) -> Result<Url, Error> {
         let Some(text) = &self.webhook_url else { return Ok(domain.webhook_url.clone()) };
         let reach = service.reach(domain.account.environment);
@@ -265,15 +296,8 @@ impl CreateRequest {
     }
 }
 
-fn parse_options(fields: &mut Fields) -> Result<SessionOptions, Error> {
-    let flow = fields.optional_text("flow")?.map_or(Some(Flow::CrossDevice), |word| Flow::parse(&word));
-    let flow = flow.ok_or_else(|| Problem::field("flow", "must be 'cross_device', 'same_device' or 'page'"))?;
-    let requester = fields.optional_object("requester")?.map(|object| Requester::parse(object.get())).transpose()?;
-    let browser_hash = fields.optional_text("browser_hash")?.map(|text| parse_browser_hash(flow, &text)).transpose()?;
-    Ok(SessionOptions { flow, requester, browser_hash })
-}
-
-/// Whose account a key joins: said in that mode, which is there on pages alone, and in no other.
+/// Returns the user to whose account a key is added: required in mode `link`, which exists on pages only, and not
+/// allowed in others.
 fn parse_link(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
     match (mode, user) {
         (Mode::Link, _) if flow != Flow::Page => Err(Problem::field("flow", "must be 'page' if mode is 'link'")),
@@ -295,50 +319,18 @@ fn parse_browser_hash(flow: Flow, text: &str) -> Result<BrowserHash, Problem> {
     BrowserHash::parse(text).ok_or_else(|| Problem::field("browser_hash", wrong))
 }
 
-/// The account's domain, if sessions may be created on it: as it is kept, or else as it is.
-async fn find_domain(service: &LoginService, account: &Account, name: &DomainName) -> Result<KnownDomain, Error> {
-    // Before it is read: what changes from now on makes it another state.
-    let as_of = service.store.watched_version();
-    let (key, mut refused) = ((account.clone(), name.clone()), None);
-    if service.domains.get(&key).is_some_and(|kept| kept.as_of != as_of) {
-        service.domains.invalidate(&key);
-    }
-    let read = async {
-        match read_domain(service, account, name).await {
-            Ok(domain) => Ok(Some(KnownDomain { domain: Arc::new(domain), as_of })),
-            Err(error) => {
-                refused = Some(error);
-                Ok(None)
-            }
-        }
-    };
-    let found = service.domains.find(&key, read).await?;
-    found.ok_or_else(|| refused.unwrap_or_else(|| Error::DomainNotRegistered(name.to_string())))
-}
-
-/// The account's domain as it is, if sessions may be created on it.
-async fn read_domain(service: &LoginService, account: &Account, name: &DomainName) -> Result<Domain, Error> {
-    let not_verified = |reason| Err(Error::DomainNotVerified { domain: name.to_string(), reason });
-    let only_verified = service.settings.require_verified_domains;
-    match domains::sql::find_usable(&service.store, account, name, only_verified).await? {
-        Usable::Yes(domain) => Ok(*domain),
-        Usable::NotRegistered => Err(Error::DomainNotRegistered(name.to_string())),
-        Usable::NotVerified => not_verified("this server creates sessions for verified domains only"),
-        Usable::ClaimedByAnother => not_verified("another account has verified this name or a related one"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn fingerprint(body: &str) -> String {
-        CreateRequest::parse(Fields::parse(body.as_bytes()).unwrap()).unwrap().fingerprint().unwrap()
+        let JsonBody(body) = JsonBody::<CreateSessionBody>::parse(body.as_bytes()).unwrap();
+        CreateRequest::try_from(body).unwrap().fingerprint().unwrap()
     }
 
-    /// These texts are in databases: whoever changes one refuses the retries of an hour before.
+    /// The texts are stored, so a change would reject retries of requests before an upgrade.
     #[test]
-    fn the_text_that_tells_one_creation_from_another_stays_as_it_is() {
+    fn fingerprints_are_stable() {
         let least = r#"{"domain": "Shop.TEST."}"#;
         assert_eq!(fingerprint(least), r#"{"domain":"shop.test","mode":"login","flow":"cross_device"}"#);
         let most = r#"{

@@ -22,9 +22,10 @@ pub(crate) async fn list(
     page: Page,
 ) -> Result<Json<Value>, Error> {
     let before = page.cursor(SessionId::parse)?;
-    let status = page.text("status").map(|word| SessionStatus::ALL.into_iter().find(|status| status.as_str() == word));
-    let wrong = || Problem::field("status", "must be 'pending', 'authenticated', 'expired' or 'cancelled'");
-    let status = status.map(|status| status.ok_or_else(wrong)).transpose()?;
+    let status = match page.text("status") {
+        Some(word) => Some(parse_status(word)?),
+        None => None,
+    };
     let name = page.text("domain").map(DomainName::parse).transpose();
     let name = name.map_err(|error| Problem::field("domain", error.to_string()))?;
     let domain = match &name {
@@ -40,4 +41,9 @@ pub(crate) async fn list(
     let next = page.next(&mut sessions, |session| session.id.to_string());
     let sessions: Vec<_> = sessions.iter().map(|session| SessionListItem::new(session, now)).collect();
     Ok(Json(page.reply("sessions", &sessions, next)))
+}
+
+fn parse_status(word: &str) -> Result<SessionStatus, Problem> {
+    let status = SessionStatus::ALL.into_iter().find(|status| status.as_str() == word);
+    status.ok_or_else(|| Problem::field("status", "must be 'pending', 'authenticated', 'expired' or 'cancelled'"))
 }

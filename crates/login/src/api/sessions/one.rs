@@ -1,4 +1,4 @@
-//! `/sessions/{id}`: refreshing, drawing and cancelling.
+//! `/sessions/{id}`: refresh, QR code and cancellation.
 
 use anyhow::Context;
 use axum::Json;
@@ -8,32 +8,32 @@ use axum::http::{HeaderName, StatusCode};
 use signpost_auth::QrCode;
 use signpost_platform::accounts::Account;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{Nothing, PathId};
-use signpost_store::{WriteError, random};
+use signpost_platform::web::{EmptyBody, PathParams};
+use signpost_store::random;
 
 use crate::api::sessions::qr_image;
 use crate::api::sessions::replies::RefreshedSession;
 use crate::error::Error;
-use crate::flows::lookup::{find_session, lost_race, refused};
+use crate::flows::changes::cancel_session;
+use crate::flows::lookup::{find_session, refused};
 use crate::service::LoginService;
-use crate::sessions::sql;
+use crate::sessions::{SessionWriteError, sql};
 
-/// A code is dead as soon as the session is refreshed.
+/// A code is invalid after a refresh of the session.
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
-/// How often a refresh looks again after another was first.
+/// Maximum retries after a conflict with a concurrent refresh.
 const MAX_REFRESH_ATTEMPTS: usize = 100;
 
 /// `POST /sessions/{id}/refresh`
 pub(crate) async fn refresh(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<Json<RefreshedSession>, Error> {
-    // Who loses to another refresh looks again: the session is still there to be refreshed.
+    let mut old = find_session(&service, &account, &id).await?;
     for _ in 0..MAX_REFRESH_ATTEMPTS {
-        let old = find_session(&service, &account, &id).await?;
         let session = old.clone().refresh(service.settings.session_ttl, service.clock.now(), random());
         let session = session.map_err(|refusal| refused(refusal, &old, &service))?;
         let refreshed = RefreshedSession::new(&session)?;
@@ -42,8 +42,9 @@ pub(crate) async fn refresh(
                 service.session_changed(&session.id);
                 return Ok(Json(refreshed));
             }
-            Err(WriteError::Conflict) => {}
-            Err(WriteError::Internal(error)) => return Err(error.into()),
+            // A concurrent refresh came first: the session can still be refreshed.
+            Err(SessionWriteError::Changed(Some(current))) => old = *current,
+            Err(error) => return Err(error.into()),
         }
     }
     Err(Problem::Unavailable("too many concurrent refreshes of this session".to_owned()).into())
@@ -53,7 +54,7 @@ pub(crate) async fn refresh(
 pub(crate) async fn svg(
     extract: Extract<LoginService>,
     account: Account,
-    id: PathId,
+    id: PathParams<String>,
 ) -> Result<([(HeaderName, &'static str); 2], String), Error> {
     let code = code(extract, account, id).await?;
     Ok(([(CONTENT_TYPE, "image/svg+xml"), NO_STORE], code.svg()))
@@ -63,14 +64,18 @@ pub(crate) async fn svg(
 pub(crate) async fn png(
     extract: Extract<LoginService>,
     account: Account,
-    id: PathId,
+    id: PathParams<String>,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Error> {
     let code = code(extract, account, id).await?;
     Ok(([(CONTENT_TYPE, "image/png"), NO_STORE], qr_image::png(&code)?))
 }
 
-/// The code of a session that waits for its answer.
-async fn code(Extract(service): Extract<LoginService>, account: Account, PathId(id): PathId) -> Result<QrCode, Error> {
+/// Returns the code of a pending session.
+async fn code(
+    Extract(service): Extract<LoginService>,
+    account: Account,
+    PathParams(id): PathParams<String>,
+) -> Result<QrCode, Error> {
     let session = find_session(&service, &account, &id).await?;
     session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
     let text = RefreshedSession::new(&session)?.qr_data;
@@ -81,19 +86,11 @@ async fn code(Extract(service): Extract<LoginService>, account: Account, PathId(
 pub(crate) async fn cancel(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
-    _: Nothing,
+    PathParams(id): PathParams<String>,
+    _: EmptyBody,
 ) -> Result<StatusCode, Error> {
     let session = find_session(&service, &account, &id).await?;
-    let now = service.clock.now();
-    let cancelled = session.clone().cancel(now).map_err(|refusal| refused(refusal, &session, &service))?;
-    match sql::cancel(&service.store, &cancelled.id, now).await {
-        Ok(()) => {
-            service.metrics.session(account.environment, "cancelled");
-            service.session_changed(&cancelled.id);
-            Ok(StatusCode::NO_CONTENT)
-        }
-        Err(WriteError::Conflict) => Err(lost_race(&service, &session).await),
-        Err(WriteError::Internal(error)) => Err(error.into()),
-    }
+    session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
+    cancel_session(&service, &session).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

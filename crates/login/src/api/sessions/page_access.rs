@@ -1,17 +1,18 @@
-//! Pages that follow their own session: a browser comes from the session's domain, with its client secret.
+//! Access of pages to a session: the browser has the session's client secret, and sends the origin of the session's
+//! domain.
 
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use signpost_auth::DomainName;
 use signpost_platform::accounts::Environment;
 use signpost_platform::limits::{Caller, Limit, release_in_progress};
-use signpost_platform::web::api_key::{Door, bearer};
-use signpost_platform::web::around::{Behind, Surrounding};
-use signpost_platform::web::path_id::PathId;
+use signpost_platform::web::PathParams;
+use signpost_platform::web::api_key::{self, ApiKeyGuard, bearer};
 use signpost_platform::web::peer::client_address;
 use signpost_platform::web::problem::Problem;
 use url::{Host, Url};
@@ -22,58 +23,58 @@ use crate::ids::SessionId;
 use crate::service::LoginService;
 use crate::sessions::{ClientSecret, Session};
 
-/// What reading a session asks of those who come, with a key or with a client secret.
+/// The requirements for reading a session: an API key, or the session's client secret.
 #[derive(Clone)]
-pub(crate) struct PageDoor {
+pub(crate) struct SessionGuard {
     pub(crate) service: LoginService,
     pub(crate) environment: Environment,
-    pub(crate) door: Door,
+    pub(crate) api_keys: ApiKeyGuard,
 }
 
-/// Lets API keys in as elsewhere, and client secrets to their own session; answers browsers of the session's domain so
-/// that their pages may read the reply.
-impl Surrounding for PageDoor {
-    async fn answer(self, request: Request, behind: Behind) -> Response {
-        let Self { service, environment, door } = self;
-        let is_preflight = request.method() == Method::OPTIONS;
-        let secret = bearer(request.headers()).and_then(ClientSecret::parse);
-        let origin = request.headers().get(header::ORIGIN).cloned();
-        // An API key is not for pages: whoever sends one gets no leave to read the reply from a page.
-        if secret.is_none() && !(is_preflight && origin.is_some()) {
-            return door.answer(request, behind).await;
-        }
-        let (mut parts, body) = request.into_parts();
-        let Ok(PathId(id)) = PathId::from_request_parts(&mut parts, &()).await;
-        let request = Request::from_parts(parts, body);
-        let session = match find(&service, environment, &id).await {
-            Ok(session) => session,
-            Err(error) => return error.into_response(),
-        };
-        let own = |session: &Session, origin: &HeaderValue| is_of(origin, &session.challenge.domain);
-        let origin = origin.filter(|origin| session.as_deref().is_some_and(|session| own(session, origin)));
-        let response = match secret {
-            Some(secret) if !is_preflight => follow(&service, session, &secret, request, behind).await.into_response(),
-            _ => preflight(&service, client_address(&service, &request)).await,
-        };
-        match origin {
-            Some(origin) => open(response, origin, is_preflight),
-            None => response,
-        }
+/// Middleware that admits API keys, and client secrets to their own session. Pages of the session's domain may read the
+/// replies to client secrets.
+pub(crate) async fn authenticate(State(guard): State<SessionGuard>, request: Request, next: Next) -> Response {
+    let SessionGuard { service, environment, api_keys } = guard;
+    let is_preflight = request.method() == Method::OPTIONS;
+    let secret = bearer(request.headers()).and_then(ClientSecret::parse);
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    // API keys are not for pages, which therefore cannot read the replies to them.
+    if secret.is_none() && !(is_preflight && origin.is_some()) {
+        return api_key::authenticate(State(api_keys), request, next).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    let Ok(PathParams(id)) = PathParams::<String>::from_request_parts(&mut parts, &()).await;
+    let request = Request::from_parts(parts, body);
+    let session = match find(&service, environment, &id).await {
+        Ok(session) => session,
+        Err(error) => return error.into_response(),
+    };
+    let own_origin = match (&session, origin) {
+        (Some(session), Some(origin)) if is_of(&origin, &session.challenge.domain) => Some(origin),
+        _ => None,
+    };
+    let response = match secret {
+        Some(secret) if !is_preflight => follow(&service, session, &secret, request, next).await.into_response(),
+        _ => preflight(&service, client_address(&service, &request)).await,
+    };
+    match own_origin {
+        Some(origin) => open(response, origin, is_preflight),
+        None => response,
     }
 }
 
 async fn find(service: &LoginService, environment: Environment, id: &str) -> Result<Option<Arc<Session>>, Error> {
     let Some(id) = SessionId::parse(id) else { return Ok(None) };
-    Ok(service.find_session_in_any_account(environment, &id).await?)
+    Ok(service.sessions.find(environment, &id).await?)
 }
 
-/// Lets a client secret read its session.
+/// Passes a request on if its client secret belongs to the session.
 async fn follow(
     service: &LoginService,
     session: Option<Arc<Session>>,
     secret: &ClientSecret,
     mut request: Request,
-    behind: Behind,
+    next: Next,
 ) -> Result<Response, Error> {
     let now = service.clock.now();
     let Some(session) = session.filter(|session| secret.reads(session, now)) else {
@@ -96,10 +97,10 @@ async fn follow(
     request.extensions_mut().insert(session.account.clone());
     request.extensions_mut().insert(Viewer::Page);
     request.extensions_mut().insert(address);
-    Ok(behind.answer(request).await)
+    Ok(next.run(request).await)
 }
 
-/// What a browser asks before it sends a bearer to another origin.
+/// Answers a preflight request, which precedes a bearer token to another origin (Fetch standard, CORS).
 async fn preflight(service: &LoginService, address: Caller) -> Response {
     match service.limits.check(Limit::GetSession, &address.without_key(), service.clock.elapsed()).await {
         Ok(()) => (StatusCode::NO_CONTENT, Body::empty()).into_response(),
@@ -107,7 +108,7 @@ async fn preflight(service: &LoginService, address: Caller) -> Response {
     }
 }
 
-/// Lets the page that asked read the reply.
+/// Adds the CORS headers that let the page read the response.
 fn open(mut response: Response, origin: HeaderValue, is_preflight: bool) -> Response {
     let headers: &mut HeaderMap = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -123,10 +124,10 @@ fn open(mut response: Response, origin: HeaderValue, is_preflight: bool) -> Resp
     response
 }
 
-/// Whether a page is the domain's or below it: over https, and for `localhost` also over http.
+/// Whether an origin is the domain or below it: over https, and for `localhost` also over http.
 fn is_of(origin: &HeaderValue, domain: &DomainName) -> bool {
     let Some(url) = origin.to_str().ok().and_then(|text| Url::parse(text).ok()) else { return false };
-    // Nothing but scheme, host and port is an origin.
+    // An origin has a scheme, a host and a port only.
     if origin.as_bytes() != url.origin().ascii_serialization().as_bytes() {
         return false;
     }
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_the_domains_or_below_it() {
+    fn an_origin_is_the_domain_or_below_it() {
         for (origin, domain, is_own) in [
             ("https://shop.test", "shop.test", true),
             ("https://www.shop.test:8443", "shop.test", true),

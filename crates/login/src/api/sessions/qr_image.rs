@@ -1,12 +1,12 @@
-//! A session's code as a picture.
+//! The QR code of a session as an image.
 
 use anyhow::{Context, Result};
 use signpost_auth::QrCode;
 
-/// How many pixels a module is wide and high: a usual code is then as large as a page shows it.
+/// Size of a module in pixels, which gives most codes the size at which pages show them.
 const PIXELS_PER_MODULE: usize = 8;
 
-/// The code as a PNG (ISO/IEC 15948) of one bit a pixel.
+/// Returns the code as a PNG (ISO/IEC 15948) with one bit per pixel.
 pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
     let side = code.side() * PIXELS_PER_MODULE;
     let mut file = Vec::new();
@@ -20,13 +20,18 @@ pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// The rows from the top, each of whole bytes; a light pixel is a one.
+/// Returns the rows from the top, each padded to whole bytes; light pixels are ones.
 fn bits(code: &QrCode, side: usize) -> Vec<u8> {
-    let byte = |x: usize, y: usize| {
-        let light = |bit: &usize| x + bit < side && !code.is_dark((x + bit) / PIXELS_PER_MODULE, y / PIXELS_PER_MODULE);
-        (0..8).filter(light).fold(0, |byte, bit| byte | (0x80_u8 >> bit))
-    };
-    (0..side).flat_map(|y| (0..side).step_by(8).map(move |x| (x, y))).map(|(x, y)| byte(x, y)).collect()
+    let row_len = side.div_ceil(8);
+    let mut bits = vec![0; row_len * side];
+    for y in 0..side {
+        for x in 0..side {
+            if !code.is_dark(x / PIXELS_PER_MODULE, y / PIXELS_PER_MODULE) {
+                bits[y * row_len + x / 8] |= 0x80 >> (x % 8);
+            }
+        }
+    }
+    bits
 }
 
 #[cfg(test)]
@@ -34,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_has_the_modules_of_its_code() {
+    fn an_image_has_the_modules_of_its_code() {
         let code = QrCode::from_text("svc://auth?v=1&webhook=https://example.com/hook").unwrap();
         let file = png(&code).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();

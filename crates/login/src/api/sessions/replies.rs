@@ -1,4 +1,4 @@
-//! Sessions as replies show them; what does not apply is left out.
+//! Sessions in replies.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ids::SessionId;
 use crate::sessions::{Metadata, Session, SessionState, SessionStatus, User};
 
-/// The answer to a creation.
+/// The reply to a creation.
 #[derive(Serialize)]
 pub(crate) struct CreatedSession {
     #[serde(flatten)]
@@ -21,12 +21,12 @@ pub(crate) struct CreatedSession {
     metadata: Option<Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm_code: Option<String>,
-    /// Where the site sends the browser.
+    /// The URL to which the site redirects the browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     page_url: Option<String>,
 }
 
-/// The answer to a refresh.
+/// The reply to a refresh.
 #[derive(Serialize)]
 pub(crate) struct RefreshedSession {
     id: SessionId,
@@ -35,12 +35,12 @@ pub(crate) struct RefreshedSession {
     expires_at: Timestamp,
 }
 
-/// A session as `GET` shows it.
+/// A session in the reply to `GET`.
 #[derive(Serialize)]
 pub(crate) struct SessionView {
     id: SessionId,
     status: SessionStatus,
-    /// On a page, where the person may change it.
+    /// The mode of a session with a page, where the user may change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,12 +49,12 @@ pub(crate) struct SessionView {
     authenticated_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<User>,
-    /// How the user of a hosted domain logged in.
+    /// The login method of a user of a hosted domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<LoginMethod>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Metadata>,
-    /// Where the wallet sends the person, on one device.
+    /// The URL to which the wallet sends the user, on one device.
     #[serde(skip_serializing_if = "Option::is_none")]
     redirect: Option<String>,
 }
@@ -69,25 +69,23 @@ pub(crate) struct SessionListItem {
     created_at: Timestamp,
 }
 
-/// For whom a session is shown.
+/// The reader of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Viewer {
     /// The integrator, with an API key.
     Owner,
-    /// The page, with the session's client secret: it learns where the session stands, not who answered.
+    /// The page, with the session's client secret: it sees the status, but not the user.
     Page,
 }
 
 impl CreatedSession {
     pub(crate) fn new(session: &Session, public_address: &str) -> Result<Self, Error> {
-        let (created_at, metadata) = (session.created_at, session.metadata.clone());
-        let confirm_code = session.confirm_code.as_ref().map(|code| code.reveal().to_owned());
         Ok(Self {
             refreshed: RefreshedSession::new(session)?,
             status: SessionStatus::Pending,
-            created_at,
-            metadata,
-            confirm_code,
+            created_at: session.created_at,
+            metadata: session.metadata.clone(),
+            confirm_code: session.confirm_code.as_ref().map(|code| code.reveal().to_owned()),
             page_url: session.page_url(public_address),
         })
     }
@@ -95,9 +93,13 @@ impl CreatedSession {
 
 impl RefreshedSession {
     pub(crate) fn new(session: &Session) -> Result<Self, Error> {
-        let qr_data = session.qr_data().map_err(|error| Problem::field("webhook_url", error.to_string()))?.to_string();
-        let (id, challenge) = (session.id.clone(), session.challenge.to_string());
-        Ok(Self { id, challenge, qr_data, expires_at: session.expires_at })
+        let qr_data = session.qr_data().map_err(|error| Problem::field("webhook_url", error.to_string()))?;
+        Ok(Self {
+            id: session.id.clone(),
+            challenge: session.challenge.to_string(),
+            qr_data: qr_data.to_string(),
+            expires_at: session.expires_at,
+        })
     }
 }
 
@@ -137,10 +139,13 @@ impl SessionView {
 
 impl SessionListItem {
     pub(crate) fn new(session: &Session, now: Timestamp) -> Self {
-        let (domain, mode) = (session.challenge.domain.to_string(), session.challenge.mode);
-        let (created_at, status) = (session.created_at, session.status(now));
-        // The list says the mode of every session, behind what is shown of it.
-        let shown = SessionView { mode: None, ..SessionView::new(session, status, Viewer::Owner) };
-        Self { shown, domain, mode, created_at }
+        let shown = SessionView::new(session, session.status(now), Viewer::Owner);
+        Self {
+            // The list has the mode of every session, after the other members.
+            shown: SessionView { mode: None, ..shown },
+            domain: session.challenge.domain.to_string(),
+            mode: session.challenge.mode,
+            created_at: session.created_at,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `POST /sandbox/v1/sessions/{id}/simulate`: a wallet that anybody has, for trying out a login without a phone.
+//! `POST /sandbox/v1/sessions/{id}/simulate`: a simulated wallet, for testing a login without a phone.
 
 use std::time::Duration;
 
@@ -8,30 +8,41 @@ use axum::extract::State as Extract;
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use signpost_auth::{Answer, DeviceInfo, Wallet};
 use signpost_platform::accounts::Account;
 use signpost_platform::outbound::{Reach, Request};
-use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{Fields, OptionalFields, PathId};
+use signpost_platform::web::{OptionalJsonBody, PathParams};
 
 use crate::error::Error;
-use crate::flows::asker::Asker;
+use crate::flows::answer_context::AnswerContext;
 use crate::flows::hosted;
 use crate::flows::lookup::{find_session, refused};
 use crate::service::LoginService;
 use crate::sessions::{ConfirmCode, Session};
 
-/// How long a handler may take to answer.
+/// Timeout of the handler's reply.
 const HANDLER_TIMEOUT: Duration = Duration::from_secs(15);
-/// How many bytes of its answer are passed on.
+/// Maximum size of the part of the handler's reply that is returned, in bytes.
 const MAX_BODY_LEN: usize = 2048;
-/// How many wallets there are to choose from.
+/// Number of simulated wallets.
 const MAX_WALLET: u64 = 100;
 
-/// What a simulated wallet does wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The body of `POST /sessions/{id}/simulate`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SimulateBody {
+    /// The wallet that signs, from 1 to 100.
+    #[serde(default = "first_wallet", deserialize_with = "wallet_number")]
+    wallet: u64,
+    fault: Option<SimulatedFault>,
+}
+
+/// An error in the answer of a simulated wallet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum SimulatedFault {
     Signature,
     Timestamp,
@@ -39,20 +50,20 @@ enum SimulatedFault {
     ConfirmCode,
 }
 
-/// Signs the session's challenge and posts the answer where a wallet would; tells what was posted and how it was
-/// answered. `wallet` (1 to 100) says who signs, `fault` what is wrong with the answer.
+/// Signs the session's challenge and posts the answer to the URL that a wallet would use. The reply contains the posted
+/// answer and the handler's reply.
 pub(crate) async fn simulate(
     Extract(service): Extract<LoginService>,
     account: Account,
-    PathId(id): PathId,
-    OptionalFields(fields): OptionalFields,
+    PathParams(id): PathParams<String>,
+    OptionalJsonBody(SimulateBody { wallet, fault }): OptionalJsonBody<SimulateBody>,
 ) -> Result<Json<Value>, Error> {
-    let (wallet, fault) = parse_request(fields)?;
     let session = find_session(&service, &account, &id).await?;
     session.check_pending(service.clock.now()).map_err(|refusal| refused(refusal, &session, &service))?;
     let answer = make_answer(&session, &account, wallet, fault, service.clock.now().as_second())?;
-    let (posted_to, payload) = (session.answer_url().to_string(), json!(answer));
+    let payload = json!(answer);
     let reply = post_answer(&service, &session, &payload).await;
+    let posted_to = session.answer_url().to_string();
     let mut told = json!({ "public_key": answer.public_key, "posted_to": posted_to, "payload": payload });
     match reply {
         Ok(HandlerReply { status, body }) => {
@@ -66,25 +77,19 @@ pub(crate) async fn simulate(
     Ok(Json(told))
 }
 
-fn parse_request(mut fields: Fields) -> Result<(u64, Option<SimulatedFault>), Error> {
-    let wallet = fields.optional_integer("wallet", 1, MAX_WALLET)?.unwrap_or(1);
-    let fault = match fields.optional_text("fault")?.as_deref() {
-        None => None,
-        Some("signature") => Some(SimulatedFault::Signature),
-        Some("timestamp") => Some(SimulatedFault::Timestamp),
-        Some("challenge") => Some(SimulatedFault::Challenge),
-        Some("confirm_code") => Some(SimulatedFault::ConfirmCode),
-        Some(_) => {
-            return Err(
-                Problem::field("fault", "must be 'signature', 'timestamp', 'challenge' or 'confirm_code'").into()
-            );
-        }
-    };
-    fields.done()?;
-    Ok((wallet, fault))
+fn first_wallet() -> u64 {
+    1
 }
 
-/// What the wallet with this number answers. Its key follows from account and number: it opens nothing but sandboxes.
+fn wallet_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    match u64::deserialize(deserializer) {
+        Ok(number @ 1..=MAX_WALLET) => Ok(number),
+        _ => Err(de::Error::custom(format_args!("must be a whole number from 1 to {MAX_WALLET}"))),
+    }
+}
+
+/// Creates the answer of the wallet with this number. Its key is derived from account and number, and is for sandboxes
+/// only.
 fn make_answer(
     session: &Session,
     account: &Account,
@@ -92,8 +97,11 @@ fn make_answer(
     fault: Option<SimulatedFault>,
     now: i64,
 ) -> Result<Answer, Error> {
-    let seed = |salt: u64| Sha256::digest(format!("sandbox wallet {salt} {number} {}", account.name)).into();
-    let wallet = (0..).find_map(|salt| Wallet::from_bytes(seed(salt)).ok()).expect("nearly every number is a key");
+    let wallet = (0_u64..).find_map(|salt| {
+        let seed = Sha256::digest(format!("sandbox wallet {salt} {number} {}", account.name));
+        Wallet::from_bytes(seed.into()).ok()
+    });
+    let wallet = wallet.expect("nearly every number is a key");
     let device = DeviceInfo { platform: Some("sandbox".to_owned()), version: None, device_id: None };
     let code = session.qr_data().context("a session that was opened has a code")?;
     let shown = session.confirm_code.as_ref().map(ConfirmCode::reveal);
@@ -111,19 +119,21 @@ fn make_answer(
     Ok(answer)
 }
 
-/// What the handler answered.
+/// The reply of the handler.
 struct HandlerReply {
     status: u16,
-    /// The beginning of what it said. None where the operator opened private networks to webhooks: these must not be read
-    /// through this server. Loopback is open only where the server serves its own machine, so that is the developer's own.
+    /// The start of its body. `None` if the operator allows webhooks in private networks, which must not become
+    /// readable through this server. Loopback is allowed only if the server serves its own machine, which is the
+    /// developer's.
     body: Option<String>,
 }
 
 async fn post_answer(service: &LoginService, session: &Session, payload: &Value) -> anyhow::Result<HandlerReply> {
     let body = Bytes::from(payload.to_string());
     if session.hosted_url.is_some() {
-        let (environment, mode) = (session.account.environment, session.challenge.mode);
-        let reply = hosted::handle_answer(service, environment, mode, Asker::default(), &body).await;
+        let environment = session.account.environment;
+        let reply =
+            hosted::handle_answer(service, environment, session.challenge.mode, AnswerContext::default(), &body).await;
         return Ok(HandlerReply { status: reply.status, body: Some(reply.body.to_string()) });
     }
     let mut headers = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! `GET /sessions/{id}` and its `/events`: where a session stands, at once or as soon as that changes.
+//! `GET /sessions/{id}` and its `/events`: the status of a session, at once or when it changes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use signpost_platform::accounts::keys::KeyHash;
 use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::limits::Caller;
 use signpost_platform::web::problem::Problem;
-use signpost_platform::web::{ApiKey, JsonReply, PathId};
+use signpost_platform::web::{ApiKey, JsonReply, PathParams};
 use tokio::time::{Instant, timeout};
 use url::form_urlencoded;
 
@@ -24,23 +24,24 @@ use crate::error::Error;
 use crate::flows::lookup::refused;
 use crate::ids::SessionId;
 use crate::service::LoginService;
-use crate::sessions::{AnswerRefusal, Session, SessionStatus, TooManyWaiters, Waiter};
+use crate::sessions::{AnswerRefusal, Session, SessionStatus, Waiter};
 
-/// The longest that a request waits: a little less than most proxies do.
+/// Maximum wait of a request, in seconds, below the timeout of most proxies.
 const MAX_WAIT_SECS: u64 = 25;
-/// How often who waits looks by itself: another process may have changed the session, or it expired.
+/// Interval at which a waiting request reads the session: another process may have changed it, or it expired.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often a stream says that it is alive.
+/// Interval of keep-alive comments in a stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// `GET /sessions/{id}`, with `?wait=25` as soon as the session is not pending any more, or after so many seconds.
+/// `GET /sessions/{id}`. With `?wait=25`, replies once the session is not pending any more, or after this number of
+/// seconds.
 pub(crate) async fn show(
     Extract(service): Extract<LoginService>,
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
     key: Option<Extension<ApiKey>>,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
     RawQuery(query): RawQuery,
 ) -> Result<JsonReply<SessionView>, Error> {
     let seconds = parse_wait(query.as_deref().unwrap_or_default())?;
@@ -54,31 +55,32 @@ pub(crate) async fn show(
     to_reply(&service, &session, viewer)
 }
 
-/// `GET /sessions/{id}/events`: an event `status` with what `GET` says now, and another when that changes, which is the
-/// last.
+/// `GET /sessions/{id}/events`: an event `status` with the reply of `GET`, and a last one when the status changes.
 pub(crate) async fn events(
     Extract(service): Extract<LoginService>,
     account: Account,
     viewer: Viewer,
     page: Option<Extension<Caller>>,
     key: Option<Extension<ApiKey>>,
-    PathId(id): PathId,
+    PathParams(id): PathParams<String>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     let session = find(&service, &account, &id).await?;
     let first = status_event(&service, &session, viewer);
     let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
-    // A place is taken before the stream begins, so that whoever gets none is told so.
+    // The slot is acquired before the stream begins, so that the lack of one is an error.
     let waiter = if is_over { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
     let key = WaitingKey::of(key.as_deref());
     let next = stream::iter(waiter).filter_map(move |waiter| {
-        let (service, account, session) = (service.clone(), account.clone(), session.clone());
+        let service = service.clone();
+        let account = account.clone();
+        let session = session.clone();
         async move {
             let forever = Instant::now() + Duration::from_hours(24);
             match await_change(&service, (&account, key.as_ref()), session, &waiter, forever).await {
                 Ok(session) if session.status(service.clock.now()) != SessionStatus::Pending => {
                     Some(status_event(&service, &session, viewer))
                 }
-                // The server stops, the key was revoked, or nothing can be read: the client comes again.
+                // The server stops, the key was revoked, or the database cannot be read: the client reconnects.
                 Ok(_) | Err(_) => None,
             }
         }
@@ -87,17 +89,14 @@ pub(crate) async fn events(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)))
 }
 
-/// A place among those who wait.
+/// Acquires a slot for a waiting request.
 fn acquire_waiter(
     service: &LoginService,
     account: &Account,
     session: &Session,
     page: Option<&Caller>,
 ) -> Result<Waiter, Problem> {
-    service.waiting.acquire(&session.id, account, page).map_err(|crowded| match crowded {
-        TooManyWaiters::Everybody => Problem::Unavailable("too many requests are waiting for sessions".to_owned()),
-        TooManyWaiters::Caller(most) => Problem::TooManyAtOnce { limit: "waiting", most },
-    })
+    Ok(service.waiting.acquire(&session.id, account, page)?)
 }
 
 /// The API key of a request that waits.
@@ -153,10 +152,10 @@ async fn await_change(
     }
 }
 
-/// As it was told a moment ago, where changes since would have been told too.
+/// Returns a session of the account, possibly from the cache.
 async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Arc<Session>, Error> {
     let id = SessionId::parse(id).ok_or(Error::SessionNotFound)?;
-    let session = service.find_session_in_any_account(account.environment, &id).await?;
+    let session = service.sessions.find(account.environment, &id).await?;
     let own = session.filter(|session| session.account == *account && session.is_readable(service.clock.now()));
     own.ok_or(Error::SessionNotFound)
 }
@@ -179,11 +178,12 @@ fn status_event(service: &LoginService, session: &Session, viewer: Viewer) -> Ev
     event.data(data.to_string())
 }
 
-/// How long a request is ready to wait.
+/// Parses the time that a request waits.
 fn parse_wait(query: &str) -> Result<Duration, Problem> {
-    let mut asked = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "wait");
-    let Some((_, text)) = asked.next() else { return Ok(Duration::ZERO) };
-    let seconds = text.parse().ok().filter(|seconds| *seconds <= MAX_WAIT_SECS && asked.next().is_none());
-    let wrong = || Problem::field("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECS}"));
-    seconds.map(Duration::from_secs).ok_or_else(wrong)
+    let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "wait");
+    let Some((_, text)) = values.next() else { return Ok(Duration::ZERO) };
+    match text.parse() {
+        Ok(seconds @ 0..=MAX_WAIT_SECS) if values.next().is_none() => Ok(Duration::from_secs(seconds)),
+        _ => Err(Problem::field("wait", format!("must be a whole number of seconds from 0 to {MAX_WAIT_SECS}"))),
+    }
 }

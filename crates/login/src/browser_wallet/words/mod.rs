@@ -1,4 +1,4 @@
-//! What the browser wallet says: one file for each language.
+//! The texts of the browser wallet, one file per language.
 
 mod english;
 mod spanish;
@@ -7,19 +7,19 @@ use maud::Markup;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::words::Placed;
 
-/// A text with two places.
+/// A text with two placeholders.
 pub(super) type PlacesTwo = fn(&Markup, &Markup) -> Markup;
-/// A text with three places.
+/// A text with three placeholders.
 pub(super) type PlacesThree = fn(&Markup, &Markup, &Markup) -> Markup;
 
-/// A short text in front of a longer one.
+/// A heading and its explanation.
 #[derive(Debug)]
 pub(super) struct HeadedText {
     pub(super) head: &'static str,
     pub(super) text: &'static str,
 }
 
-/// A sentence, by what stands in it.
+/// A sentence, by its placeholders.
 #[derive(Debug)]
 pub(super) enum Sentence {
     Plain(&'static str),
@@ -31,17 +31,17 @@ pub(super) enum Sentence {
     Between(PlacesTwo),
 }
 
-/// How a code, or an answer to it, ended: what happened, and what to do.
+/// The outcome of a code or of an answer: the result, and what the user can do.
 #[derive(Debug)]
 pub(super) struct OutcomeText {
     pub(super) head: Sentence,
     pub(super) text: Sentence,
 }
 
-/// How many ways there are to end.
+/// Number of outcomes.
 const OUTCOMES: usize = 23;
 
-/// Every text of the wallet.
+/// The texts of the wallet.
 #[derive(Debug)]
 pub(super) struct WalletWords {
     pub(super) title: &'static str,
@@ -100,12 +100,12 @@ pub(super) struct WalletWords {
     pub(super) erase_now: &'static str,
     pub(super) keep: &'static str,
 
-    /// What a person decides about.
+    /// The confirmation of a login.
     pub(super) asking: &'static str,
     pub(super) log_in_to: &'static str,
     pub(super) register_at: &'static str,
     pub(super) link_to: &'static str,
-    /// By the host, and of the domain.
+    /// The placeholders are the host and the domain.
     pub(super) proven: PlacesTwo,
     pub(super) unproven: Placed,
     pub(super) number_label: Placed,
@@ -125,14 +125,14 @@ pub(super) struct WalletWords {
     pub(super) ends_in: &'static str,
     pub(super) what_gets_signed: &'static str,
 
-    /// How it ended, by the names that the script knows.
+    /// The outcomes, by the names that the script uses.
     pub(super) outcomes: &'static [(&'static str, OutcomeText); OUTCOMES],
     pub(super) back_to_page: &'static str,
     pub(super) again: &'static str,
     pub(super) to_wallet: &'static str,
 }
 
-/// The texts in a language.
+/// Returns the texts in a language.
 pub(super) fn wallet_words(language: Language) -> &'static WalletWords {
     match language {
         Language::English => &english::WALLET,

@@ -1,5 +1,5 @@
-//! What the login page says: one file for each language. A text with a place in it is a function of what stands there, so
-//! that no language can forget it.
+//! The texts of the login page, one file per language. A text with a placeholder is a function of its value, so that no
+//! language can omit it.
 
 mod english;
 mod spanish;
@@ -10,24 +10,24 @@ use signpost_platform::pages::words::Placed;
 
 use super::asking::AskingBrowser;
 
-/// A text with two places.
+/// A text with two placeholders.
 pub(crate) type PlacedTwice = fn(&Markup, &Markup) -> Markup;
 
-/// A short text in front of a longer one.
+/// A heading and its explanation.
 #[derive(Debug)]
 pub(crate) struct Headed {
     pub(crate) head: &'static str,
     pub(crate) text: &'static str,
 }
 
-/// The same where the longer one names the domain, and the host of the page.
+/// A heading and its explanation, which names the domain and the host of the page.
 #[derive(Debug)]
 pub(crate) struct HeadedPlaces {
     pub(crate) head: &'static str,
     pub(crate) text: PlacedTwice,
 }
 
-/// Every text of the login page. `domain` is where the person logs in, `host` what the address bar says.
+/// The texts of the login page. `domain` is the domain of the login, `host` the host in the address bar.
 #[derive(Debug)]
 pub(crate) struct LoginWords {
     /// In front of the domain, which stands on a line of its own.
@@ -79,7 +79,7 @@ pub(crate) struct LoginWords {
     pub(crate) no_key: &'static str,
     pub(crate) no_key_answer: &'static str,
     pub(crate) no_key_account_first: &'static str,
-    /// At the address and who asked.
+    /// The check of the address bar, and the requesting browser.
     pub(crate) address_bar: Placed,
     pub(crate) asked_from: fn(&AskingBrowser) -> Markup,
     pub(crate) cancel: &'static str,
@@ -104,7 +104,7 @@ pub(crate) struct LoginWords {
     pub(crate) type_number: Placed,
     pub(crate) lightning_host: Placed,
 
-    /// What the page waits for, and the countdown behind it.
+    /// The status of the page, and the countdown.
     pub(crate) waiting: &'static str,
     pub(crate) new_code_in: &'static str,
     pub(crate) code_ends_in: &'static str,
@@ -136,7 +136,7 @@ pub(crate) struct LoginWords {
     pub(crate) passkey_refused: Headed,
     pub(crate) passkey_without_user: &'static str,
 
-    /// A key that answered, for an account that is there.
+    /// The confirmation of a key for an existing account.
     pub(crate) add_wallet: &'static str,
     pub(crate) add_lightning: &'static str,
     pub(crate) key_ends_in: Placed,
@@ -166,7 +166,7 @@ pub(crate) struct LoginWords {
     pub(crate) unknown: Headed,
     pub(crate) stale: Headed,
     pub(crate) show_login: &'static str,
-    /// The page that asks for the link that an operator handed over.
+    /// The page that asks for the link from an operator.
     pub(crate) claim_head: &'static str,
     pub(crate) claim_text: Placed,
     pub(crate) claim_label: &'static str,
@@ -174,11 +174,11 @@ pub(crate) struct LoginWords {
     pub(crate) claim_without_script: &'static str,
     pub(crate) claim_button: &'static str,
     pub(crate) claim_refused: Headed,
-    /// Behind who runs the page.
+    /// The end of the footer.
     pub(crate) keeps_nothing: &'static str,
 }
 
-/// The texts in a language.
+/// Returns the texts in a language.
 pub(crate) fn login_words(language: Language) -> &'static LoginWords {
     match language {
         Language::English => &english::LOGIN,

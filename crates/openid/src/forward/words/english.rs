@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{AppSaid, AppWords};
+use super::{AppText, AppWords};
 
 pub(super) const APP: AppWords = AppWords {
     tab_refused: "Not let in",
@@ -10,51 +10,51 @@ pub(super) const APP: AppWords = AppWords {
     tab_logout: "Log out?",
     tab_logged_out: "Logged out",
 
-    not_named: AppSaid {
+    not_named: AppText {
         head: |host| html! { (host) " does not let you in" },
         text: "Only people whom its operator has named get in.",
     },
     you_are: |petname| html! { "You are logged in as " (petname) "." },
     tell_operator: "Should you get in? Send the operator this line:",
-    nobody_named: AppSaid {
+    nobody_named: AppText {
         head: |host| html! { (host) " lets nobody in yet" },
         text: "Its operator has not said who may use it.",
     },
     for_operators: "Are you the operator? Allow this person, a group or everybody with the option --allow of its client:",
     log_in_as_other: "Log in as somebody else",
 
-    denied: AppSaid {
+    denied: AppText {
         head: |host| html! { "You are not logged in to " (host) },
         text: "You cancelled the login, or the operator has not named you: only people whom they named get in.",
     },
     who_you_are: "See in your account by which name the operator knows you",
-    stale: AppSaid {
+    stale: AppText {
         head: |host| html! { "You are not logged in to " (host) },
         text: "This login began in another browser or too long ago, or your browser keeps no cookies.",
     },
-    unsent: AppSaid {
+    unsent: AppText {
         head: |host| html! { "You are no longer logged in to " (host) },
         text: "What you sent did not arrive. Log in, go back and send it again.",
     },
     log_in: "Log in",
 
-    log_out: AppSaid {
+    log_out: AppText {
         head: |host| html! { "Log out of " (host) "?" },
         text: "Whoever uses this browser next must log in again.",
     },
     log_out_yes: "Log out",
     stay: "Stay logged in",
-    not_logged_in: AppSaid {
+    not_logged_in: AppText {
         head: |host| html! { "You are not logged in to " (host) },
         text: "There is nothing to log out of.",
     },
-    logged_out: AppSaid {
+    logged_out: AppText {
         head: |host| html! { "You are logged out of " (host) },
         text: "This browser cannot use it without another login.",
     },
     also_there: |host| html! { "You may still be signed in at " (host) ", which logs you in without asking." },
     sign_out_there: "Sign out there too",
-    nothing_done: AppSaid {
+    nothing_done: AppText {
         head: |host| html! { "You are still logged in to " (host) },
         text: "The button belonged to an older page. Load this page again and press it there.",
     },

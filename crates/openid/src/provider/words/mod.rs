@@ -1,4 +1,4 @@
-//! What the pages of an issuer say: one file for each language.
+//! Texts of the pages of an issuer, one file for each language.
 
 mod english;
 mod spanish;
@@ -7,18 +7,17 @@ use maud::Markup;
 use signpost_platform::pages::Language;
 use signpost_platform::pages::words::Placed;
 
-/// What happened, and what it means; the place is the domain.
+/// A headline and an explanation with a placeholder for the domain.
 #[derive(Debug)]
 pub(super) struct DomainText {
     pub(super) head: &'static str,
     pub(super) text: Placed,
 }
 
-/// Every text of the pages of an issuer.
+/// The texts of the pages of an issuer.
 #[derive(Debug)]
 pub(super) struct ProviderWords {
-    /// The question whether an application may know who somebody is; the places are the application, the petname and the
-    /// domain, a host.
+    /// Consent; the placeholders are the application, the petname and the domain, a host.
     pub(super) tab_consent: fn(&str) -> String,
     pub(super) consent_question: &'static str,
     pub(super) you_go_back_to: Placed,
@@ -31,16 +30,16 @@ pub(super) struct ProviderWords {
     pub(super) allow: &'static str,
     pub(super) deny: &'static str,
     pub(super) asked_once: &'static str,
-    /// In front of the button of whoever is somebody else.
+    /// Before the button to log in as another user.
     pub(super) not_you: &'static str,
     pub(super) log_in_as_other: &'static str,
 
-    /// The way back; the place is a host.
+    /// The way back to the application; the placeholder is a host.
     pub(super) done: &'static str,
     pub(super) going_back: Placed,
     pub(super) continue_to: Placed,
 
-    /// What went wrong, for the person, and for whoever builds the application.
+    /// Errors, for the user and for the developer of the application.
     pub(super) unknown_client: DomainText,
     pub(super) unknown_client_detail: &'static str,
     pub(super) unknown_return: DomainText,
@@ -54,7 +53,7 @@ pub(super) struct ProviderWords {
     pub(super) stale: DomainText,
     pub(super) show_again: &'static str,
 
-    /// Logout; the places are the domain, the petname and the application.
+    /// Logout; the placeholders are the domain, the petname and the application.
     pub(super) tab_logout: &'static str,
     pub(super) logout_question: Placed,
     pub(super) logout_you_are: Placed,
@@ -68,7 +67,7 @@ pub(super) struct ProviderWords {
     pub(super) log_out_here: &'static str,
 }
 
-/// The texts in a language.
+/// Returns the texts in a language.
 pub(super) fn provider_words(language: Language) -> &'static ProviderWords {
     match language {
         Language::English => &english::PROVIDER,

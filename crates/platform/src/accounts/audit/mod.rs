@@ -1,5 +1,5 @@
-//! Who did what to keys, domains, secrets and users, and who was refused. Entries are written together with what they
-//! tell of, and nothing in the program changes one.
+//! The audit log: changes of keys, domains, secrets and users, and rejected callers. Entries are written in the
+//! transaction of the change, and never changed.
 
 pub mod refusals;
 pub mod sql;
@@ -18,24 +18,24 @@ signpost_store::ids! {
     AuditId = "aud";
 }
 
-/// Who did it.
+/// The actor of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Whoever holds this API key.
+    /// The holder of this API key.
     Key(KeyId),
-    /// The operator, at the command line.
+    /// The operator, on the command line.
     Operator,
-    /// The operator with this id, at the console.
+    /// The operator with this ID, in the console.
     Console(String),
-    /// The server by itself.
+    /// The server.
     Server,
-    /// The user of a hosted domain with this id, in their own account.
+    /// The user of a hosted domain with this ID, in their own account.
     User(String),
-    /// Somebody without a key that opens, at this address.
+    /// A caller without a valid key, at this address.
     Address(String),
 }
 
-/// What was done. The words are stable: programs look for them.
+/// The action of an entry. The names are stable, because programs search for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Action {
@@ -86,7 +86,7 @@ pub enum Action {
 }
 
 rows! {
-    /// An entry.
+    /// An entry of the audit log.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct AuditEntry in "audit" by [id] {
@@ -104,7 +104,7 @@ rows! {
 }
 
 impl Action {
-    /// Its word.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Refused requests are counted and written once a minute, so that a storm of them fills no disk.
+//! Rejected requests in the audit log. They are counted and written once a minute, so that many of them do not fill the
+//! disk.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,12 +17,12 @@ use crate::clock::Clock;
 use crate::interval::every;
 use crate::limits::Caller;
 
-/// How often what was counted is written.
+/// Interval at which the counts are written.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
-/// How many callers are told apart in that time; the others are one entry.
+/// Maximum number of callers with an entry of their own in that interval; the others share one entry.
 const MAX_COUNTED_CALLERS: usize = 100;
 
-/// Who was refused since the last entry, and how often; cheap to clone.
+/// The number of rejected requests per caller since the last entry; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Refusals(Arc<Mutex<RefusalCounts>>);
 
@@ -32,8 +33,8 @@ struct RefusalCounts {
 }
 
 impl Refusals {
-    /// Counts a request that was refused for `reason`, a code of the error catalogue. The first one of a caller in a
-    /// minute is logged.
+    /// Counts a request that was rejected with the error code `reason`. The first request of a caller in an interval is
+    /// logged.
     pub fn count(&self, caller: &Caller, reason: &'static str) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (caller.clone(), reason);
@@ -55,29 +56,27 @@ impl Refusals {
     }
 }
 
-/// Writes what was counted, every minute and once more when the server stops.
+/// Writes the counts every minute and when the server stops.
 pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: CancellationToken) {
-    let flush = || flush(&refusals, &store, clock.now());
-    every(FLUSH_INTERVAL, &draining, "could not write the audit log", flush).await;
-    if let Err(error) = flush().await {
+    let failed = "could not write the audit log";
+    every(FLUSH_INTERVAL, &draining, failed, || flush(&refusals, &store, clock.now())).await;
+    if let Err(error) = flush(&refusals, &store, clock.now()).await {
         tracing::warn!(error = format!("{error:#}"), "could not write the last refusals to the audit log");
     }
 }
 
-/// Writes what was counted.
+/// Writes the counts and resets them.
 ///
 /// # Errors
-/// As [`signpost_store::Store::write`]; what was counted is lost then.
+/// The errors of [`signpost_store::Store::write`]; the counts are lost then.
 pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
     let RefusalCounts { callers, others } = refusals.drain();
-    let of_caller = |((caller, reason), count): ((Caller, &'static str), u64)| {
-        let (actor, details) = (Actor::Address(caller.to_string()), json!({ "count": count }));
-        insert_entry(&actor, None, Action::AccessRefused, reason, &details, now)
-    };
-    let mut steps: Vec<Step> = callers.into_iter().map(of_caller).collect();
+    let mut steps: Vec<Step> = Vec::new();
+    for ((caller, reason), count) in callers {
+        steps.push(refusal_entry(caller.to_string(), reason, count, now));
+    }
     if others > 0 {
-        let (actor, details) = (Actor::Address("others".to_owned()), json!({ "count": others }));
-        steps.push(insert_entry(&actor, None, Action::AccessRefused, "", &details, now));
+        steps.push(refusal_entry("others".to_owned(), "", others, now));
     }
     if !steps.is_empty() {
         store.write(steps).await?;
@@ -85,12 +84,17 @@ pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result
     Ok(())
 }
 
+fn refusal_entry(address: String, reason: &str, count: u64, now: Timestamp) -> Step {
+    let details = json!({ "count": count });
+    insert_entry(&Actor::Address(address), None, Action::AccessRefused, reason, &details, now)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_storm_of_refusals_is_a_bounded_number_of_entries() {
+    fn the_number_of_entries_is_bounded() {
         let refusals = Refusals::default();
         for number in 0..1000_u32 {
             refusals.count(&Caller::Address(std::net::Ipv4Addr::from(number).into()), "invalid_api_key");

@@ -10,7 +10,7 @@ use super::{Action, Actor, AuditEntry};
 use crate::accounts::audit::AuditId;
 use crate::accounts::{Account, Environment, KeyId};
 
-/// Of a key whose account nobody has named.
+/// Inserts an entry of a key, with the account of the key.
 const ADD_ON_KEY: &str = sql!(
     "INSERT INTO audit (",
     AuditEntry::COLUMN_LIST,
@@ -31,7 +31,7 @@ const BEFORE: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 ORDER BY id DESC L
 
 const BEFORE_OF_ACTION: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 AND action = $3 ORDER BY id DESC LIMIT $2");
 
-/// The environment of an entry, which is empty where the entry belongs to no account.
+/// The environment of an entry, which is empty if the entry belongs to no account.
 pub(super) struct AnyEnvironment(Option<Environment>);
 
 impl Via<Option<Environment>> for AnyEnvironment {
@@ -51,7 +51,7 @@ texts! {
     };
 }
 
-/// The step that adds an entry, to be written with what it tells of.
+/// Returns the step that inserts an entry, for the transaction of the change.
 #[must_use]
 pub fn insert_entry(
     actor: &Actor,
@@ -61,13 +61,14 @@ pub fn insert_entry(
     details: &Value,
     now: Timestamp,
 ) -> Step {
-    let (name, environment) = account.map_or(("", ""), |account| (&account.name, account.environment.as_str()));
+    let name = account.map_or("", |account| account.name.as_str());
+    let environment = account.map_or("", |account| account.environment.as_str());
     let id = AuditId::new(now, random());
     let params = params![&id, now, name, environment, actor.to_string(), action.as_str(), object, details.to_string()];
     must(AuditEntry::INSERT, params)
 }
 
-/// The same of an API key.
+/// Returns the step that inserts an entry of an API key.
 #[must_use]
 pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Value, now: Timestamp) -> Step {
     let id = AuditId::new(now, random());
@@ -75,10 +76,10 @@ pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Va
     must(ADD_ON_KEY, params)
 }
 
-/// Entries since `since`, oldest first, those behind `after`; empty texts choose all.
+/// Returns the entries since `since` and after `after`, oldest first. An empty account or action matches all.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn list(
     store: &Store,
     after: Option<&AuditId>,
@@ -92,12 +93,12 @@ pub async fn list(
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
-/// Entries older than `before`, newest first: of one action, or of all. Along an index, however many there are.
+/// Returns the entries before `before`, newest first, of one action or of all, by index.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, most: u32) -> Result<Vec<AuditEntry>> {
-    // Every id there is comes before this text.
+    // All IDs sort before this text.
     let before = before.map_or("zzzz", AuditId::as_str);
     let rows = match action {
         "" => store.read(BEFORE, params![before, most]).await?,
@@ -106,10 +107,10 @@ pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, 
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
-/// The newest entries since `since`, newest first.
+/// Returns the newest entries since `since`, newest first.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn list_newest(
     store: &Store,
     since: Timestamp,
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_environment_that_nobody_wrote_is_not_read_as_none() {
+    fn an_unknown_environment_is_an_error() {
         let read = |text: &str| AnyEnvironment::from_value(Value::from(text)).map(|any| any.0);
         assert_eq!(read("").unwrap(), None);
         assert_eq!(read("live").unwrap(), Some(Environment::Live));

@@ -1,4 +1,4 @@
-//! Remembers for a moment what a key opens, so that a busy integrator does not ask the database each time.
+//! Caches the grants of API keys for a moment, so that a busy integrator does not cause a read per request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,28 +11,28 @@ use crate::accounts::Environment;
 use crate::accounts::keys::used::KeyUses;
 use crate::accounts::keys::{KeyGrant, KeyHash, sql};
 
-/// How long an answer is believed. A revoked key must stop within 5 s.
+/// Lifetime of a cached grant. A revoked key must stop working within 5 s.
 const CACHE_LIFETIME: SignedDuration = SignedDuration::from_secs(2);
-/// How many keys are remembered; where a shard has its part of them it is emptied, which costs one read each.
+/// Maximum number of cached keys. A shard that has its part of them is emptied, which costs one read per key.
 const MAX_CACHED_KEYS: usize = 10_000;
-/// In how many shards they stand. A key is looked up far more often than it is put there, by all threads at once.
+/// Number of independently locked shards. Keys are looked up by all threads, and far more often than inserted.
 const SHARDS: usize = 16;
 
-/// Keys that opened an account a moment ago; cheap to clone. Keys that opened nothing are not remembered.
+/// Grants of recently used keys; cheap to clone. Invalid keys are not cached.
 #[derive(Clone, Debug, Default)]
 pub struct KeyCache {
-    known: Arc<[RwLock<KeyShard>; SHARDS]>,
-    /// Which of them were asked for, to be remembered with the keys.
+    shards: Arc<[RwLock<KeyShard>; SHARDS]>,
+    /// The times of use, which are stored with the keys.
     pub used: KeyUses,
 }
 
 type KeyShard = HashMap<KeyHash, (Arc<KeyGrant>, Timestamp)>;
 
 impl KeyCache {
-    /// What a key opens.
+    /// Returns the grant of a key; `None` if the key is invalid.
     ///
     /// # Errors
-    /// As [`sql::find_grant`].
+    /// The errors of [`sql::find_grant`].
     pub async fn find_grant(
         &self,
         store: &Store,
@@ -62,12 +62,12 @@ impl KeyCache {
 
     fn find_cached(&self, hash: &KeyHash, now: Timestamp) -> Option<Arc<KeyGrant>> {
         let shard = self.shard(hash).read().unwrap_or_else(PoisonError::into_inner);
-        // A clock that was set back makes the answer look young: it is asked for again then too.
-        let is_young = |since: &Timestamp| now.duration_since(*since).abs() < CACHE_LIFETIME;
-        shard.get(hash).filter(|(_, since)| is_young(since)).map(|(grant, _)| Arc::clone(grant))
+        let (grant, since) = shard.get(hash)?;
+        // `abs`, so that a clock that was set back does not prolong the lifetime.
+        if now.duration_since(*since).abs() < CACHE_LIFETIME { Some(Arc::clone(grant)) } else { None }
     }
 
     fn shard(&self, hash: &KeyHash) -> &RwLock<KeyShard> {
-        &self.known[hash.shard(SHARDS)]
+        &self.shards[hash.shard(SHARDS)]
     }
 }

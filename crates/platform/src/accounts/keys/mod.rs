@@ -1,5 +1,5 @@
-//! API keys: `svc_live_…` or `svc_test_…`, then an id, 256 random bits and a checksum. Only a hash is stored, so that
-//! a copy of the database opens nothing.
+//! API keys: `svc_live_…` or `svc_test_…`, then an ID, 256 random bits and a checksum. Only a hash is stored, so that a
+//! copy of the database contains no valid key.
 
 pub mod cache;
 pub mod sql;
@@ -17,70 +17,71 @@ use signpost_store::rows;
 use crate::accounts::key_id::{KEY_ID_LEN, KeyId};
 use crate::accounts::{Account, Environment, Scope};
 
-/// Characters of the secret and the checksum behind the prefix and the id.
+/// Number of characters of the secret.
 const KEY_SECRET_LEN: usize = 52;
+/// Number of characters of the checksum.
 const CHECKSUM_LEN: usize = 7;
 
-/// The SHA-256 of a whole key, in hex: what the database knows it by. Long random keys need no slow hash.
+/// The SHA-256 hash of a key, in hex, which is stored instead of it. Long random keys need no slow hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash([u8; 64]);
 
-/// A key as it is shown once, when it is made.
+/// A new key, which is shown once.
 #[derive(Debug)]
 pub struct NewKey {
-    /// Its name for the operator.
+    /// The ID.
     pub id: KeyId,
-    /// What requests carry.
+    /// The key itself.
     pub key: SecretString,
-    /// What it opens.
+    /// The scope.
     pub scope: Scope,
 }
 
-/// What a key opened: whose data, and which of it.
+/// The access that a valid key gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyGrant {
-    /// Whose data.
+    /// The account.
     pub account: Account,
-    /// Which of it.
+    /// The scope.
     pub scope: Scope,
-    /// Which key it was.
+    /// The ID of the key.
     pub key: KeyId,
 }
 
 rows! {
-    /// A key as the database keeps it: without what requests carry.
+    /// A stored key, without the key itself.
     #[derive(Clone, Debug, Serialize)]
     pub struct StoredKey in "api_keys" by [id] {
-        /// Its name for the operator.
+        /// The ID.
         pub id: KeyId,
-        /// Whose it is.
+        /// The name of the account.
         pub account: String,
-        /// Where it opens.
+        /// The environment.
         pub environment: Environment,
-        /// What it opens.
+        /// The scope.
         pub scope: Scope,
-        /// What the operator called it.
+        /// The name that the operator chose.
         pub name: String,
-        /// What a request's key is found by.
+        /// The hash of the key.
         #[serde(skip)]
         pub hash: KeyHash,
-        /// When it was made.
+        /// The time of creation.
         pub created_at: Timestamp,
     } later {
-        /// Since when it opens nothing.
+        /// The time of revocation.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub revoked_at: Option<Timestamp>,
-        /// When it opened something last, to the minute.
+        /// The time of the last use, to the minute.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub last_used_at: Option<Timestamp>,
-        /// When it ends, once it was replaced.
+        /// The end of validity, if the key was replaced.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub expires_at: Option<Timestamp>,
     }
 }
 
 impl StoredKey {
-    /// A new key of an account.
+    /// Creates the row of a new key of an account.
     #[must_use]
     pub fn new(account: Account, name: String, key: &NewKey, now: Timestamp) -> Self {
         Self {
@@ -97,7 +98,7 @@ impl StoredKey {
         }
     }
 
-    /// What it opens.
+    /// Returns the access that the key gives.
     #[must_use]
     pub fn into_grant(self) -> KeyGrant {
         let account = Account { name: self.account, environment: self.environment };
@@ -106,7 +107,7 @@ impl StoredKey {
 }
 
 impl NewKey {
-    /// A key from 80 bits for its name and 256 for its secret.
+    /// Creates a key from 80 random bits for its ID and 256 for its secret.
     #[must_use]
     pub fn new(environment: Environment, id: [u8; 10], secret: [u8; 32]) -> Self {
         let id = BASE32_NOPAD.encode(&id).to_lowercase();
@@ -115,19 +116,19 @@ impl NewKey {
         Self { id: KeyId::from_characters(&id), key: key.into(), scope: Scope::default() }
     }
 
-    /// One that takes the place of `old`: for the same account and scope.
+    /// Creates a key that replaces `old`, with its scope.
     #[must_use]
     pub fn in_place_of(old: &StoredKey, id: [u8; 10], secret: [u8; 32]) -> Self {
         Self::new(old.environment, id, secret).for_scope(old.scope)
     }
 
-    /// The same key for something else than the authentication API.
+    /// Sets the scope.
     #[must_use]
     pub fn for_scope(self, scope: Scope) -> Self {
         Self { scope, ..self }
     }
 
-    /// What the database keeps.
+    /// Returns the hash for the database.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
         KeyHash::from_key(self.key.expose_secret())
@@ -145,37 +146,38 @@ impl KeyHash {
         Self(hex)
     }
 
-    /// One of so many shards.
-    fn shard(&self, of: usize) -> usize {
-        self.0[..8].iter().fold(0, |sum: usize, digit| sum * 31 + usize::from(*digit)) % of
+    /// Returns the shard of this hash, of `count` shards.
+    fn shard(&self, count: usize) -> usize {
+        self.0[..8].iter().fold(0, |sum: usize, digit| sum * 31 + usize::from(*digit)) % count
     }
 
-    /// Its text.
+    /// Returns the hash in hex.
     fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// Reads one that was kept.
+    /// Parses a stored hash.
     fn from_stored(text: &str) -> Option<Self> {
         text.as_bytes().try_into().ok().map(Self)
     }
 
-    /// The environment and the hash of what a request carries; `None` where it cannot be a key of ours, which its
-    /// checksum tells without asking the database.
+    /// Returns the environment and the hash of a key. `None` if the text is not a key, which the checksum detects
+    /// without a query.
     #[must_use]
     pub fn parse(key: &str) -> Option<(Environment, Self)> {
         let environment = Environment::ALL.into_iter().find(|environment| key.starts_with(prefix(*environment)))?;
         let body = key.len().checked_sub(CHECKSUM_LEN).filter(|at| key.is_char_boundary(*at))?;
         let (body, sum) = key.split_at(body);
-        let is_whole = body.len() == prefix(environment).len() + KEY_ID_LEN + KEY_SECRET_LEN;
-        if !is_whole {
+        if body.len() != prefix(environment).len() + KEY_ID_LEN + KEY_SECRET_LEN {
             return None;
         }
-        // The checksum is of all that stands before it, so the hash of the whole goes on from there.
+        // The checksum is over the body, so the hash of the key continues from there.
         let mut hash = Sha256::new_with_prefix(body);
-        let is_ours = spell_checksum(&hash.clone().finalize()) == sum.as_bytes();
+        if spell_checksum(&hash.clone().finalize()) != sum.as_bytes() {
+            return None;
+        }
         hash.update(sum);
-        is_ours.then(|| (environment, Self::from_digest(&hash.finalize())))
+        Some((environment, Self::from_digest(&hash.finalize())))
     }
 }
 
@@ -186,7 +188,7 @@ fn prefix(environment: Environment) -> &'static str {
     }
 }
 
-/// Lets a scanner for leaked secrets, and us, tell a key from a text that looks like one.
+/// Returns the checksum of a key, by which scanners for leaked secrets and the server recognize keys.
 fn checksum(body: &str) -> String {
     spell_checksum(&Sha256::digest(body)).map(char::from).iter().collect()
 }
@@ -215,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_reads_back_as_its_environment_and_hash() {
+    fn a_key_is_parsed_to_its_environment_and_hash() {
         for environment in Environment::ALL {
             let key = NewKey::new(environment, [1; 10], [2; 32]);
             assert_eq!(KeyHash::parse(key.key.expose_secret()), Some((environment, key.hash())));
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_any_character_changed_is_no_key() {
+    fn a_key_with_a_changed_character_is_invalid() {
         let key = NewKey::new(Environment::Live, [1; 10], [2; 32]).key;
         let key = key.expose_secret();
         assert_eq!(key.len(), 84);

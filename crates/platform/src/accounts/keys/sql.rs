@@ -12,7 +12,7 @@ use crate::accounts::{Account, Environment, KeyId};
 
 const LIST: &str = sql!(StoredKey::SELECT, " ORDER BY created_at, id");
 
-/// Along the index of when they were made, the newest first.
+/// By index, newest first.
 const PAGE: &str =
     sql!(StoredKey::SELECT, " WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3");
 
@@ -33,10 +33,10 @@ const USED: &str = "
 
 const REVOKE: &str = "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
 
-/// Keeps a new key's hash.
+/// Inserts a new key.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// The errors of [`Store::write`].
 pub async fn insert(
     store: &Store,
     by: &Actor,
@@ -45,8 +45,8 @@ pub async fn insert(
     key: &NewKey,
     now: Timestamp,
 ) -> Result<()> {
-    let made = json!({ "name": name, "scope": key.scope });
-    let entry = insert_key_entry(by, Action::KeyCreated, &key.id, &made, now);
+    let details = json!({ "name": name, "scope": key.scope });
+    let entry = insert_key_entry(by, Action::KeyCreated, &key.id, &details, now);
     let key = StoredKey::new(account.clone(), name.to_owned(), key, now);
     store.write([must(StoredKey::INSERT, key.params()), entry]).await?;
     Ok(())
@@ -64,20 +64,20 @@ pub async fn rotate(
     until: Timestamp,
     now: Timestamp,
 ) -> Result<(), WriteError> {
-    let made = json!({ "replaced_by": new.id, "until": until });
+    let details = json!({ "replaced_by": new.id, "until": until });
     let account = Account { name: old.account.clone(), environment: old.environment };
     let steps = [
         must(EXPIRE, params![until, &old.id]),
         must(StoredKey::INSERT, StoredKey::new(account, old.name.clone(), new, now).params()),
-        insert_key_entry(by, Action::KeyRotated, &old.id, &made, now),
+        insert_key_entry(by, Action::KeyRotated, &old.id, &details, now),
     ];
     store.commit(steps).await
 }
 
-/// Remembers that keys were used.
+/// Stores the last use of keys.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// The errors of [`Store::write`].
 pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> {
     let steps: Vec<_> = used.iter().map(|(id, at)| step(USED, params![*at, id])).collect();
     if !steps.is_empty() {
@@ -86,43 +86,43 @@ pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> 
     Ok(())
 }
 
-/// Every key, oldest first, the revoked ones too.
+/// Returns all keys, oldest first, including revoked ones.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<StoredKey>> {
     store.read(LIST, params![]).await?.into_iter().map(StoredKey::from_row).collect()
 }
 
-/// The newest keys, the revoked ones too; those that were made before `before`.
+/// Returns the newest keys, including revoked ones, that were created before `before`.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn list_page(store: &Store, before: Option<&StoredKey>, most: u32) -> Result<Vec<StoredKey>> {
     let (at, id) = before.map_or((Timestamp::MAX, ""), |key| (key.created_at, key.id.as_str()));
     store.read(PAGE, params![at, id, most]).await?.into_iter().map(StoredKey::from_row).collect()
 }
 
-/// The key with this id, revoked or not.
+/// Returns the key with this ID, also if it is revoked.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn find(store: &Store, id: &KeyId) -> Result<Option<StoredKey>> {
     store.read_by_index(FIND, params![id]).await?.map(StoredKey::from_row).transpose()
 }
 
-/// Whether there is a key that nobody revoked.
+/// Whether there is a key that is not revoked.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn has_any(store: &Store) -> Result<bool> {
     Ok(store.read_one(ANY, params![]).await?.is_some())
 }
 
-/// What a key opens, unless it was revoked.
+/// Returns the grant of a key that is valid now.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn find_grant(
     store: &Store,
     environment: Environment,

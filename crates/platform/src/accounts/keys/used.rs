@@ -1,4 +1,4 @@
-//! When keys were used last, written once a minute: an operator sees which ones nobody needs any more.
+//! The last use of keys, written once a minute, by which operators find unused ones.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,15 +13,15 @@ use super::sql;
 use crate::accounts::KeyId;
 use crate::interval::every;
 
-/// How often what is remembered is written.
+/// Interval at which the uses are written.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Keys that were used since it was written last; cheap to clone. No more than the account has keys.
+/// The keys that were used since the last write; cheap to clone. Bounded by the number of keys.
 #[derive(Clone, Debug, Default)]
 pub struct KeyUses(Arc<Mutex<HashMap<KeyId, Timestamp>>>);
 
 impl KeyUses {
-    /// Remembers a use.
+    /// Records a use.
     pub(super) fn record(&self, key: &KeyId, now: Timestamp) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), now);
     }
@@ -31,7 +31,7 @@ impl KeyUses {
     }
 }
 
-/// Writes what is remembered, every minute and once more when the server stops.
+/// Writes the uses every minute and when the server stops.
 pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
     every(FLUSH_INTERVAL, &draining, "could not record the last use of API keys", || flush(&used, &store)).await;
     if let Err(error) = flush(&used, &store).await {
@@ -39,10 +39,10 @@ pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
     }
 }
 
-/// Writes what is remembered.
+/// Writes the uses.
 ///
 /// # Errors
-/// As [`signpost_store::Store::write`].
+/// The errors of [`signpost_store::Store::write`].
 pub async fn flush(used: &KeyUses, store: &Store) -> Result<()> {
     sql::set_used(store, &used.drain()).await
 }

@@ -1,7 +1,7 @@
 //! The texts of the frame and of errors: one file for each language.
 //!
-//! A catalogue is a struct with a field for each text, so a language that lacks one does not compile. A text with a place
-//! in it is a function of what stands there: a language cannot forget it, and puts it where its grammar wants it.
+//! A catalogue is a struct with a field for each text, so a language that lacks one does not compile. A text with a
+//! place in it is a function of what stands there: a language cannot forget it, and puts it where its grammar wants it.
 
 mod english;
 mod spanish;

@@ -10,7 +10,7 @@ use signpost_atm::catalogue::{self, Snapshot, StoredCatalogue};
 use signpost_locator::{Record, export};
 use signpost_store::Store;
 
-use crate::cli::{Session, say};
+use crate::cli::{Session, print_text};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Export {
@@ -18,21 +18,21 @@ pub(in crate::cli) struct Export {
     file: Option<PathBuf>,
     /// File format [default: from the file name, else geojson]
     #[arg(long, value_enum)]
-    format: Option<Written>,
+    format: Option<OutputFormat>,
     /// Only this source's records, before merging
     #[arg(long)]
     source: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Written {
+enum OutputFormat {
     /// GeoJSON features, with the attribution of every source
     Geojson,
     /// Comma-separated values, with a header
     Csv,
 }
 
-/// A machine as it is written.
+/// An ATM in the output.
 struct Line {
     id: u64,
     record: Box<Record>,
@@ -47,13 +47,13 @@ impl Export {
             None => merged(&Snapshot::build(stored)),
         };
         let text = match self.format() {
-            Written::Csv => {
+            OutputFormat::Csv => {
                 let rows = lines.iter().map(|line| (line.id, &*line.record, line.attribution.clone()));
                 String::from_utf8(export::csv(rows))?
             }
-            Written::Geojson => geojson(&lines),
+            OutputFormat::Geojson => geojson(&lines),
         };
-        let Some(file) = &self.file else { return say(text.trim_end()) };
+        let Some(file) = &self.file else { return print_text(text.trim_end()) };
         let shown = file.display().to_string();
         fs::write(file, text).with_context(|| format!("cannot write {shown}"))?;
         session.print(&json!({ "file": shown, "machines": lines.len() }), || {
@@ -61,23 +61,28 @@ impl Export {
         })
     }
 
-    fn format(&self) -> Written {
-        let is_csv = |file: &PathBuf| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-        let by_name = || if self.file.as_ref().is_some_and(is_csv) { Written::Csv } else { Written::Geojson };
-        self.format.unwrap_or_else(by_name)
+    fn format(&self) -> OutputFormat {
+        if let Some(format) = self.format {
+            return format;
+        }
+        match self.file.as_ref().and_then(|file| file.extension()) {
+            Some(extension) if extension.eq_ignore_ascii_case("csv") => OutputFormat::Csv,
+            _ => OutputFormat::Geojson,
+        }
     }
 }
 
-/// The machines as searches find them.
+/// Returns the merged ATMs, as searches find them.
 fn merged(snapshot: &Snapshot) -> Vec<Line> {
-    let line = |entry: &signpost_atm::catalogue::CatalogueEntry| {
+    let mut lines = Vec::with_capacity(snapshot.len());
+    for entry in snapshot.entries() {
         let sources = entry.machine.claims.iter().filter_map(|claim| snapshot.source(&claim.source));
-        let mut thanks: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
-        thanks.dedup();
-        let attribution = thanks.join("; ");
-        Line { id: entry.machine.id.get(), record: entry.machine.record.clone(), attribution }
-    };
-    snapshot.entries().iter().map(line).collect()
+        let mut attributions: Vec<&str> = sources.map(|source| source.attribution.as_str()).collect();
+        attributions.dedup();
+        let attribution = attributions.join("; ");
+        lines.push(Line { id: entry.machine.id.get(), record: entry.machine.record.clone(), attribution });
+    }
+    lines
 }
 
 fn of_source(stored: StoredCatalogue, name: &str) -> Result<Vec<Line>> {
@@ -88,14 +93,14 @@ fn of_source(stored: StoredCatalogue, name: &str) -> Result<Vec<Line>> {
 }
 
 fn geojson(lines: &[Line]) -> String {
-    let mut thanks: Vec<&str> = lines.iter().map(|line| line.attribution.as_str()).collect();
-    thanks.sort_unstable();
-    thanks.dedup();
-    // A feature a line: such a file can be read, compared and mended by eye.
+    let mut attributions: Vec<&str> = lines.iter().map(|line| line.attribution.as_str()).collect();
+    attributions.sort_unstable();
+    attributions.dedup();
+    // One feature a line, so that people can read, compare and edit the file.
     let features: Vec<String> = lines.iter().map(|line| export::feature(line.id, &line.record).to_string()).collect();
     format!(
         "{{\"type\":\"FeatureCollection\",\"attribution\":{},\"features\":[\n{}\n]}}\n",
-        json!(thanks),
+        json!(attributions),
         features.join(",\n")
     )
 }

@@ -87,17 +87,13 @@ impl Feeds {
 async fn list(session: &Session, store: &Store) -> Result<()> {
     let feeds = feeds::sql::list(store).await?;
     session.print(&json!({ "feeds": feeds }), || {
-        let row = |feed: &Feed| {
+        let rows = feeds.iter().map(|feed| {
             let fetched = feed.fetched_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-            let state = feed.last_error.clone().unwrap_or_default();
-            [feed.name.clone(), feed.format.name().to_owned(), fetched, state, feed.url.clone()]
-        };
-        table(["NAME", "FORMAT", "FETCHED", "LAST ERROR", "URL"], &feeds.iter().map(row).collect::<Vec<_>>())
+            let error = feed.last_error.clone().unwrap_or_default();
+            [feed.name.clone(), feed.format.name().to_owned(), fetched, error, feed.url.clone()]
+        });
+        table(["NAME", "FORMAT", "FETCHED", "LAST ERROR", "URL"], rows)
     })
-}
-
-async fn named(store: &Store, name: &str) -> Result<Feed> {
-    feeds::sql::list(store).await?.into_iter().find(|feed| feed.name == name).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> Error {
@@ -107,15 +103,14 @@ fn unknown(name: &str) -> Error {
 impl Sync {
     /// Fetches the feeds, a few at once. A failure of one does not prevent the others from being fetched.
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let feeds = if self.names.is_empty() {
-            feeds::sql::list(store).await?
-        } else {
-            let mut feeds = Vec::new();
-            for name in self.names.iter().collect::<BTreeSet<_>>() {
-                feeds.push(named(store, name).await?);
+        let mut feeds = feeds::sql::list(store).await?;
+        if !self.names.is_empty() {
+            let names: BTreeSet<_> = self.names.iter().collect();
+            if let Some(name) = names.into_iter().find(|name| feeds.iter().all(|feed| feed.name != **name)) {
+                return Err(unknown(name));
             }
-            feeds
-        };
+            feeds.retain(|feed| self.names.contains(&feed.name));
+        }
         anyhow::ensure!(!feeds.is_empty(), "there are no feeds; add one with 'signpost atms feeds add NAME URL'");
         let fetcher = FeedFetcher {
             store: store.clone(),
@@ -129,9 +124,11 @@ impl Sync {
         let pending = feeds.into_iter().map(|feed| fetch(&fetcher, &gazetteer, feed));
         let mut ended: Vec<_> = stream::iter(pending).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
         ended.sort_by(|a, b| a.0.cmp(&b.0));
-        let (mut documents, mut lines, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut documents = Vec::new();
+        let mut lines = Vec::new();
+        let mut failed = Vec::new();
         for (name, synced) in ended {
-            let (document, line) = told(&name, synced.as_ref());
+            let (document, line) = describe(&name, synced.as_ref());
             documents.push(document);
             lines.push(line);
             failed.extend(synced.is_err().then_some(name));
@@ -152,7 +149,8 @@ async fn fetch(fetcher: &FeedFetcher, gazetteer: &Arc<Gazetteer>, feed: Feed) ->
     (name, fetcher.run(gazetteer, feed).await)
 }
 
-fn told(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) {
+/// Returns the outcome as JSON and as a line.
+fn describe(name: &str, synced: Result<&Synced, &anyhow::Error>) -> (Value, String) {
     match synced {
         Ok(Synced::Unchanged) => (json!({ "source": name, "not_modified": true }), format!("{name}: nothing changed")),
         Ok(Synced::Superseded) => (

@@ -18,9 +18,9 @@ use crate::server::schema::SCHEMA;
 
 /// Maximum size of an imported file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
-/// How many skipped rows and doubtful cells are printed for people.
-const PRINTED: usize = 20;
-/// The steps that the progress bar counts: read, understand, compare and write.
+/// Maximum number of skipped rows and doubtful cells that are printed for people.
+const MAX_PRINTED: usize = 20;
+/// Number of steps of the progress bar: read, understand, compare and write.
 const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]
@@ -77,21 +77,23 @@ impl ImportCommand {
         self.report(session, &source.name, changes, &reading.import)
     }
 
-    /// Opened after the file was read: what cannot be imported makes no database.
+    /// Opens the database. Called after the file was read, so that a bad file creates no database.
     fn store(&self, session: &Session) -> Result<Store> {
         if !self.dry_run {
             session.new_store()
         } else if session.has_store() {
             session.store()
         } else {
-            // What an import into a new folder would do is tried in memory.
+            // A dry run on a new folder uses a database in memory.
             Store::open("sqlite::memory:", &SCHEMA)
         }
     }
 
     fn source_name(&self) -> Result<String> {
-        let stem = || self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        source_name(&self.source.clone().or_else(stem).unwrap_or_default())
+        if let Some(name) = &self.source {
+            return source_name(name);
+        }
+        source_name(&self.file.file_stem().unwrap_or_default().to_string_lossy())
     }
 
     fn read(&self) -> Result<Vec<u8>> {
@@ -99,15 +101,11 @@ impl ImportCommand {
     }
 
     fn options(&self, now: Timestamp) -> Result<Options> {
-        let pair = |flag: &str, text: &str| {
-            let pair = text.split_once('=').map(|(left, right)| (left.trim().to_owned(), right.trim().to_owned()));
-            pair.ok_or_else(|| Usage(format!("{flag} '{text}' needs a '='")))
-        };
+        let only = self.only.iter().map(|text| split_pair("--where", text)).collect::<Result<_>>()?;
         let map = self.map.iter().map(|text| {
-            let (field, column) = pair("--map", text)?;
+            let (field, column) = split_pair("--map", text)?;
             Ok((field.parse().map_err(|error| Usage(format!("--map: {error}")))?, column))
         });
-        let only = self.only.iter().map(|text| Ok(pair("--where", text)?)).collect::<Result<_>>()?;
         let map = map.collect::<Result<_>>()?;
         Ok(Options { format: self.format, map, only, partial: self.partial, now: Some(now), ..Options::default() })
     }
@@ -127,7 +125,7 @@ impl ImportCommand {
                 lines.push(format!("columns used: {}", read.collect::<Vec<_>>().join(", ")));
             }
             if unused.total > 0 {
-                let first: Vec<&str> = unused.first.iter().take(PRINTED).map(String::as_str).collect();
+                let first: Vec<&str> = unused.first.iter().take(MAX_PRINTED).map(String::as_str).collect();
                 let more = unused.total - first.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 lines.push(format!("columns not used: {}{more}", first.join(", ")));
@@ -141,7 +139,15 @@ impl ImportCommand {
     }
 }
 
-/// A name that a source can have.
+/// Splits an argument `LEFT=RIGHT`.
+fn split_pair(flag: &str, text: &str) -> Result<(String, String)> {
+    let Some((left, right)) = text.split_once('=') else {
+        return Err(Usage(format!("{flag} '{text}' needs a '='")).into());
+    };
+    Ok((left.trim().to_owned(), right.trim().to_owned()))
+}
+
+/// Checks the name of a source.
 pub(super) fn source_name(name: &str) -> Result<String> {
     let is_fit = (1..=64).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if !is_fit {
@@ -153,7 +159,7 @@ pub(super) fn source_name(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// The names of the formats, as they are written after `--format`.
+/// Returns the parser of `--format`.
 pub(super) fn formats() -> impl TypedValueParser<Value = FormatChoice> {
     PossibleValuesParser::new(FormatChoice::all().map(FormatChoice::name)).try_map(|name| name.parse::<FormatChoice>())
 }
@@ -163,13 +169,13 @@ fn list<T>(lines: &mut Vec<String>, what: &str, listed: &Truncated<T>, text: imp
         return;
     }
     lines.push(format!("{what}: {}", listed.total));
-    lines.extend(listed.first.iter().take(PRINTED).map(|item| format!("  {}", text(item))));
-    if listed.total > PRINTED {
-        lines.push(format!("  … and {} more (--json lists more of them)", listed.total - PRINTED));
+    lines.extend(listed.first.iter().take(MAX_PRINTED).map(|item| format!("  {}", text(item))));
+    if listed.total > MAX_PRINTED {
+        lines.push(format!("  … and {} more (--json lists more of them)", listed.total - MAX_PRINTED));
     }
 }
 
-/// Draws itself only where standard error is a terminal.
+/// Creates the progress bar, which is drawn only if standard error is a terminal.
 fn progress(hidden: bool) -> ProgressBar {
     if hidden {
         return ProgressBar::hidden();

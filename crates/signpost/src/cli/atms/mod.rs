@@ -81,23 +81,22 @@ pub(super) enum Atms {
 
 impl Atms {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let store = || session.store();
         match self {
-            // Into a new folder it makes the database.
+            // Creates the database in a new folder.
             Self::Import(import) => import.run(session).await,
-            Self::Sync(sync) => sync.run(session, &store()?).await,
-            Self::Feeds(feeds) => feeds.run(session, &store()?).await,
-            Self::Show { id } => show(session, &store()?, id).await,
+            Self::Sync(sync) => sync.run(session, &session.store()?).await,
+            Self::Feeds(feeds) => feeds.run(session, &session.store()?).await,
+            Self::Show { id } => show(session, &session.store()?, id).await,
             Self::Near { location, limit, max_distance } => {
                 let arguments = json!({ "location": location, "limit": limit, "maxDistance": max_distance });
-                near(session, &store()?, arguments).await
+                near(session, &session.store()?, arguments).await
             }
-            Self::Stats => stats(session, &store()?).await,
-            Self::Export(export) => export.run(session, &store()?).await,
-            Self::Check(check) => check.run(session, &store()?).await,
-            Self::Split { id } => rows::split(session, &store()?, id).await,
-            Self::Join { id } => rows::join(session, &store()?, id).await,
-            Self::Forget { source } => rows::forget(session, &store()?, &source).await,
+            Self::Stats => stats(session, &session.store()?).await,
+            Self::Export(export) => export.run(session, &session.store()?).await,
+            Self::Check(check) => check.run(session, &session.store()?).await,
+            Self::Split { id } => rows::split(session, &session.store()?, id).await,
+            Self::Join { id } => rows::join(session, &session.store()?, id).await,
+            Self::Forget { source } => rows::forget(session, &session.store()?, &source).await,
         }
     }
 }
@@ -108,7 +107,7 @@ async fn locator(session: &Session, store: &Store) -> Result<Locator> {
     Ok(Locator { catalogue, clock, deployment: Deployment::Local, public_url: None })
 }
 
-/// What a tool answered, as a document.
+/// Returns the members of a tool's answer.
 fn document(answer: Result<Structured, CallError>) -> Result<Map<String, Value>> {
     match answer {
         Ok(structured) => Ok(serde_json::from_str(structured.json())?),
@@ -123,17 +122,17 @@ fn arguments(value: Value) -> Map<String, Value> {
 }
 
 async fn near(session: &Session, store: &Store, given: Value) -> Result<()> {
-    let (locator, given) = (locator(session, store).await?, arguments(given));
+    let locator = locator(session, store).await?;
+    let given = arguments(given);
     tools::ask_geocoder(&locator, &given).await;
     let found = document(tools::find_nearest(&locator, &given))?;
     session.print(&found, || {
-        let text = |item: &Value, member: &str| item[member].as_str().unwrap_or_default().to_owned();
         let rows = found["atms"].as_array().into_iter().flatten().map(|item| {
-            let [distance, status, name, address] =
-                ["distance", "status", "name", "address"].map(|member| text(item, member));
+            let [distance, status, name, address] = ["distance", "status", "name", "address"]
+                .map(|member| item[member].as_str().unwrap_or_default().to_owned());
             [item["id"].to_string(), distance, status, name, address]
         });
-        let mut lines = vec![table(["ID", "DISTANCE", "STATUS", "NAME", "ADDRESS"], &rows.collect::<Vec<_>>())];
+        let mut lines = vec![table(["ID", "DISTANCE", "STATUS", "NAME", "ADDRESS"], rows)];
         lines.push(format!("\n{} found", found["total"]));
         lines.extend(found.get("notice").and_then(Value::as_str).map(ToOwned::to_owned));
         lines.join("\n")
@@ -145,20 +144,26 @@ async fn show(session: &Session, store: &Store, id: u64) -> Result<()> {
         document(tools::get_details(&locator(session, store).await?, &arguments(json!({ "atmId": id }))))?;
     details.insert("history".to_owned(), json!(catalogue::sql::find_history(store, atm_id(id)?).await?));
     session.print(&details, || {
-        let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-        let known = details.iter().filter(|(_, value)| !value.is_null());
-        known.map(|(member, value)| format!("{member}: {}", plain(value))).collect::<Vec<_>>().join("\n")
+        let mut lines = Vec::new();
+        for (member, value) in &details {
+            match value {
+                Value::Null => {}
+                Value::String(text) => lines.push(format!("{member}: {text}")),
+                other => lines.push(format!("{member}: {other}")),
+            }
+        }
+        lines.join("\n")
     })
 }
 
-fn atm_id(id: u64) -> Result<AtmId> {
+pub(super) fn atm_id(id: u64) -> Result<AtmId> {
     AtmId::new(id).context("an ID is a whole number from 1 to 9007199254740992")
 }
 
 async fn stats(session: &Session, store: &Store) -> Result<()> {
     let locator = locator(session, store).await?;
-    let (snapshot, now) = (locator.catalogue.snapshot(), locator.clock.now());
-    let moment = snapshot.at(now);
+    let snapshot = locator.catalogue.snapshot();
+    let moment = snapshot.at(locator.clock.now());
     let mut statuses = BTreeMap::<_, usize>::new();
     for entry in snapshot.entries() {
         *statuses.entry(moment.status(entry).status).or_default() += 1;
@@ -175,8 +180,8 @@ async fn stats(session: &Session, store: &Store) -> Result<()> {
         let rows =
             sources.iter().map(|count| [count.source.clone(), count.machines.to_string(), count.gone.to_string()]);
         let statuses = statuses.iter().map(|(status, count)| [status.as_str().to_owned(), count.to_string()]);
-        let sources = table(["SOURCE", "MACHINES", "GONE"], &rows.collect::<Vec<_>>());
-        let statuses = table(["STATUS", "MACHINES"], &statuses.collect::<Vec<_>>());
+        let sources = table(["SOURCE", "MACHINES", "GONE"], rows);
+        let statuses = table(["STATUS", "MACHINES"], statuses);
         format!("{} machines\n\n{sources}\n\n{statuses}", snapshot.len())
     })
 }

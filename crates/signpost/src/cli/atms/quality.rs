@@ -13,8 +13,8 @@ use signpost_store::Store;
 
 use crate::cli::{Session, table};
 
-/// How many machines are printed for people.
-const PRINTED: usize = 50;
+/// Maximum number of ATMs that are printed for people.
+const MAX_PRINTED: usize = 50;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CheckCommand {
@@ -28,13 +28,13 @@ pub(in crate::cli) struct CheckCommand {
 
 impl CheckCommand {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let (snapshot, places, now) =
-            (catalogue::load(store, Clock::System.now()).await?, session.places()?, Clock::System.now());
-        let gazetteer = places.now();
-        let is_asked = |machine: &&Machine| {
-            self.source.as_ref().is_none_or(|source| machine.claims.iter().any(|claim| *claim.source == **source))
-        };
-        let machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).filter(is_asked).collect();
+        let now = Clock::System.now();
+        let snapshot = catalogue::load(store, now).await?;
+        let gazetteer = session.places()?.now();
+        let mut machines: Vec<&Machine> = snapshot.entries().iter().map(|entry| &entry.machine).collect();
+        if let Some(source) = &self.source {
+            machines.retain(|machine| machine.claims.iter().any(|claim| *claim.source == **source));
+        }
         let found = find_concerns(&machines, &gazetteer, now);
         let mut counts: BTreeMap<Concern, usize> = BTreeMap::new();
         for concern in found.iter().flat_map(|(_, concerns)| concerns) {
@@ -52,17 +52,17 @@ impl CheckCommand {
 }
 
 fn readable(checked: usize, found: &[(&Machine, Vec<Concern>)], counts: &BTreeMap<Concern, usize>) -> String {
-    let rows: Vec<_> = counts.iter().map(|(concern, count)| [count.to_string(), concern.to_string()]).collect();
-    let machines: Vec<_> = found
-        .iter()
-        .flat_map(|(machine, concerns)| concerns.iter().map(move |concern| (machine, concern)))
-        .take(PRINTED)
-        .map(|(machine, concern)| [machine.id.to_string(), machine.record.title().to_owned(), concern.to_string()])
-        .collect();
     let head = format!("{checked} ATMs checked, {} with likely mistakes", found.len());
     if found.is_empty() {
         return head;
     }
-    let listed = table(["ID", "NAME", "CONCERN"], &machines);
-    format!("{head}\n\n{}\n\n{listed}\n\n--json lists more of them", table(["MACHINES", "CONCERN"], &rows))
+    let counts = counts.iter().map(|(concern, count)| [count.to_string(), concern.to_string()]);
+    let counts = table(["MACHINES", "CONCERN"], counts);
+    let machines = found
+        .iter()
+        .flat_map(|(machine, concerns)| concerns.iter().map(move |concern| (machine, concern)))
+        .take(MAX_PRINTED)
+        .map(|(machine, concern)| [machine.id.to_string(), machine.record.title().to_owned(), concern.to_string()]);
+    let listed = table(["ID", "NAME", "CONCERN"], machines);
+    format!("{head}\n\n{counts}\n\n{listed}\n\n--json lists more of them")
 }

@@ -1,10 +1,9 @@
-//! What well-known applications are configured with, as text to paste. Their names for things are in
-//! `assets/applications`.
+//! Configurations of well-known applications, as text to paste. The templates are in `assets/applications`.
 
 use clap::ValueEnum;
 use signpost_openid::clients::RedirectUri;
 
-/// An application whose configuration is known here.
+/// An application with a configuration template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "lower")]
 pub(super) enum Application {
@@ -18,27 +17,27 @@ pub(super) enum Application {
     JupyterHub,
 }
 
-/// Where an application is.
+/// The address of an application, and its redirect URIs.
 #[derive(Debug)]
 pub(super) struct ApplicationPlace {
     /// Without a slash at the end.
     pub(super) base: String,
-    /// Where its browsers come back; the first one is what it is configured with.
+    /// The first one goes into the configuration.
     pub(super) redirect_uris: Vec<String>,
 }
 
-/// What goes into a configuration.
+/// The values that replace the placeholders of a configuration template.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientValues<'a> {
     pub(super) issuer: &'a str,
     pub(super) client_id: &'a str,
     pub(super) client_secret: &'a str,
-    /// A secret of its own.
+    /// A random secret of the application itself.
     pub(super) drawn: &'a str,
 }
 
 impl Application {
-    /// What people call it.
+    /// Returns the product name.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Grafana => "Grafana",
@@ -51,12 +50,7 @@ impl Application {
         }
     }
 
-    /// Whether it sends a code challenge.
-    pub(super) fn has_pkce(self) -> bool {
-        self != Self::Gitea
-    }
-
-    /// Where it is, by a URI of it: its address, or where its browsers come back.
+    /// Returns the place of the application with this address or redirect URI.
     pub(super) fn place(self, uri: &RedirectUri) -> ApplicationPlace {
         let text = uri.as_str();
         let bases = self.callbacks().iter().filter_map(|path| text.strip_suffix(path));
@@ -66,12 +60,12 @@ impl Application {
         ApplicationPlace { base, redirect_uris }
     }
 
-    /// Where a logout leads, of those that ask for one.
+    /// Returns the post-logout redirect URI, for applications that send one.
     pub(super) fn post_logout_uri(self, place: &ApplicationPlace) -> Option<String> {
         matches!(self, Self::Nextcloud | Self::Apache).then(|| format!("{}/", place.base))
     }
 
-    /// Its configuration.
+    /// Returns the configuration.
     pub(super) fn configure(self, place: &ApplicationPlace, values: ClientValues<'_>) -> String {
         let redirect_uri = place.redirect_uris.first().map_or("", String::as_str);
         let mut text = self.template().trim_end().to_owned();
@@ -88,12 +82,12 @@ impl Application {
         text
     }
 
-    /// Where its browsers come back, behind its address.
+    /// Returns the paths of the redirect URIs.
     fn callbacks(self) -> &'static [&'static str] {
         match self {
             Self::Grafana => &["/login/generic_oauth"],
             Self::Gitea => &["/user/oauth2/signpost/callback"],
-            // The second where its addresses are not rewritten.
+            // The second is for servers without URL rewriting.
             Self::Nextcloud => &["/apps/user_oidc/code", "/index.php/apps/user_oidc/code"],
             Self::Apache => &["/oidc/callback"],
             Self::OAuth2Proxy => &["/oauth2/callback"],

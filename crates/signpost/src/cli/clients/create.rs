@@ -18,21 +18,21 @@ use signpost_store::{Store, random};
 
 use super::applications::{Application, ApplicationPlace, ClientValues};
 use super::find_issuer;
-use crate::cli::users::OfDomain;
-use crate::cli::{Session, Usage, is_agreed};
+use crate::cli::users::DomainFlag;
+use crate::cli::{Session, Usage, confirm};
 
-/// Why consent is asked of a client that is trusted.
+/// Note on a trusted client that still asks for consent.
 const ASKS_ANYWAY: &str = "People are asked for consent all the same: another program on their device could say that it is \
                            this one. Redirect URIs with https alone end that.";
 
-/// Words of [`ClientAuthMethod`].
+/// Names of [`ClientAuthMethod`].
 pub(super) const AUTH_METHODS: [&str; 3] = ["client_secret_basic", "client_secret_post", "any"];
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct CreateClient {
     #[command(flatten)]
-    of: OfDomain,
+    of: DomainFlag,
     /// URIs that browsers go back to with a code: https; http on loopback; with --public also a scheme such as
     /// com.example.app
     #[arg(long = "redirect-uri", value_name = "URI", required = true, num_args = 1..)]
@@ -83,61 +83,61 @@ impl CreateClient {
         let issuer = find_issuer(store, &domain).await?;
         let warning = agree_on_everyone(self.yes, &domain, settings.allowed.as_ref())?;
         let registered = Client::register(&domain.id, settings, Clock::System.now(), &ClientEntropy::draw());
-        let registered = registered.map_err(|invalid| wrong(invalid.field, invalid.reason))?;
+        let registered = registered.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         match sql::insert(store, &domain, &registered.client, &Actor::Operator).await {
             Ok(()) => {}
             Err(CreateClientError::NoHostedDomain) => bail!("{} was removed or changed just now", domain.name),
             Err(error) => return Err(error.into()),
         }
-        let configuration = self
-            .application
-            .zip(place.as_ref())
-            .map(|(application, place)| configure(application, place, &registered, &issuer));
+        let configuration = place.map(|(application, place)| configure(application, &place, &registered, &issuer));
         print(session, &domain, &registered, &issuer, configuration)?;
-        if let Some(words) = warning.filter(|_| !session.json) {
-            eprintln!("\n{words}");
+        if let Some(warning) = warning {
+            session.print_note(&warning);
         }
         Ok(())
     }
 
-    /// Where what `--for` names is.
-    fn place(&self) -> Result<Option<ApplicationPlace>> {
+    /// Returns the application of `--for`, and its place.
+    fn place(&self) -> Result<Option<(Application, ApplicationPlace)>> {
         let Some(application) = self.application else { return Ok(None) };
         let [uri] = &*self.redirect_uris else {
             return Err(Usage("--redirect-uri: with --for, give its address once".to_owned()).into());
         };
-        let uri = RedirectUri::parse(uri).map_err(|reason| wrong("redirect_uris", &reason))?;
-        Ok(Some(application.place(&uri)))
+        let uri = RedirectUri::parse(uri).map_err(|reason| invalid_setting("redirect_uris", &reason))?;
+        Ok(Some((application, application.place(&uri))))
     }
 
-    /// What was given, by the rules of `POST /domains/{id}/clients`.
-    fn settings(&self, place: Option<&ApplicationPlace>) -> Result<ClientSettings> {
-        let given = place.map_or(&self.redirect_uris, |place| &place.redirect_uris);
-        let redirect_uris = parse_uris("redirect_uris", given)?;
-        let derived = self.application.zip(place).and_then(|(application, place)| application.post_logout_uri(place));
-        let post_logout_uris =
-            if self.post_logout_uris.is_empty() { Vec::from_iter(derived) } else { self.post_logout_uris.clone() };
+    /// Returns the given settings, by the rules of `POST /domains/{id}/clients`.
+    fn settings(&self, place: Option<&(Application, ApplicationPlace)>) -> Result<ClientSettings> {
+        let mut redirect_uris = &self.redirect_uris;
+        let mut post_logout_uris = self.post_logout_uris.clone();
+        if let Some((application, place)) = place {
+            redirect_uris = &place.redirect_uris;
+            if post_logout_uris.is_empty() {
+                post_logout_uris.extend(application.post_logout_uri(place));
+            }
+        }
+        let redirect_uris = parse_uris("redirect_uris", redirect_uris)?;
         let name = self.name.as_deref().or(self.application.map(Application::label)).map(ClientName::parse).transpose();
-        let allowed = (!self.allow.is_empty()).then(|| AllowList::parse(self.allow.iter().map(String::as_str)));
         let settings = ClientSettings {
-            name: name.map_err(|reason| wrong("name", &reason))?,
+            name: name.map_err(|reason| invalid_setting("name", &reason))?,
             is_public: self.public,
             post_logout_uris: parse_uris("post_logout_uris", &post_logout_uris)?,
             algorithm: SigningAlgorithm::parse(&self.alg).unwrap_or_default(),
             email: EmailClaim::parse(&self.email).unwrap_or_default(),
-            requires_pkce: !self.no_pkce && self.application.is_none_or(Application::has_pkce),
+            requires_pkce: !self.no_pkce && self.application != Some(Application::Gitea),
             is_trusted: self.trusted,
-            allowed: allowed.transpose().map_err(|reason| wrong("allow", &reason))?,
+            allowed: parse_allow_list(&self.allow)?,
             auth_method: self.auth_method.as_deref().and_then(ClientAuthMethod::parse),
             ..ClientSettings::new(redirect_uris)
         };
-        settings.check().map_err(|invalid| wrong(invalid.field, invalid.reason))?;
+        settings.check().map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         Ok(settings)
     }
 }
 
-/// Where anyone may register and every user is let in, whoever says so by a star agrees to it, and whoever says nothing is
-/// told.
+/// Checks a client that admits every user of a domain where anyone may register: `*` needs a confirmation, and no list at
+/// all returns a warning.
 pub(super) fn agree_on_everyone(yes: bool, domain: &Domain, allowed: Option<&AllowList>) -> Result<Option<String>> {
     if domain.registration == Registration::Closed {
         return Ok(None);
@@ -147,15 +147,24 @@ pub(super) fn agree_on_everyone(yes: bool, domain: &Domain, allowed: Option<&All
     match allowed {
         None => Ok(Some(format!("anyone may register at {name} and then log in to this client; {how}"))),
         Some(list) if list.admits_everyone() => {
-            let told = format!("anyone may register at {name}, so --allow '*' lets everybody in; {how}");
-            if is_agreed(yes, &told, "Let everybody in?")? { Ok(None) } else { bail!("nothing was done") }
+            let consequences = format!("anyone may register at {name}, so --allow '*' lets everybody in; {how}");
+            if confirm(yes, &consequences, "Let everybody in?")? { Ok(None) } else { bail!("nothing was done") }
         }
         Some(_) => Ok(None),
     }
 }
 
 pub(super) fn parse_uris(field: &str, texts: &[String]) -> Result<RedirectUris> {
-    Ok(RedirectUris::parse(texts.iter().map(String::as_str)).map_err(|reason| wrong(field, &reason))?)
+    Ok(RedirectUris::parse(texts.iter().map(String::as_str)).map_err(|reason| invalid_setting(field, &reason))?)
+}
+
+/// Parses the values of `--allow`. `None` if there are none.
+pub(super) fn parse_allow_list(texts: &[String]) -> Result<Option<AllowList>> {
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let list = AllowList::parse(texts.iter().map(String::as_str));
+    Ok(Some(list.map_err(|reason| invalid_setting("allow", &reason))?))
 }
 
 pub(super) fn check_domain(domain: &Domain, email: EmailClaim) -> Result<()> {
@@ -171,8 +180,8 @@ pub(super) fn check_domain(domain: &Domain, email: EmailClaim) -> Result<()> {
     Ok(())
 }
 
-/// Says of a flag what it must be instead.
-pub(super) fn wrong(field: &str, reason: &str) -> Usage {
+/// Returns the error for an invalid setting, with the flag that sets the field.
+pub(super) fn invalid_setting(field: &str, reason: &str) -> Usage {
     let flag = match field {
         "redirect_uris" => "--redirect-uri",
         "post_logout_uris" => "--post-logout-uri",
@@ -204,14 +213,14 @@ fn print(
     configuration: Option<String>,
 ) -> Result<()> {
     let RegisteredClient { client, secret } = registered;
-    let mut told = json!({ "client_id": client.id, "issuer": issuer });
+    let mut document = json!({ "client_id": client.id, "issuer": issuer });
     if let Some(secret) = secret {
-        told["client_secret"] = secret.reveal().into();
+        document["client_secret"] = secret.reveal().into();
     }
     if let Some(configuration) = &configuration {
-        told["configuration"] = configuration.as_str().into();
+        document["configuration"] = configuration.as_str().into();
     }
-    session.print(&told, || {
+    session.print(&document, || {
         if let Some(configuration) = configuration {
             return configuration;
         }
@@ -220,17 +229,15 @@ fn print(
         lines.push(format!("issuer         {issuer}"));
         lines.join("\n")
     })?;
-    if session.json {
-        return Ok(());
-    }
     if secret.is_some() {
-        eprintln!("\nThe secret is not shown again; 'signpost clients rotate {}' makes another.", client.id);
+        let id = &client.id;
+        session.print_note(&format!("The secret is not shown again; 'signpost clients rotate {id}' makes another."));
     }
     if client.settings.is_trusted && !client.settings.asks_nobody() {
-        eprintln!("\n{ASKS_ANYWAY}");
+        session.print_note(ASKS_ANYWAY);
     }
     if domain.account.environment == Environment::Live && !issuer.starts_with("https:") {
-        eprintln!("\nThe issuer is not https: run the server with an https --public-url before others use it.");
+        session.print_note("The issuer is not https: run the server with an https --public-url before others use it.");
     }
     Ok(())
 }

@@ -8,13 +8,13 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::{FoundClient, OneClient};
-use crate::cli::{Session, confirm_loss};
+use super::{ClientSelector, FoundClient};
+use crate::cli::{Session, confirm_removal};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DeleteClient {
     #[command(flatten)]
-    which: OneClient,
+    which: ClientSelector,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
@@ -23,12 +23,14 @@ pub(in crate::cli) struct DeleteClient {
 impl DeleteClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let FoundClient { client, domain } = self.which.find(store).await?;
-        let (id, name, now) = (&client.id, client.shown_name(), Clock::System.now());
+        let id = &client.id;
+        let name = client.shown_name();
+        let now = Clock::System.now();
         let lost = format!(
             "with {name} ({id}) at {} ({}) go its secret and its tokens; nobody logs in to it any more",
             domain.name, domain.account.environment
         );
-        confirm_loss(self.yes, &lost, &format!("Delete {name}?"))?;
+        confirm_removal(self.yes, &lost, &format!("Delete {name}?"))?;
         let deleted = sql::delete(store, &domain.account, &domain.id, id, &Actor::Operator, now).await;
         deleted.map_err(|error| error.on_conflict(anyhow!("{id} was deleted just now")))?;
         session.print(&json!({ "deleted": id, "name": name }), || format!("deleted {name} ({id})"))

@@ -16,15 +16,14 @@ use signpost_openid::api::clients::ClientView;
 use signpost_openid::clients::{Client, sql};
 use signpost_openid::flows::issuer_at;
 use signpost_openid::ids::ClientId;
-use signpost_platform::accounts::Account;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use crate::cli::domains::{Namesakes, Which};
-use crate::cli::{Session, table};
+use crate::cli::domain_filter::DomainFilter;
+use crate::cli::{Session, labelled_lines, table};
 use crate::deployment::public_address;
 
-/// How many clients are read at once.
+/// Number of clients that are read at once.
 const PAGE_LEN: u32 = 500;
 
 #[derive(Debug, Subcommand)]
@@ -42,7 +41,7 @@ pub(super) enum Clients {
     /// With --json: `{clients}`, each as in `GET /domains/{id}/clients`.
     List {
         #[command(flatten)]
-        of: OfDomains,
+        of: OptionalDomainFlag,
         /// Maximum number of results
         #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         limit: u32,
@@ -52,7 +51,7 @@ pub(super) enum Clients {
     /// With --json the document of `GET /domains/{id}/clients/{client}`.
     Show {
         #[command(flatten)]
-        which: OneClient,
+        which: ClientSelector,
     },
     /// Change settings of a client; they take effect at its next request
     ///
@@ -70,19 +69,19 @@ pub(super) enum Clients {
     Delete(delete::DeleteClient),
 }
 
-/// Domains that have clients: one, or all.
+/// The flags that select one domain or all.
 #[derive(Debug, Args)]
-pub(super) struct OfDomains {
+pub(super) struct OptionalDomainFlag {
     /// Domain ID or name, as shown by 'domains list'
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
     #[command(flatten)]
-    among: Namesakes,
+    among: DomainFilter,
 }
 
-/// A client that is there.
+/// The argument that selects a client.
 #[derive(Debug, Args)]
-pub(super) struct OneClient {
+pub(super) struct ClientSelector {
     /// Client ID, cli_…, as shown by 'clients list'
     client: String,
 }
@@ -107,17 +106,21 @@ impl Clients {
     }
 }
 
-impl OneClient {
+impl ClientSelector {
     async fn find(&self, store: &Store) -> Result<FoundClient> {
-        let unknown = || format!("no client has the ID {}; 'signpost clients list' shows all", self.client);
-        let id = ClientId::parse(&self.client).with_context(unknown)?;
-        let client = sql::find_in_any_domain(store, &id).await?.with_context(unknown)?;
-        let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?.with_context(unknown)?;
-        Ok(FoundClient { client, domain })
+        let found = self.find_if_any(store).await?;
+        found.with_context(|| format!("no client has the ID {}; 'signpost clients list' shows all", self.client))
+    }
+
+    async fn find_if_any(&self, store: &Store) -> Result<Option<FoundClient>> {
+        let Some(id) = ClientId::parse(&self.client) else { return Ok(None) };
+        let Some(client) = sql::find_in_any_domain(store, &id).await? else { return Ok(None) };
+        let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?;
+        Ok(domain.map(|domain| FoundClient { client, domain }))
     }
 }
 
-/// The issuer of a domain, by the address of the server that ran last.
+/// Returns the issuer of a domain, at the address of the server that ran last.
 async fn find_issuer(store: &Store, domain: &Domain) -> Result<String> {
     let address = public_address::find(store).await?;
     let address = address.context(
@@ -126,45 +129,49 @@ async fn find_issuer(store: &Store, domain: &Domain) -> Result<String> {
     Ok(issuer_at(&address, domain))
 }
 
-async fn list(session: &Session, store: &Store, of: OfDomains, limit: u32) -> Result<()> {
-    let OfDomains { domain, among } = of;
+async fn list(session: &Session, store: &Store, of: OptionalDomainFlag, limit: u32) -> Result<()> {
+    let OptionalDomainFlag { domain, among } = of;
     let domain = match domain {
-        Some(domain) => Some(Which { domain, among: among.clone() }.find(store).await?),
+        Some(domain) => Some(among.find(store, &domain).await?),
         None => None,
     };
-    let (mut found, mut after): (Vec<FoundClient>, Option<ClientId>) = (Vec::new(), None);
-    while let Some(left) = limit.checked_sub(u32::try_from(found.len())?).filter(|left| *left > 0) {
-        let most = left.min(PAGE_LEN);
+    let mut found: Vec<FoundClient> = Vec::new();
+    let mut after: Option<ClientId> = None;
+    loop {
+        let left = limit.saturating_sub(u32::try_from(found.len())?);
+        if left == 0 {
+            break;
+        }
+        let page_len = left.min(PAGE_LEN);
         let page = match &domain {
-            Some(domain) => sql::list(store, domain, after.as_ref(), most).await?,
-            None => sql::list_all(store, after.as_ref(), most).await?,
+            Some(domain) => sql::list(store, domain, after.as_ref(), page_len).await?,
+            None => sql::list_all(store, after.as_ref(), page_len).await?,
         };
         let Some(last) = page.last() else { break };
         after = Some(last.id.clone());
-        let is_meant = |account: &Account| {
-            among.environment().is_none_or(|environment| environment == account.environment)
-                && among.account.as_ref().is_none_or(|name| *name == account.name)
-        };
-        let page = with_domains(store, page).await?;
-        found.extend(page.into_iter().filter(|found| is_meant(&found.domain.account)));
+        let mut page = with_domains(store, page).await?;
+        page.retain(|found| among.select(found.domain.account.environment, &found.domain.account.name));
+        found.extend(page);
     }
-    let (address, now) = (public_address::find(store).await?.unwrap_or_default(), Clock::System.now());
+    let address = public_address::find(store).await?.unwrap_or_default();
+    let now = Clock::System.now();
     let views: Vec<_> = found
         .iter()
         .map(|FoundClient { client, domain }| ClientView::new(client.clone(), issuer_at(&address, domain), now))
         .collect();
     session.print(&json!({ "clients": views }), || {
-        let row = |FoundClient { client, domain }: &FoundClient| {
+        let rows = found.iter().map(|FoundClient { client, domain }| {
             let environment = domain.account.environment.to_string();
             [client.id.to_string(), environment, domain.name.to_string(), client.shown_name().to_owned()]
-        };
-        table(["ID", "ENVIRONMENT", "DOMAIN", "NAME"], &found.iter().map(row).collect::<Vec<_>>())
+        });
+        table(["ID", "ENVIRONMENT", "DOMAIN", "NAME"], rows)
     })
 }
 
-/// Each with its domain; one whose domain is gone meanwhile is left out.
+/// Reads the domains of the clients. Clients whose domain was deleted meanwhile are left out.
 async fn with_domains(store: &Store, clients: Vec<Client>) -> Result<Vec<FoundClient>> {
-    let (mut known, mut found) = (HashMap::new(), Vec::with_capacity(clients.len()));
+    let mut known = HashMap::new();
+    let mut found = Vec::with_capacity(clients.len());
     for client in clients {
         if !known.contains_key(client.domain_id.as_str()) {
             let domain = domains::sql::find_in_any_account(store, &client.domain_id).await?;
@@ -201,10 +208,11 @@ async fn show(session: &Session, store: &Store, found: FoundClient) -> Result<()
     lines.push(("PKCE", if settings.requires_pkce { "required" } else { "optional" }.to_owned()));
     lines.extend(settings.auth_method.map(|method| ("secret", format!("sent by {}", method.as_str()))));
     lines.push(("consent", consent.to_owned()));
-    let allowed = settings.allowed.clone().map(Vec::<String>::from);
-    lines
-        .push(("allowed", allowed.map_or_else(|| "everybody; behind a proxy nobody".to_owned(), |who| who.join(", "))));
-    let now = Clock::System.now();
-    let text = lines.iter().map(|(label, text)| format!("{label:9} {text}")).collect::<Vec<_>>().join("\n");
-    session.print(&ClientView::new(client.clone(), issuer, now), || text)
+    let allowed = match settings.allowed.clone() {
+        Some(list) => Vec::<String>::from(list).join(", "),
+        None => "everybody; behind a proxy nobody".to_owned(),
+    };
+    lines.push(("allowed", allowed));
+    let view = ClientView::new(client.clone(), issuer, Clock::System.now());
+    session.print(&view, || labelled_lines(&lines))
 }

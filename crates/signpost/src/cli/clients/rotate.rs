@@ -8,13 +8,13 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
-use super::{FoundClient, OneClient, find_issuer};
+use super::{ClientSelector, FoundClient, find_issuer};
 use crate::cli::Session;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RotateClient {
     #[command(flatten)]
-    which: OneClient,
+    which: ClientSelector,
     /// End the previous secret at once
     #[arg(long)]
     now: bool,
@@ -27,26 +27,23 @@ impl RotateClient {
             bail!("{} is a public client, which has no secret", client.id);
         }
         let issuer = find_issuer(store, &domain).await?;
-        let (secret, now) = (OAuthSecret::from_bytes(&random()), Clock::System.now());
+        let secret = OAuthSecret::from_bytes(&random());
+        let now = Clock::System.now();
         let overlap = (!self.now).then_some(PREVIOUS_SECRET_LIFETIME);
         let rotated =
             sql::rotate_secret(store, &domain.account, &client, &secret, overlap, &Actor::Operator, now).await;
         rotated.map_err(|error| error.on_conflict(anyhow!("{} was deleted just now", client.id)))?;
-        let until = overlap.map(|overlap| now + overlap);
-        let mut told = json!({ "client_id": client.id, "client_secret": secret.reveal(), "issuer": issuer });
-        if let Some(until) = until {
-            told["previous_secret_until"] = json!(until);
+        let mut document = json!({ "client_id": client.id, "client_secret": secret.reveal(), "issuer": issuer });
+        let mut previous = "not accepted any more".to_owned();
+        if let Some(overlap) = overlap {
+            let until = now + overlap;
+            document["previous_secret_until"] = json!(until);
+            previous = format!("accepted until {until}");
         }
-        let words = match until {
-            Some(until) => format!(
-                "Configure {} with this secret, which is not shown again. The previous one is accepted until {until}.",
-                client.shown_name()
-            ),
-            None => format!(
-                "Configure {} with this secret, which is not shown again. The previous one is not accepted any more.",
-                client.shown_name()
-            ),
-        };
-        session.hand_over(&told, secret.reveal(), &words)
+        let note = format!(
+            "Configure {} with this secret, which is not shown again. The previous one is {previous}.",
+            client.shown_name()
+        );
+        session.print_secret(&document, secret.reveal(), &note)
     }
 }

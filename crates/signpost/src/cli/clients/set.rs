@@ -3,21 +3,21 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use signpost_openid::clients::sql::{self, ChangeClientError};
-use signpost_openid::clients::{AllowList, ClientAuthMethod, ClientName, ClientPatch, EmailClaim};
+use signpost_openid::clients::{ClientAuthMethod, ClientName, ClientPatch, EmailClaim, RedirectUris};
 use signpost_openid::jose::SigningAlgorithm;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::create::{AUTH_METHODS, agree_on_everyone, check_domain, parse_uris, wrong};
-use super::{OneClient, show};
+use super::create::{AUTH_METHODS, agree_on_everyone, check_domain, invalid_setting, parse_allow_list, parse_uris};
+use super::{ClientSelector, FoundClient, show};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct SetClient {
     #[command(flatten)]
-    which: OneClient,
+    which: ClientSelector,
     /// Name that people read, up to 60 characters
     #[arg(long, conflicts_with = "no_name")]
     name: Option<String>,
@@ -72,48 +72,44 @@ impl SetClient {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let change = self.change()?;
         let found = self.which.find(store).await?;
-        let (client, domain) = (&found.client, &found.domain);
-        let settings = change.apply(&client.settings).map_err(|invalid| wrong(invalid.field, invalid.reason))?;
+        let FoundClient { client, domain } = &found;
+        let settings = change.apply(&client.settings);
+        let settings = settings.map_err(|invalid| invalid_setting(invalid.field, invalid.reason))?;
         check_domain(domain, settings.email)?;
         let warning = match &change.allowed {
             Some(allowed) => agree_on_everyone(self.yes, domain, allowed.as_ref())?,
             None => None,
         };
         let now = Clock::System.now();
-        let gone = || format!("{} was deleted just now", client.id);
         match sql::patch(store, &domain.account, &domain.id, &client.id, &change, &Actor::Operator, now).await {
             Ok(()) => {}
-            Err(ChangeClientError::NotFound) => bail!(gone()),
-            Err(ChangeClientError::Invalid(invalid)) => return Err(wrong(invalid.field, invalid.reason).into()),
+            Err(ChangeClientError::NotFound) => bail!("{} was deleted just now", client.id),
+            Err(ChangeClientError::Invalid(invalid)) => {
+                return Err(invalid_setting(invalid.field, invalid.reason).into());
+            }
             Err(ChangeClientError::Internal(error)) => return Err(error),
         }
         show(session, store, self.which.find(store).await?).await?;
-        if let Some(words) = warning.filter(|_| !session.json) {
-            eprintln!("\n{words}");
+        if let Some(warning) = warning {
+            session.print_note(&warning);
         }
         Ok(())
     }
 
-    /// What was given, by the rules of `PATCH /domains/{id}/clients/{client}`.
+    /// Returns the given settings, by the rules of `PATCH /domains/{id}/clients/{client}`.
     fn change(&self) -> Result<ClientPatch> {
         let name = self.name.as_deref().map(ClientName::parse).transpose();
-        let name = name.map_err(|reason| wrong("name", &reason))?;
-        let uris = |field, texts: &Vec<String>, is_none: bool| {
-            let is_given = is_none || !texts.is_empty();
-            is_given.then(|| parse_uris(field, texts)).transpose()
-        };
-        let allowed = (!self.allow.is_empty()).then(|| AllowList::parse(self.allow.iter().map(String::as_str)));
-        let allowed = allowed.transpose().map_err(|reason| wrong("allow", &reason))?;
+        let name = name.map_err(|reason| invalid_setting("name", &reason))?;
+        let allowed = parse_allow_list(&self.allow)?;
         let auth_method = self.auth_method.as_deref().and_then(ClientAuthMethod::parse);
-        let either = |yes: bool, no: bool| (yes || no).then_some(yes);
         let change = ClientPatch {
             name: name.map(Some).or(self.no_name.then_some(None)),
-            redirect_uris: uris("redirect_uris", &self.redirect_uris, false)?,
-            post_logout_uris: uris("post_logout_uris", &self.post_logout_uris, self.no_post_logout_uri)?,
+            redirect_uris: given_uris("redirect_uris", &self.redirect_uris, false)?,
+            post_logout_uris: given_uris("post_logout_uris", &self.post_logout_uris, self.no_post_logout_uri)?,
             algorithm: self.alg.as_deref().and_then(SigningAlgorithm::parse),
             email: self.email.as_deref().and_then(EmailClaim::parse),
-            requires_pkce: either(self.pkce, self.no_pkce),
-            is_trusted: either(self.trusted, self.no_trusted),
+            requires_pkce: given_bool(self.pkce, self.no_pkce),
+            is_trusted: given_bool(self.trusted, self.no_trusted),
             allowed: allowed.map(Some).or(self.no_allow.then_some(None)),
             auth_method: auth_method.map(Some).or(self.no_auth_method.then_some(None)),
         };
@@ -122,4 +118,17 @@ impl SetClient {
         }
         Ok(change)
     }
+}
+
+/// Returns the given URIs, no URIs if they are to be removed, and `None` if they stay.
+fn given_uris(field: &str, texts: &[String], is_removed: bool) -> Result<Option<RedirectUris>> {
+    if texts.is_empty() && !is_removed {
+        return Ok(None);
+    }
+    parse_uris(field, texts).map(Some)
+}
+
+/// Returns the value of a pair of flags such as `--pkce` and `--no-pkce`.
+fn given_bool(yes: bool, no: bool) -> Option<bool> {
+    (yes || no).then_some(yes)
 }

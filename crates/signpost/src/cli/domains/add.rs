@@ -1,6 +1,6 @@
 //! `signpost domains add`
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use signpost_login::api::domains::{CreatedDomain, DomainView};
 use signpost_login::domains::patch_sql::{PatchDomainError, patch};
@@ -12,7 +12,7 @@ use signpost_platform::accounts::{Account, Environment};
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::Who;
+use super::HandlerArg;
 use crate::cli::keys::account_name;
 use crate::cli::{Session, Usage};
 use crate::deployment::{public_address, sealed};
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Add {
     sandbox: bool,
     /// Handler that answers wallets: direct (your server) or hosted (Signpost) [default: direct]
     #[arg(long, value_enum)]
-    handler: Option<Who>,
+    handler: Option<HandlerArg>,
     /// URL that receives events [default: the webhook URL]
     #[arg(long, value_name = "URL")]
     event_url: Option<String>,
@@ -52,29 +52,17 @@ impl Add {
         sealed::admit_command(&store, &session.config, now).await?;
         match domains::sql::insert(&store, &seal, &registered, &Actor::Operator).await {
             Ok(()) => {
-                let address = public_address::find(&store).await?;
-                session.print(&CreatedDomain::new(&registered), || {
-                    made(&registered, address.as_deref().unwrap_or_default())
-                })
+                let address = public_address::find(&store).await?.unwrap_or_default();
+                session.print(&CreatedDomain::new(&registered), || describe_new(&registered, &address))
             }
-            Err(RegisterDomainError::Exists(there)) => {
-                let changed = self.sees_to(&store, &registered.domain, &there).await?;
-                let there = domains::sql::find(&store, &there.account, &there.id)
-                    .await?
-                    .context("the domain was deleted just now")?;
-                session.print(&DomainView::new(&there), || {
-                    let told = if changed { "changed" } else { "already registered; nothing changed" };
-                    format!(
-                        "id       {}\n{told}. Show its secret with 'signpost domains secret {}'.",
-                        there.id, there.id
-                    )
-                })
+            Err(RegisterDomainError::Exists(existing)) => {
+                self.change(session, &store, &registered.domain, *existing).await
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The domain with what nobody said filled in.
+    /// Returns the domain to register, with the defaults of what was not given.
     fn wanted(&self) -> NewDomain {
         NewDomain {
             domain: self.name.clone(),
@@ -84,34 +72,41 @@ impl Add {
         }
     }
 
-    /// Sets what was said, and nothing else, on the domain that is there. False where all of it is so already.
-    async fn sees_to(&self, store: &Store, wanted: &Domain, there: &Domain) -> Result<bool> {
+    /// Sets the given settings, and nothing else, on a registered domain, and prints it.
+    async fn change(&self, session: &Session, store: &Store, wanted: &Domain, mut domain: Domain) -> Result<()> {
         let change = DomainPatch {
             webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),
             event_url: self.event_url.as_ref().map(|_| wanted.event_url.clone()),
             handler: self.handler.map(|_| wanted.handler),
             ..DomainPatch::default()
         };
-        if change.is_applied_to(there) {
-            return Ok(false);
+        let mut outcome = "already registered; nothing changed";
+        if !change.is_applied_to(&domain) {
+            match patch(store, &domain.account, &domain.id, &change, &Actor::Operator, wanted.created_at).await {
+                Ok(()) => outcome = "changed",
+                Err(PatchDomainError::NotFound) => bail!("the domain was deleted just now"),
+                Err(error) => return Err(error.into()),
+            }
+            let changed = domains::sql::find(store, &domain.account, &domain.id).await?;
+            domain = changed.context("the domain was deleted just now")?;
         }
-        match patch(store, &there.account, &there.id, &change, &Actor::Operator, wanted.created_at).await {
-            Ok(()) => Ok(true),
-            Err(PatchDomainError::NotFound) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        session.print(&DomainView::new(&domain), || {
+            let id = &domain.id;
+            format!("id       {id}\n{outcome}. Show its secret with 'signpost domains secret {id}'.")
+        })
     }
 }
 
-/// The flag, or the argument, that sets a field.
+/// Returns the flag or the argument that sets a field.
 fn flag(field: &str) -> String {
     if field == "domain" { "NAME".to_owned() } else { format!("--{}", field.replace('_', "-")) }
 }
 
-/// A new domain, and what it still lacks.
-fn made(registered: &RegisteredDomain, public_address: &str) -> String {
+/// Describes a new domain, and the next steps.
+fn describe_new(registered: &RegisteredDomain, public_address: &str) -> String {
     let RegisteredDomain { domain, secret } = registered;
     let Domain { id, name, verification_token, account, webhook_url, event_url, handler, .. } = domain;
+    let is_live = account.environment == Environment::Live;
     let mut lines = vec![format!("id       {id}"), format!("secret   {}", secret.reveal())];
     let wallets = match handler {
         HandlerKind::Direct => webhook_url.as_str(),
@@ -119,16 +114,13 @@ fn made(registered: &RegisteredDomain, public_address: &str) -> String {
     };
     lines.push(format!("wallets  {wallets}"));
     lines.push(format!("events   {}", event_url.as_ref().unwrap_or(webhook_url)));
-    if account.environment == Environment::Live {
+    if is_live {
         let token = verification_token.as_str();
         lines.push(format!(
             "proof    {token}\n         (set it as a TXT record at _svc-challenge.{name}, then run 'signpost domains verify {id}')"
         ));
     }
-    if account.environment == Environment::Live
-        && *handler == HandlerKind::Hosted
-        && !public_address.starts_with("https:")
-    {
+    if is_live && *handler == HandlerKind::Hosted && !public_address.starts_with("https:") {
         lines.push(
             "next     run the server with an https --public-url; live sessions of this domain need it".to_owned(),
         );

@@ -5,19 +5,20 @@ mod remove;
 mod set;
 mod verify;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use signpost_auth::WebhookSecret;
 use signpost_login::api::domains::DomainView;
-use signpost_login::domains::{self, Domain, HandlerKind, ListedDomain, encryption_key};
+use signpost_login::domains::{self, Domain, HandlerKind, encryption_key};
 use signpost_login::ids::DomainId;
+use signpost_platform::accounts::SERVER_ACCOUNT;
 use signpost_platform::accounts::audit::Actor;
-use signpost_platform::accounts::{Environment, SERVER_ACCOUNT};
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
-use crate::cli::{Session, table};
+use crate::cli::domain_filter::{DomainFilter, find_domain};
+use crate::cli::{Session, labelled_lines, signer, table};
 use crate::deployment::sealed::{self, NewlySealed};
 use crate::deployment::servers::RunningServers;
 
@@ -39,7 +40,7 @@ pub(super) enum Domains {
     /// With --json the document of `GET /domains/{id}`.
     Show {
         #[command(flatten)]
-        which: Which,
+        which: DomainSelector,
     },
     /// Change the settings of a domain; what is not given stays
     ///
@@ -69,7 +70,7 @@ pub(super) enum Domains {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Who {
+pub(super) enum HandlerArg {
     Direct,
     Hosted,
 }
@@ -77,7 +78,7 @@ pub(super) enum Who {
 #[derive(Debug, Args)]
 pub(super) struct Secret {
     #[command(flatten)]
-    which: Which,
+    which: DomainSelector,
     /// Create the next secret; both sign until it is activated
     #[arg(long, conflicts_with = "activate")]
     rotate: bool,
@@ -86,27 +87,13 @@ pub(super) struct Secret {
     activate: bool,
 }
 
-/// A domain that is there.
+/// The arguments that select a registered domain.
 #[derive(Debug, Args)]
-pub(super) struct Which {
+pub(super) struct DomainSelector {
     /// Domain ID or name, as shown by 'domains list'
     pub(super) domain: String,
     #[command(flatten)]
-    pub(super) among: Namesakes,
-}
-
-/// Among which domains: several may have one name.
-#[derive(Clone, Debug, Args)]
-pub(super) struct Namesakes {
-    /// Look only among the domains of the sandbox
-    #[arg(long, conflicts_with = "live")]
-    sandbox: bool,
-    /// Look only among live domains
-    #[arg(long)]
-    live: bool,
-    /// Look only among the domains of this account
-    #[arg(long)]
-    pub(super) account: Option<String>,
+    pub(super) among: DomainFilter,
 }
 
 impl Domains {
@@ -126,9 +113,10 @@ impl Domains {
 
 impl Secret {
     async fn run(self, session: &Session, store: &Store) -> Result<()> {
-        let id = self.which.find(store).await?;
+        let id = self.which.among.find(store, &self.which.domain).await?;
         if self.rotate {
-            let (seal, next) = (session.config.login.seal(), WebhookSecret::from_bytes(&random()));
+            let seal = session.config.login.seal();
+            let next = WebhookSecret::from_bytes(&random());
             let now = Clock::System.now();
             sealed::admit_command(store, &session.config, now).await?;
             let rotated = domains::sql::rotate_secret(store, &seal, &id, &next, &Actor::Operator, now).await;
@@ -139,60 +127,16 @@ impl Secret {
                 error.on_conflict(anyhow!("{id} has no next secret; create one with --rotate first"))
             })?;
         }
-        secret(session, store, &id).await
+        print_secrets(session, store, &id).await
     }
 }
 
-impl Namesakes {
-    /// The environment, where one is said.
-    pub(super) fn environment(&self) -> Option<Environment> {
-        match (self.sandbox, self.live) {
-            (true, _) => Some(Environment::Sandbox),
-            (_, true) => Some(Environment::Live),
-            _ => None,
-        }
-    }
-
-    pub(super) fn is_account_of(&self, domain: &ListedDomain) -> bool {
-        self.account.as_ref().is_none_or(|account| *account == domain.account)
-    }
-}
-
-impl Which {
-    /// The domain that is meant, by its id or by a name that only one has.
-    pub(super) async fn find(&self, store: &Store) -> Result<DomainId> {
-        let Self { domain: text, among } = self;
-        if let Some(id) = DomainId::parse(text) {
-            return Ok(id);
-        }
-        let is_meant = |domain: &ListedDomain| {
-            domain.domain == *text
-                && among.environment().is_none_or(|environment| environment == domain.environment)
-                && among.is_account_of(domain)
-        };
-        let mut found: Vec<_> = domains::sql::list_all(store).await?.into_iter().filter(is_meant).collect();
-        match (found.pop(), found.len()) {
-            (Some(domain), 0) => Ok(domain.id),
-            (None, _) => bail!("no domain has the ID or name {text}; 'signpost domains list' shows all"),
-            (Some(_), more) => {
-                bail!(
-                    "{} domains are named {text}: choose one with --sandbox, --live or --account, or use its ID",
-                    more + 1
-                )
-            }
-        }
-    }
-}
-
-impl Which {
-    /// The domain itself.
+impl DomainSelector {
     pub(super) async fn find_domain(&self, store: &Store) -> Result<Domain> {
-        let id = self.find(store).await?;
-        let domain = domains::sql::find_in_any_account(store, &id).await?;
-        domain.with_context(|| format!("no domain has the ID {id}; 'signpost domains list' shows all"))
+        find_domain(store, &self.among.find(store, &self.domain).await?).await
     }
 
-    /// The domain itself, if it is one that somebody registered.
+    /// Finds and reads a domain that may be changed: not the server's own.
     async fn find_registered(&self, store: &Store) -> Result<Domain> {
         let domain = self.find_domain(store).await?;
         if domain.account.name == SERVER_ACCOUNT {
@@ -202,11 +146,11 @@ impl Which {
     }
 }
 
-impl From<Who> for HandlerKind {
-    fn from(who: Who) -> Self {
+impl From<HandlerArg> for HandlerKind {
+    fn from(who: HandlerArg) -> Self {
         match who {
-            Who::Direct => Self::Direct,
-            Who::Hosted => Self::Hosted,
+            HandlerArg::Direct => Self::Direct,
+            HandlerArg::Hosted => Self::Hosted,
         }
     }
 }
@@ -214,7 +158,7 @@ impl From<Who> for HandlerKind {
 async fn seal(session: &Session, store: &Store) -> Result<()> {
     let seal = session.config.login.seal();
     if !seal.is_enabled() {
-        // If there is a key already, a new one is no help.
+        // If the secrets are encrypted already, a new key does not help.
         encryption_key::find(store).await?.admit(&seal)?;
         bail!(
             "no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32', for \
@@ -232,15 +176,12 @@ async fn seal(session: &Session, store: &Store) -> Result<()> {
 async fn list(session: &Session, store: &Store) -> Result<()> {
     let domains = domains::sql::list_all(store).await?;
     session.print(&json!({ "domains": domains }), || {
-        let verified = |verified: bool| if verified { "verified" } else { "unverified" }.to_owned();
-        let rows: Vec<_> = domains
-            .iter()
-            .map(|domain| {
-                let (environment, verified) = (domain.environment.to_string(), verified(domain.verified));
-                [domain.id.to_string(), environment, domain.account.clone(), domain.domain.clone(), verified]
-            })
-            .collect();
-        table(["ID", "ENVIRONMENT", "ACCOUNT", "DOMAIN", "STATE"], &rows)
+        let rows = domains.iter().map(|domain| {
+            let environment = domain.environment.to_string();
+            let state = if domain.verified { "verified" } else { "unverified" };
+            [domain.id.to_string(), environment, domain.account.clone(), domain.domain.clone(), state.to_owned()]
+        });
+        table(["ID", "ENVIRONMENT", "ACCOUNT", "DOMAIN", "STATE"], rows)
     })
 }
 
@@ -248,7 +189,7 @@ fn show(session: &Session, domain: &Domain) -> Result<()> {
     session.print(&DomainView::new(domain), || description(domain))
 }
 
-/// What is known of a domain, in lines.
+/// Returns the settings of a domain, one a line.
 fn description(domain: &Domain) -> String {
     let Domain { id, account, name, webhook_url, event_url, handler, verification_token, .. } = domain;
     let mut lines = vec![
@@ -268,14 +209,12 @@ fn description(domain: &Domain) -> String {
     let verified = domain.verified_at.map_or_else(|| "no".to_owned(), |at| format!("since {at}"));
     lines.push(("verified", verified));
     lines.extend(domain.failing_since.map(|at| ("missing", format!("the proof, since {at}"))));
-    lines.iter().map(|(label, text)| format!("{label:9} {text}")).collect::<Vec<_>>().join("\n")
+    labelled_lines(&lines)
 }
 
-async fn secret(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
-    let unknown = || format!("no domain has the ID {id}; 'signpost domains list' shows all");
-    // One that is deleted has secrets for its last events.
-    domains::sql::find_in_any_account(store, id).await?.with_context(unknown)?;
-    let secrets = domains::sql::find_secrets(store, &session.config.login.seal(), id).await?.with_context(unknown)?;
+async fn print_secrets(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
+    // Fails for a deleted domain, which still has secrets for its last events.
+    let secrets = signer::find(session, store, id).await?.secrets;
     let current = secrets.current.reveal();
     let next = secrets.next.as_ref().map(WebhookSecret::reveal);
     let mut document = json!({ "domain_id": id, "webhook_secret": current });

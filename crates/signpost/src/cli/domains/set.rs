@@ -13,13 +13,13 @@ use signpost_platform::outbound::Reach;
 use signpost_store::Store;
 use url::Url;
 
-use super::{Which, Who, description};
+use super::{DomainSelector, HandlerArg, description};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetDomain {
     #[command(flatten)]
-    which: Which,
+    which: DomainSelector,
     /// URL that wallets post to
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
@@ -31,7 +31,7 @@ pub(in crate::cli) struct SetDomain {
     no_event_url: bool,
     /// Handler that answers wallets: direct (your server) or hosted (Signpost)
     #[arg(long, value_enum)]
-    handler: Option<Who>,
+    handler: Option<HandlerArg>,
     /// How people log in: scan, browser, lightning, passkey, with commas between them
     #[arg(long, value_name = "LIST")]
     methods: Option<LoginMethods>,
@@ -65,17 +65,14 @@ impl SetDomain {
         session.print(&DomainView::new(&domain), || description(&domain))
     }
 
-    /// What was given, by the rules of `PATCH /domains/{id}`.
+    /// Returns the given settings, by the rules of `PATCH /domains/{id}`.
     fn change(self, reach: Reach) -> Result<DomainPatch> {
-        let wrong = |flag: &str, reason: String| Usage(format!("{flag}: {reason}"));
-        let url = |flag: &str, text: Option<String>| -> Result<Option<Url>, Usage> {
-            text.map(|text| parse_webhook_url(&text, reach).map_err(|reason| wrong(flag, reason))).transpose()
-        };
         let display_name = self.display_name.map(|text| DisplayName::parse(&text)).transpose();
-        let display_name = display_name.map_err(|reason| wrong("--display-name", reason))?;
+        let display_name = display_name.map_err(|reason| Usage(format!("--display-name: {reason}")))?;
+        let event_url = parse_url("--event-url", self.event_url.as_deref(), reach);
         let change = DomainPatch {
-            webhook_url: url("--webhook-url", self.webhook_url)?,
-            event_url: url("--event-url", self.event_url)?.map(Some).or(self.no_event_url.then_some(None)),
+            webhook_url: parse_url("--webhook-url", self.webhook_url.as_deref(), reach)?,
+            event_url: event_url?.map(Some).or(self.no_event_url.then_some(None)),
             handler: self.handler.map(HandlerKind::from),
             methods: self.methods,
             registration: self.registration.as_deref().and_then(Registration::parse),
@@ -86,4 +83,9 @@ impl SetDomain {
         }
         Ok(change)
     }
+}
+
+fn parse_url(flag: &str, text: Option<&str>, reach: Reach) -> Result<Option<Url>> {
+    let Some(text) = text else { return Ok(None) };
+    Ok(Some(parse_webhook_url(text, reach).map_err(|reason| Usage(format!("{flag}: {reason}")))?))
 }

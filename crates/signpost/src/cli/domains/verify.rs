@@ -9,14 +9,14 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::Which;
+use super::DomainSelector;
 use crate::cli::Session;
 use crate::server::name_server;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct VerifyDomain {
     #[command(flatten)]
-    which: Which,
+    which: DomainSelector,
 }
 
 impl VerifyDomain {
@@ -27,8 +27,8 @@ impl VerifyDomain {
         match prover.find_proof(&domain.name, &domain.verification_token, reach).await {
             Ok(check) => {
                 let verified_at = set_verified(store, &domain).await?;
-                let told = format!("{} is verified since {verified_at}", domain.name);
-                print(session, &domain, Some(verified_at), &[check], &told)
+                let result = format!("{} is verified since {verified_at}", domain.name);
+                print(session, &domain, Some(verified_at), &[check], &result)
             }
             Err(checks) => {
                 let token = domain.verification_token.as_str();
@@ -46,7 +46,7 @@ impl VerifyDomain {
     }
 }
 
-/// Remembers the proof, where the domain was not verified before.
+/// Marks the domain as verified, unless it is already, and returns since when it is.
 async fn set_verified(store: &Store, domain: &Domain) -> Result<Timestamp> {
     if let Some(at) = domain.verified_at {
         return Ok(at);
@@ -57,7 +57,7 @@ async fn set_verified(store: &Store, domain: &Domain) -> Result<Timestamp> {
     Ok(now)
 }
 
-fn print(session: &Session, domain: &Domain, at: Option<Timestamp>, checks: &[ProofCheck], told: &str) -> Result<()> {
+fn print(session: &Session, domain: &Domain, at: Option<Timestamp>, checks: &[ProofCheck], text: &str) -> Result<()> {
     let mut document = json!({ "id": domain.id, "domain": domain.name, "verified": at.is_some(), "checks": checks });
     if let Some(at) = at {
         document["verified_at"] = json!(at);
@@ -65,12 +65,12 @@ fn print(session: &Session, domain: &Domain, at: Option<Timestamp>, checks: &[Pr
     session.print(&document, || {
         let mut lines: Vec<_> = checks.iter().map(line).collect();
         lines.push(String::new());
-        lines.push(told.to_owned());
+        lines.push(text.to_owned());
         lines.join("\n")
     })
 }
 
-/// Where was looked, and what stood there.
+/// Returns the place of a check, and its result.
 fn line(check: &ProofCheck) -> String {
     let kind = if check.method == "dns_txt" { "TXT " } else { "" };
     let found = match (check.found.as_slice(), &check.error) {

@@ -1,32 +1,32 @@
-//! Which events are new to somebody who only reads.
+//! Finds the new events in repeated reads of the outbox.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::ids::EventId;
 
-/// How much later than its id says an event may be written: ids are given before the write, and by several servers.
+/// Maximum time between the creation of an event's ID and its write: several servers create IDs before they write.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(60);
 
-/// Remembers the events of the last minute, by the time in their ids: the clock of this machine has no part in it.
+/// Stores the events of the last minute, by the times in their IDs; the local clock is not used.
 #[derive(Debug, Default)]
 pub(super) struct OutboxCursor {
     seen: BTreeSet<EventId>,
 }
 
 impl OutboxCursor {
-    /// Behind which event to read: the oldest that may still be written before one that was seen.
+    /// Returns the ID after which to read: events before it can no longer appear.
     pub(super) fn start(&self) -> EventId {
         let newest = self.seen.last().map_or(Timestamp::UNIX_EPOCH, EventId::time);
         EventId::new((newest - OVERLAP).max(Timestamp::UNIX_EPOCH), [0; 16])
     }
 
-    /// Takes note of an event; false if it is known.
+    /// Marks an event as seen, and returns whether it is new.
     pub(super) fn is_new(&mut self, id: &EventId) -> bool {
         self.seen.insert(id.clone())
     }
 
-    /// Forgets what is not read any more.
+    /// Deletes the events before [`Self::start`].
     pub(super) fn prune(&mut self) {
         self.seen = self.seen.split_off(&self.start());
     }

@@ -1,4 +1,4 @@
-//! What `signpost listen` prints: a line for each way of an event, or JSON.
+//! The output of `signpost listen`: a line for each event and each answer, or JSON.
 
 use std::io::{ErrorKind, Write};
 
@@ -12,22 +12,22 @@ use crate::cli::signer::SigningDomain;
 use crate::receiver::TargetReply;
 use crate::receiver::diagnose::RefusalCause;
 
-/// Under the word behind the time and the arrow.
+/// Indentation of a finding, below the text after the time and the arrow.
 const INDENT: &str = "               ";
 
-/// Where lines go.
+/// The printer of the lines.
 #[derive(Debug)]
 pub(super) struct ListenLines {
     pub(super) json: bool,
 }
 
-/// Nobody reads the lines any more.
+/// The output was closed.
 #[derive(Debug, thiserror::Error)]
 #[error("nobody reads what is printed")]
 pub(super) struct NoReader;
 
 impl ListenLines {
-    /// What is forwarded where, and what the receiver needs to know.
+    /// Prints the target, and the secrets that the receiver needs.
     pub(super) fn ready(&self, target: &Url, whose: &str, domains: &[SigningDomain]) -> Result<()> {
         if self.json {
             let domains: Vec<_> = domains.iter().map(domain_document).collect();
@@ -58,7 +58,8 @@ impl ListenLines {
     }
 
     pub(super) fn answer(&self, now: Timestamp, id: &str, reply: &TargetReply) -> Result<()> {
-        let (status, millis) = (reply.status, reply.millis());
+        let status = reply.status;
+        let millis = reply.millis();
         if self.json {
             return print_json(&json!({
                 "type": "answer", "at": now.to_string(), "id": id, "status": status, "ms": millis

@@ -20,19 +20,19 @@ use url::Url;
 use self::cursor::OutboxCursor;
 use self::lines::{ListenLines, NoReader};
 use super::Session;
-use super::domains::Namesakes;
+use super::domain_filter::DomainFilter;
 use super::signer::{self, DomainChoice, SigningDomain};
 use super::stop_signal::stop_signal;
 use crate::receiver::diagnose::{RefusalCause, diagnose};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
 
-/// How long nothing is read when there was nothing new.
+/// Interval between reads.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How many events are read at once.
+/// Number of events that are read at once.
 const PAGE_LEN: u32 = 200;
-/// How long a finding holds: of many events that are refused together one is reason to ask.
+/// Lifetime of a finding: the receiver is tested once for many events that it refuses together.
 const FINDING_LIFETIME: Duration = Duration::from_secs(5);
-/// How many domains are named at the start.
+/// Maximum number of domains that are named at the start.
 const MAX_NAMED: usize = 20;
 
 #[derive(Debug, Args)]
@@ -44,10 +44,10 @@ pub(super) struct Listen {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
     #[command(flatten)]
-    among: Namesakes,
+    among: DomainFilter,
 }
 
-/// Events as they are written, and where they go.
+/// Forwards new events to a receiver.
 struct Forwarder<'a> {
     session: &'a Session,
     store: Store,
@@ -55,7 +55,7 @@ struct Forwarder<'a> {
     lines: ListenLines,
     scope: DeliveryScope,
     cursor: OutboxCursor,
-    /// What was found out last, and when.
+    /// The last finding, and its time.
     finding: Option<(Instant, RefusalCause)>,
 }
 
@@ -84,22 +84,22 @@ impl Listen {
         let mut forwarder = Forwarder { session, store, target, lines, scope, cursor, finding: None };
         forwarder.begin().await?;
         if let Err(error) = forwarder.lines.ready(&forwarder.target.url, &whose, &domains) {
-            return until_read(error);
+            return ignore_no_reader(error);
         }
         tokio::select! {
             () = stop => Ok(()),
-            ended = forwarder.run() => ended.or_else(until_read),
+            ended = forwarder.run() => ended.or_else(ignore_no_reader),
         }
     }
 }
 
-/// A reader that went away wanted no more.
-fn until_read(error: anyhow::Error) -> Result<()> {
+/// Ends the command without an error if the output was closed.
+fn ignore_no_reader(error: anyhow::Error) -> Result<()> {
     if error.is::<NoReader>() { Ok(()) } else { Err(error) }
 }
 
 impl Forwarder<'_> {
-    /// Takes note of what is there already, which is not forwarded.
+    /// Marks the existing events as seen. They are not forwarded.
     async fn begin(&mut self) -> Result<()> {
         let newest = deliveries::list_all(&self.store, None, 1).await?.pop();
         if let Some(newest) = newest {
@@ -118,20 +118,18 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Forwards what is new, until nobody reads what is printed.
+    /// Forwards new events until the output is closed.
     async fn run(&mut self) -> Result<()> {
-        let mut is_troubled = false;
+        let mut has_failed = false;
         loop {
             match self.pass().await {
-                Ok(()) => is_troubled = false,
+                Ok(()) => has_failed = false,
                 Err(error) if error.is::<NoReader>() => return Err(error),
-                // A database that is away comes back.
-                Err(error) if !is_troubled => {
-                    is_troubled = true;
-                    eprintln!(
-                        "{}",
-                        signpost_text::line(&format!("signpost: cannot read events, trying again: {error:#}"))
-                    );
+                // The database may be unavailable for a while: reported once, and tried again.
+                Err(error) if !has_failed => {
+                    has_failed = true;
+                    let line = format!("signpost: cannot read events, trying again: {error:#}");
+                    eprintln!("{}", signpost_text::line(&line));
                 }
                 Err(_) => {}
             }
@@ -139,7 +137,7 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Reads from the last minute to the newest, a page at a time.
+    /// Reads the events since the last minute, a page at a time, and forwards the new ones.
     async fn pass(&mut self) -> Result<()> {
         let mut after = self.cursor.start();
         loop {
@@ -162,44 +160,43 @@ impl Forwarder<'_> {
         let DeliveryRow { id, body, domain_id, .. } = row;
         let signing = signer::find(self.session, &self.store, domain_id).await;
         let name = signing.as_ref().map_or(domain_id.as_str(), |signing| signing.domain.name.as_str());
-        let now = || Clock::System.now();
-        self.lines.event(now(), id.as_str(), &kind(body), name)?;
+        let now = Clock::System.now();
+        self.lines.event(now, id.as_str(), &kind(body), name)?;
         let signing = match signing {
             Ok(signing) => signing,
-            Err(error) => return self.lines.no_answer(now(), id.as_str(), &format!("{error:#}")),
+            Err(error) => return self.lines.no_answer(now, id.as_str(), &format!("{error:#}")),
         };
-        let fields = signatures(id, body.as_bytes(), &signing.secrets, now());
+        let fields = signatures(id.as_str(), body.as_bytes(), &signing.secrets, now.as_second());
         match self.target.post(body.as_bytes(), &fields).await {
             Ok(reply) => {
-                self.lines.answer(now(), id.as_str(), &reply)?;
+                self.lines.answer(Clock::System.now(), id.as_str(), &reply)?;
                 self.explain(id, &signing, &reply).await
             }
-            Err(error) => self.lines.no_answer(now(), id.as_str(), &format!("{error:#}")),
+            Err(error) => self.lines.no_answer(Clock::System.now(), id.as_str(), &format!("{error:#}")),
         }
     }
 
-    /// Says why the receiver refused the event, if it did.
+    /// Prints why the receiver refused the event, if it did.
     async fn explain(&mut self, id: &EventId, signing: &SigningDomain, reply: &TargetReply) -> Result<()> {
         if !reply.is_refusal() {
             self.finding = None;
             return Ok(());
         }
-        let known = self.finding.take().filter(|(at, _)| at.elapsed() < FINDING_LIFETIME);
-        let (at, finding) = if let Some(known) = known {
-            known
-        } else {
-            let others = signer::other_secrets(self.session, &self.store, Some(&signing.domain.id)).await;
-            let found = diagnose(&self.target, reply, &signing.secrets, &others).await;
-            (Instant::now(), found)
-        };
+        if let Some((at, finding)) = &self.finding
+            && at.elapsed() < FINDING_LIFETIME
+        {
+            return self.lines.finding(id.as_str(), finding);
+        }
+        let others = signer::other_secrets(self.session, &self.store, Some(&signing.domain.id)).await;
+        let finding = diagnose(&self.target, reply, &signing.secrets, &others).await;
         self.lines.finding(id.as_str(), &finding)?;
-        self.finding = Some((at, finding));
+        self.finding = Some((Instant::now(), finding));
         Ok(())
     }
 }
 
-/// What an event is about.
+/// Returns the kind of an event.
 fn kind(body: &str) -> String {
-    let kind = serde_json::from_str::<Value>(body).ok().and_then(|event| Some(event["event"].as_str()?.to_owned()));
-    kind.unwrap_or_else(|| "unknown".to_owned())
+    let event: Value = serde_json::from_str(body).unwrap_or_default();
+    event["event"].as_str().unwrap_or("unknown").to_owned()
 }

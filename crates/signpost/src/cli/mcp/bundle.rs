@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use super::super::advisories::AdvisoriesFlag;
-use super::super::{Common, Usage, print};
 use super::this_program;
+use crate::cli::advisories::AdvisoriesFlag;
+use crate::cli::{Common, Usage, print};
 use crate::install::OperatingSystem;
 use crate::install::bundle::write_bundle;
 

@@ -1,19 +1,21 @@
 //! `signpost mcp install`
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::super::advisories::AdvisoriesFlag;
-use super::super::{Common, Usage, ask, print, say};
 use super::this_program;
+use crate::cli::advisories::AdvisoriesFlag;
+use crate::cli::{Common, Usage, ask, print, shell_quoted};
 use crate::config::{Config, Origin};
 use crate::install::{
-    ClientChange, EntryAction, Installer, McpClient, OperatingSystem, PrintedEntry, ServerEntry, UserFolders, Wish,
+    ClientChange, EntryAction, Installer, McpClient, OperatingSystem, Operation, ServerEntry, UserFolders,
 };
 
 #[derive(Debug, Args)]
@@ -43,93 +45,103 @@ fn client_parser() -> impl TypedValueParser<Value = McpClient> {
 impl Install {
     pub(super) fn run(self, common: &Common, flag: &AdvisoriesFlag) -> Result<()> {
         let installer = installer()?;
-        let (wish, hint) = match (self.uninstall, &self.url) {
-            (true, _) => (Wish::Uninstall, None),
-            (false, Some(url)) => {
-                (Wish::Install(ServerEntry::remote(url).map_err(|error| Usage(error.to_string()))?), None)
-            }
-            (false, None) => {
-                let (entry, hint) = program_entry(common, flag, &installer)?;
-                (Wish::Install(entry), hint)
+        let mut hint = None;
+        let operation = match &self.url {
+            _ if self.uninstall => Operation::Uninstall,
+            Some(url) => Operation::Install(ServerEntry::remote(url).map_err(|error| Usage(error.to_string()))?),
+            None => {
+                let (entry, missing_data) = program_entry(common, flag, &installer)?;
+                hint = missing_data;
+                Operation::Install(entry)
             }
         };
-        let clients = self.choose(&installer, &wish)?;
-        match &wish {
-            Wish::Install(entry) if self.print => print_entries(common, &installer, &clients, entry),
-            _ => self.carry_out(common, &installer, &clients, &wish, hint),
+        let clients = self.choose(&installer, &operation)?;
+        match &operation {
+            Operation::Install(entry) if self.print => print_entries(common, &installer, &clients, entry),
+            _ => self.apply(common, &installer, &clients, &operation, hint),
         }
     }
 
-    /// The clients that were named; else those that are here, once somebody agreed.
-    fn choose(&self, installer: &Installer, wish: &Wish) -> Result<Vec<McpClient>> {
+    /// Returns the clients that were named, or those on this machine that the person confirms.
+    fn choose(&self, installer: &Installer, operation: &Operation) -> Result<Vec<McpClient>> {
         if !self.clients.is_empty() {
             let mut clients = self.clients.clone();
             clients.sort();
             clients.dedup();
             return Ok(clients);
         }
-        let found = match wish {
-            Wish::Uninstall => installer.find_installed(),
-            // What a client cannot do is no failure where nobody named it.
-            Wish::Install(entry) => {
+        let found = match operation {
+            Operation::Uninstall => installer.find_installed(),
+            // Leaves out clients that do not support the entry.
+            Operation::Install(entry) => {
                 installer.find().into_iter().filter(|client| installer.print(*client, entry).is_ok()).collect()
             }
         };
-        let names = names(&found, ", ");
         if found.is_empty() {
-            let known = self::names(&McpClient::ALL, ", ");
-            let told = if self.uninstall { "no client has the entry" } else { "found no client on this machine" };
-            bail!("{told}: name one of {known}");
+            let known = names(&McpClient::ALL, ", ");
+            let reason = if self.uninstall { "no client has the entry" } else { "found no client on this machine" };
+            bail!("{reason}: name one of {known}");
         }
         if self.print || self.dry_run {
             return Ok(found);
         }
+        let listed = names(&found, ", ");
         if !std::io::stdin().is_terminal() {
-            let (option, listed) = (if self.uninstall { "--uninstall " } else { "" }, self::names(&found, " "));
-            let told = format!(
-                "found {names}; standard input is not a terminal: name those that you mean, as in 'signpost mcp install \
-                 {option}{listed}'"
+            let option = if self.uninstall { "--uninstall " } else { "" };
+            let reason = format!(
+                "found {listed}; standard input is not a terminal: name those that you mean, as in 'signpost mcp install \
+                 {option}{}'",
+                names(&found, " ")
             );
-            return Err(Usage(told).into());
+            return Err(Usage(reason).into());
         }
-        eprintln!("Found {names}.");
-        chosen(&ask("Which ones? Names, Enter for all, n for none: ")?, &found)
+        eprintln!("Found {listed}.");
+        parse_choice(&ask("Which ones? Names, Enter for all, n for none: ")?, &found)
     }
 
-    fn carry_out(
+    fn apply(
         &self,
         common: &Common,
         installer: &Installer,
         clients: &[McpClient],
-        wish: &Wish,
+        operation: &Operation,
         hint: Option<String>,
     ) -> Result<()> {
-        let done: Vec<_> =
-            clients.iter().map(|client| (*client, installer.carry_out(*client, wish, self.dry_run))).collect();
-        let failed = done.iter().filter_map(|(client, done)| Some((client.title(), done.as_ref().err()?)));
-        let failed: Vec<_> = failed.map(|(title, error)| format!("{title}: {error:#}")).collect();
-        let changed = done.iter().filter_map(|(client, done)| Some((*client, done.as_ref().ok()?)));
-        let told: Vec<_> = changed.map(|(client, change)| tell(client, change, self.dry_run)).collect();
-        if common.json || !told.is_empty() {
-            let document: Vec<_> = done.iter().map(|(client, done)| document(*client, done)).collect();
-            print(common.json, &document, || told.into_iter().chain(hint).collect::<Vec<_>>().join("\n"))?;
+        let mut documents = Vec::new();
+        let mut lines = Vec::new();
+        let mut failed = Vec::new();
+        for client in clients {
+            match installer.apply(*client, operation, self.dry_run) {
+                Ok(change) => {
+                    lines.push(describe(*client, &change, self.dry_run));
+                    documents.push(json!(change));
+                }
+                Err(error) => {
+                    failed.push(format!("{}: {error:#}", client.title()));
+                    let error = format!("{error:#}");
+                    documents.push(json!({ "client": client.name(), "changed": false, "error": error }));
+                }
+            }
+        }
+        if common.json || !lines.is_empty() {
+            lines.extend(hint);
+            print(common.json, &documents, || lines.join("\n"))?;
         }
         if failed.is_empty() { Ok(()) } else { Err(anyhow!("{}", failed.join("; "))) }
     }
 }
 
-/// Where this person's clients are, by the environment.
+/// Finds the user's folders by the environment.
 fn installer() -> Result<Installer> {
     #[expect(clippy::disallowed_methods, reason = "the edge: the folders are computed from what is read here")]
-    let variables: std::collections::HashMap<_, _> = std::env::vars_os().collect();
-    let variable = |name: &str| variables.get(std::ffi::OsStr::new(name)).cloned();
+    let mut variables: HashMap<_, _> = std::env::vars_os().collect();
     let system = OperatingSystem::here();
-    let folders = UserFolders::of(system, variable)?;
-    Ok(Installer { system, folders, path: variable("PATH").unwrap_or_default() })
+    let folders = UserFolders::of(system, |name| variables.get(OsStr::new(name)).cloned())?;
+    Ok(Installer { system, folders, path: variables.remove(OsStr::new("PATH")).unwrap_or_default() })
 }
 
-/// The entry that starts this program, with whole paths: clients start it in folders of their own, without the variables
-/// of this terminal. With it what is still to be done before it answers, if anything is.
+/// Returns the entry that starts this program, and a hint if there is no data yet. All paths are absolute, because clients
+/// start programs in other folders and without the variables of this terminal.
 fn program_entry(
     common: &Common,
     flag: &AdvisoriesFlag,
@@ -139,60 +151,63 @@ fn program_entry(
     flag.set(&mut raw);
     let config = Config::new(&raw)?;
     if matches!(raw.origin("database_url"), Some(Origin::Flag | Origin::Variable)) {
-        let told = "a database's URL may have a password, which no client's file shall have: write database_url into a \
-                    configuration file and name that with --config";
-        return Err(Usage(told.to_owned()).into());
+        let reason = "a database's URL may have a password, which no client's file shall have: write database_url into a \
+                      configuration file and name that with --config";
+        return Err(Usage(reason.to_owned()).into());
     }
-    let mut args = vec!["mcp".to_owned(), "--data-dir".to_owned(), whole(&config.data_dir)?];
+    let folder = absolute(&config.data_dir)?;
+    let mut args = vec!["mcp".to_owned(), "--data-dir".to_owned(), folder.clone()];
     for (option, file) in [("--config", raw.file()), ("--advisories", flag.file())] {
         if let Some(file) = file {
-            args.extend([option.to_owned(), whole(file)?]);
+            args.extend([option.to_owned(), absolute(file)?]);
         }
     }
-    let is_empty = config.database_file().is_some_and(|file| !file.exists());
-    let folder = whole(&config.data_dir)?;
-    let hint = format!(
-        "The folder {folder} has no data yet: run 'signpost serve' or 'signpost atms import' on it before you start the \
-         client."
-    );
+    let mut hint = None;
+    if config.database_file().is_some_and(|file| !file.exists()) {
+        hint = Some(format!(
+            "The folder {folder} has no data yet: run 'signpost serve' or 'signpost atms import' on it before you start \
+             the client."
+        ));
+    }
     let program = installer.stable_program(&this_program()?);
-    Ok((ServerEntry::Program { command: whole(&program)?, args }, is_empty.then_some(hint)))
+    Ok((ServerEntry::Program { command: absolute(&program)?, args }, hint))
 }
 
-/// A path from the root, as text.
-fn whole(path: &Path) -> Result<String> {
-    let whole = std::path::absolute(path)?;
-    let shown = whole.display().to_string();
-    whole
-        .into_os_string()
-        .into_string()
-        .map_err(|_| anyhow!("{shown} is not UTF-8, which clients' files are written in"))
+/// Returns the absolute path as text.
+fn absolute(path: &Path) -> Result<String> {
+    let absolute = std::path::absolute(path)?;
+    let Some(text) = absolute.to_str() else {
+        bail!("{} is not UTF-8, which clients' files are written in", absolute.display());
+    };
+    Ok(text.to_owned())
 }
 
 fn names(clients: &[McpClient], between: &str) -> String {
     clients.iter().map(|client| client.name()).collect::<Vec<_>>().join(between)
 }
 
-/// The clients that an answer names, out of those that were found.
-fn chosen(answer: &str, found: &[McpClient]) -> Result<Vec<McpClient>> {
+/// Returns the clients in an answer, which must be among those that were found.
+fn parse_choice(answer: &str, found: &[McpClient]) -> Result<Vec<McpClient>> {
     match answer.to_lowercase().as_str() {
         "" | "y" | "yes" | "all" => return Ok(found.to_vec()),
         "n" | "no" | "none" => bail!("nothing was changed"),
         _ => {}
     }
-    let words = answer.split([' ', ',']).filter(|word| !word.is_empty());
-    let named = words.map(|word| {
-        let client = McpClient::of_name(&word.to_lowercase()).filter(|client| found.contains(client));
-        client.ok_or_else(|| anyhow!("'{word}' is none of {}", names(found, ", ")))
-    });
-    named.collect()
+    let mut clients = Vec::new();
+    for word in answer.split([' ', ',']).filter(|word| !word.is_empty()) {
+        match McpClient::of_name(&word.to_lowercase()) {
+            Some(client) if found.contains(&client) => clients.push(client),
+            _ => bail!("'{word}' is none of {}", names(found, ", ")),
+        }
+    }
+    Ok(clients)
 }
 
-fn tell(client: McpClient, change: &ClientChange, is_rehearsal: bool) -> String {
+fn describe(client: McpClient, change: &ClientChange, dry_run: bool) -> String {
     let title = client.title();
     let file = change.file.display();
     let by = change.command.as_ref().map(|command| format!(" by '{}'", command.join(" "))).unwrap_or_default();
-    let would = if is_rehearsal { "would be " } else { "" };
+    let would = if dry_run { "would be " } else { "" };
     match change.action {
         EntryAction::None => format!("{title}: nothing to change in {file}"),
         EntryAction::Added => format!("{title}: {would}added to {file}{by}"),
@@ -201,32 +216,24 @@ fn tell(client: McpClient, change: &ClientChange, is_rehearsal: bool) -> String 
     }
 }
 
-fn document(client: McpClient, done: &Result<ClientChange>) -> Value {
-    match done {
-        Ok(change) => json!(change),
-        Err(error) => json!({ "client": client.name(), "changed": false, "error": format!("{error:#}") }),
-    }
-}
-
 fn print_entries(common: &Common, installer: &Installer, clients: &[McpClient], entry: &ServerEntry) -> Result<()> {
-    let printed = clients.iter().map(|client| Ok((*client, installer.print(*client, entry)?)));
-    let printed = printed.collect::<Result<Vec<_>>>()?;
-    if common.json {
-        return print(true, &printed.iter().map(|(_, entry)| entry).collect::<Vec<_>>(), String::new);
+    let mut entries = Vec::new();
+    let mut texts = Vec::new();
+    for client in clients {
+        let entry = installer.print(*client, entry)?;
+        let command = entry.command.as_ref().map(|words| format!("\nOr run: {}\n", shell_command(words)));
+        let command = command.unwrap_or_default();
+        texts.push(format!("{}: {}\n\n{}\n{command}", client.title(), entry.file.display(), entry.text.trim_end()));
+        entries.push(entry);
     }
-    let text = |(client, entry): &(McpClient, PrintedEntry)| {
-        let command =
-            entry.command.as_ref().map(|words| format!("\nOr run: {}\n", in_shell(words))).unwrap_or_default();
-        format!("{}: {}\n\n{}\n{command}", client.title(), entry.file.display(), entry.text.trim_end())
-    };
-    say(printed.iter().map(text).collect::<Vec<_>>().join("\n").trim_end())
+    print(common.json, &entries, || texts.join("\n").trim_end().to_owned())
 }
 
-/// Words as a shell reads them.
-fn in_shell(words: &[String]) -> String {
+/// Returns a command line for a shell.
+fn shell_command(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@".contains(letter);
-        if word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+        let needs_quotes = word.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"-_./:=@".contains(letter));
+        if needs_quotes { shell_quoted(word) } else { word.clone() }
     });
     quoted.collect::<Vec<_>>().join(" ")
 }
@@ -246,18 +253,18 @@ mod tests {
             ("cursor", &[Cursor]),
             ("zed, claude-code", &[Zed, Claude]),
         ] {
-            assert_eq!(chosen(answer, &found).unwrap(), expected, "{answer}");
+            assert_eq!(parse_choice(answer, &found).unwrap(), expected, "{answer}");
         }
         for (answer, told) in
             [("n", "nothing was changed"), ("codex", "'codex' is none of claude, cursor, zed"), ("emacs", "'emacs'")]
         {
-            assert!(chosen(answer, &found).unwrap_err().to_string().contains(told), "{answer}");
+            assert!(parse_choice(answer, &found).unwrap_err().to_string().contains(told), "{answer}");
         }
     }
 
     #[test]
     fn a_printed_command_can_be_pasted_into_a_shell() {
         let words = ["code", "--add-mcp", "{\"a\":\"it's\"}"].map(str::to_owned);
-        assert_eq!(in_shell(&words), "code --add-mcp '{\"a\":\"it'\\''s\"}'");
+        assert_eq!(shell_command(&words), "code --add-mcp '{\"a\":\"it'\\''s\"}'");
     }
 }

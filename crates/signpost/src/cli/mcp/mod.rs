@@ -6,7 +6,7 @@ mod install;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
 use signpost_atm::catalogue::watch;
 use signpost_atm::locator::{Deployment, Locator};
@@ -53,30 +53,25 @@ enum McpAction {
 }
 
 impl McpCommand {
-    /// Serves, unless something else is asked for.
     pub(super) async fn run(self, common: &Common) -> Result<()> {
         match self.action {
-            None => {
-                let mut raw = common.raw_settings()?;
-                self.flag.set(&mut raw);
-                serve(&Session::new(&raw, common.json)?).await
-            }
+            None => serve(&common.session_with(|raw| self.flag.set(raw))?).await,
             Some(McpAction::Install(command)) => command.run(common, &self.flag),
             Some(McpAction::Bundle(command)) => command.run(common, &self.flag),
         }
     }
 }
 
-/// Serves until standard input ends. Standard output holds messages and nothing else.
+/// Serves until standard input ends. Standard output contains only messages.
 async fn serve(session: &Session) -> Result<()> {
     let config = &session.config;
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
-    let (store, clock) = (session.store()?, Clock::System);
-    let catalogue = Arc::new(session.catalogue(&store, &clock).await?);
+    let store = session.store()?;
+    let catalogue = Arc::new(session.catalogue(&store, &Clock::System).await?);
     let server = mcp::server(catalogue.geocoder.is_some(), config.atm.card_domain.as_deref());
     let locator = Locator {
         catalogue: Arc::clone(&catalogue),
-        clock,
+        clock: Clock::System,
         deployment: Deployment::Local,
         public_url: config.public_url.clone(),
     };
@@ -89,9 +84,10 @@ async fn serve(session: &Session) -> Result<()> {
     done
 }
 
-/// The whole path of this program.
+/// Returns the absolute path of this program.
 fn this_program() -> Result<PathBuf> {
     let path = std::env::current_exe().context("cannot tell where this program is")?;
-    // A program that was replaced while it runs has a name that leads nowhere.
-    path.is_file().then_some(path).context("this program is no longer where it was started from: start it anew")
+    // False if the program was replaced while it runs.
+    ensure!(path.is_file(), "this program is no longer where it was started from: start it anew");
+    Ok(path)
 }

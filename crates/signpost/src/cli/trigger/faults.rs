@@ -1,17 +1,16 @@
-//! What can go wrong with an event, and what a receiver answers then (docs/handlers.md, Events).
+//! Faults of events, and the answers of a correct receiver to them (docs/handlers.md, Events).
 
 use clap::ValueEnum;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 use signpost_auth::WebhookSecret;
 use signpost_login::domains::SigningSecrets;
-use signpost_login::events::signatures;
 
 use crate::receiver::SignatureFields;
 use crate::receiver::sample::SampleEvent;
 
-/// How old an event is that is too old: twice what receivers allow.
-const STALE: SignedDuration = SignedDuration::from_mins(10);
+/// Age of a stale event: twice the tolerance of receivers.
+const STALE_AGE: SignedDuration = SignedDuration::from_mins(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum EventFault {
@@ -41,7 +40,7 @@ pub(super) enum EventFault {
     All,
 }
 
-/// What a receiver should answer.
+/// The answer of a correct receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExpectedReply {
     /// 2xx.
@@ -61,53 +60,55 @@ pub(super) struct PlannedPost {
 }
 
 impl EventFault {
-    /// All that are one fault.
+    /// Returns all faults but [`Self::All`].
     pub(super) fn each() -> impl Iterator<Item = Self> {
         Self::value_variants().iter().copied().filter(|fault| *fault != Self::All)
     }
 
-    /// Its name as the flag takes it.
+    /// Returns the value of `--fault`.
     pub(super) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// The requests that show whether a receiver takes the fault as it should. `stranger` is a secret that it does not
-    /// have.
+    /// Returns the requests that test how a receiver handles the fault. `stranger` is a secret that it does not have.
     pub(super) fn plan(
         self,
         event: SampleEvent,
         secrets: &SigningSecrets,
         stranger: &WebhookSecret,
-        now: Timestamp,
     ) -> Vec<PlannedPost> {
-        let event = self.write(event);
-        let signed = |secrets: &SigningSecrets, now| signatures(&event.id, event.body.as_bytes(), secrets, now);
-        let two = |current: &WebhookSecret, next| SigningSecrets { current: current.clone(), next };
-        let good =
-            PlannedPost { body: event.body.clone(), fields: signed(secrets, now), expected: ExpectedReply::Success };
-        let refused = |body: String, fields| vec![PlannedPost { body, fields, expected: ExpectedReply::Unauthorised }];
-        match self {
-            Self::BadSignature => {
-                let fields = good.fields.into_iter().map(|(name, value)| (name, with_another_digit(name, value)));
-                refused(good.body, fields.collect())
-            }
-            Self::OtherSecret => refused(good.body, signed(&two(stranger, None), now)),
-            Self::NoSignature => refused(good.body, Vec::new()),
-            Self::ChangedBody => refused(format!("{} ", good.body), good.fields),
-            Self::Stale => refused(good.body, signed(secrets, now - STALE)),
-            Self::Rotation => {
-                let fields = signed(&two(&secrets.current, Some(stranger.clone())), now);
-                vec![PlannedPost { fields, ..good }]
-            }
-            Self::UnknownKind | Self::UnknownMember | Self::ParsedBody => vec![good],
-            Self::Repeat => vec![good.clone(), good],
-            Self::Cut => vec![PlannedPost { expected: ExpectedReply::Nothing, ..good.clone() }, good],
-            Self::All => Vec::new(),
+        let event = self.change_body(event);
+        let mut post = PlannedPost::new(&event, secrets);
+        if self.must_be_refused() {
+            post.expected = ExpectedReply::Unauthorised;
         }
+        match self {
+            Self::BadSignature => post.fields.iter_mut().for_each(|(name, value)| change_digit(name, value)),
+            Self::OtherSecret => {
+                post.fields = event.sign(&SigningSecrets { current: stranger.clone(), next: None });
+            }
+            Self::NoSignature => post.fields.clear(),
+            Self::ChangedBody => post.body.push(' '),
+            Self::Stale => post.fields = SampleEvent { sent_at: event.sent_at - STALE_AGE, ..event }.sign(secrets),
+            Self::Rotation => {
+                let next = Some(stranger.clone());
+                post.fields = event.sign(&SigningSecrets { current: secrets.current.clone(), next });
+            }
+            Self::Repeat => return vec![post.clone(), post],
+            Self::Cut => return vec![PlannedPost { expected: ExpectedReply::Nothing, ..post.clone() }, post],
+            Self::UnknownKind | Self::UnknownMember | Self::ParsedBody => {}
+            Self::All => return Vec::new(),
+        }
+        vec![post]
     }
 
-    /// The event as this fault writes it.
-    fn write(self, event: SampleEvent) -> SampleEvent {
+    /// Returns whether a correct receiver refuses an event with this fault.
+    fn must_be_refused(self) -> bool {
+        matches!(self, Self::BadSignature | Self::OtherSecret | Self::NoSignature | Self::ChangedBody | Self::Stale)
+    }
+
+    /// Makes the faults that are in the signed body.
+    fn change_body(self, event: SampleEvent) -> SampleEvent {
         match self {
             Self::UnknownKind => {
                 changed(event, |members| drop(members.insert("event".to_owned(), json!("sample.later"))))
@@ -121,6 +122,13 @@ impl EventFault {
             Self::ParsedBody => event.unusually_spelled(),
             _ => event,
         }
+    }
+}
+
+impl PlannedPost {
+    /// Signs an event that a receiver should accept.
+    pub(super) fn new(event: &SampleEvent, secrets: &SigningSecrets) -> Self {
+        Self { body: event.body.clone(), fields: event.sign(secrets), expected: ExpectedReply::Success }
     }
 }
 
@@ -142,15 +150,15 @@ impl ExpectedReply {
     }
 }
 
-/// A signature that is none; the other fields stay.
-fn with_another_digit(name: &str, value: String) -> String {
+/// Changes a digit of a signature. Other header fields stay unchanged.
+fn change_digit(name: &str, value: &mut String) {
     if !name.ends_with("signature") {
-        return value;
+        return;
     }
-    // Behind "v1," as well as at the beginning of the hex.
+    // The middle is part of the digits, both of hex and of base64 after "v1,".
     let at = value.len() / 2;
     let digit = if value.as_bytes()[at] == b'0' { "1" } else { "0" };
-    format!("{}{digit}{}", &value[..at], &value[at + 1..])
+    value.replace_range(at..=at, digit);
 }
 
 fn changed(event: SampleEvent, change: impl FnOnce(&mut Map<String, Value>)) -> SampleEvent {
@@ -161,6 +169,7 @@ fn changed(event: SampleEvent, change: impl FnOnce(&mut Map<String, Value>)) -> 
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use signpost_auth::receiver::{EventHeaders, EventRules, Post, classify};
     use signpost_auth::{DomainName, Event};
     use signpost_login::domains::HandlerKind;
@@ -196,7 +205,7 @@ mod tests {
         for fault in EventFault::each() {
             for kind in SampleKind::value_variants() {
                 let event = SampleEvent::new(*kind, &domain, HandlerKind::Hosted, now, SampleEntropy::draw());
-                let posts = fault.plan(event, &secrets, &stranger, now);
+                let posts = fault.plan(event, &secrets, &stranger);
                 assert!(!posts.is_empty(), "{fault:?}");
                 for post in posts {
                     let answered = status(&post, &secrets.current);

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use signpost_auth::diagnosis::KnownSecret;
 use signpost_auth::{DomainName, WebhookSecret};
 use signpost_login::domains::{HandlerKind, SigningSecrets};
-use signpost_login::events::signatures;
 use signpost_platform::accounts::Environment;
 use signpost_platform::clock::Clock;
 use signpost_platform::outbound::Reach;
@@ -16,9 +15,9 @@ use signpost_store::random;
 use url::Url;
 
 use self::faults::{EventFault, ExpectedReply, PlannedPost};
-use super::domains::Namesakes;
+use super::domain_filter::DomainFilter;
 use super::signer::{DomainChoice, SigningDomain, other_secrets};
-use super::{Session, Usage};
+use super::{Session, Usage, print_json, print_text};
 use crate::receiver::diagnose::{RefusalCause, diagnose};
 use crate::receiver::sample::{SampleEntropy, SampleEvent, SampleKind};
 use crate::receiver::{EventTarget, TargetReply, parse_target};
@@ -41,10 +40,10 @@ pub(super) struct Trigger {
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse, requires = "forward_to")]
     secret: Option<WebhookSecret>,
     #[command(flatten)]
-    among: Namesakes,
+    among: DomainFilter,
 }
 
-/// Who signs, and who receives.
+/// The domain that signs, and the receiver.
 struct Stage {
     name: DomainName,
     handler: HandlerKind,
@@ -53,28 +52,28 @@ struct Stage {
     target: EventTarget,
 }
 
-/// A request that was made.
+/// A request that was sent.
 struct MadePost {
     fault: Option<EventFault>,
     id: String,
     expected: ExpectedReply,
-    /// The answer; none where the connection was closed on purpose.
+    /// `None` if the connection was closed on purpose.
     reply: Result<Option<TargetReply>>,
 }
 
 impl Trigger {
     pub(super) async fn run(self, session: &Session) -> Result<()> {
-        let (kind, fault) = (self.kind, self.fault);
-        let stage = self.stage(session).await?;
-        let faults: Vec<Option<EventFault>> = match fault {
+        let kind = self.kind;
+        let faults: Vec<Option<EventFault>> = match self.fault {
             Some(EventFault::All) => std::iter::once(None).chain(EventFault::each().map(Some)).collect(),
-            one => vec![one],
+            fault => vec![fault],
         };
+        let stage = self.stage(session).await?;
         let mut made = Vec::new();
         for fault in faults {
             for post in stage.make(kind, fault).await {
                 if !session.json {
-                    super::say(&post.line(kind))?;
+                    print_text(&post.line(kind))?;
                 }
                 made.push(post);
             }
@@ -88,10 +87,11 @@ impl Trigger {
             if let Some(finding) = &finding {
                 document["diagnosis"] = finding.document();
             }
-            super::say_json(&serde_json::to_string_pretty(&document)?)?;
+            print_json(&serde_json::to_string_pretty(&document)?)?;
         } else if let Some(finding) = &finding {
-            let mending = finding.mending().into_iter().map(|line| format!("  {line}"));
-            super::say(&std::iter::once(finding.text()).chain(mending).collect::<Vec<_>>().join("\n"))?;
+            let mut lines = vec![finding.text()];
+            lines.extend(finding.mending().into_iter().map(|line| format!("  {line}")));
+            print_text(&lines.join("\n"))?;
         }
         match (failed, made.len()) {
             (0, _) => Ok(()),
@@ -102,7 +102,10 @@ impl Trigger {
 
     async fn stage(self, session: &Session) -> Result<Stage> {
         let Self { kind, forward_to, domain, secret, among, .. } = self;
-        if let (Some(secret), Some(url)) = (secret, forward_to.clone()) {
+        // clap requires --forward-to with --secret.
+        if let Some(secret) = secret
+            && let Some(url) = forward_to.clone()
+        {
             let name = domain.as_deref().unwrap_or("localhost");
             let name = DomainName::parse(name).map_err(|error| Usage(format!("--domain: {error}")))?;
             let secrets = SigningSecrets { current: secret, next: None };
@@ -115,7 +118,7 @@ impl Trigger {
         let environment = domain.account.environment;
         let target = match forward_to {
             Some(url) => EventTarget::new(url, Reach::Loopback),
-            // Nobody logged in: a site that people use must not act on it.
+            // A live site must not act on a login that did not happen.
             None if environment == Environment::Live && kind != SampleKind::Test => {
                 let reason = "a live receiver takes a sample for a login: add --forward-to, or trigger a test";
                 return Err(Usage(reason.to_owned()).into());
@@ -131,17 +134,15 @@ impl Trigger {
 }
 
 impl Stage {
-    /// Makes the requests of a fault, or the one of an event without any.
+    /// Sends the requests of a fault, or an event without a fault.
     async fn make(&self, kind: SampleKind, fault: Option<EventFault>) -> Vec<MadePost> {
         let now = Clock::System.now();
         let event = SampleEvent::new(kind, &self.name, self.handler, now, SampleEntropy::draw());
         let id = event.id.to_string();
         let stranger = WebhookSecret::from_bytes(&random());
-        let planned = if let Some(fault) = fault {
-            fault.plan(event, &self.secrets, &stranger, now)
-        } else {
-            let fields = signatures(&event.id, event.body.as_bytes(), &self.secrets, now);
-            vec![PlannedPost { body: event.body, fields, expected: ExpectedReply::Success }]
+        let planned = match fault {
+            Some(fault) => fault.plan(event, &self.secrets, &stranger),
+            None => vec![PlannedPost::new(&event, &self.secrets)],
         };
         let mut made = Vec::new();
         for PlannedPost { body, fields, expected } in planned {
@@ -156,19 +157,20 @@ impl Stage {
         made
     }
 
-    /// Why the receiver refused what it should have accepted, or accepted what it should have refused.
+    /// Finds out why the receiver refused an event that it should accept, or accepted one that it should refuse.
     async fn explain(&self, made: &[MadePost]) -> Option<RefusalCause> {
-        let failed = made.iter().filter(|post| !post.is_as_expected());
-        let replies: Vec<_> =
-            failed.filter_map(|post| Some((post.expected, post.reply.as_ref().ok()?.as_ref()?))).collect();
-        // Another refusal than 401 needs no explanation.
-        let is_refusal = |expected: ExpectedReply, reply: &TargetReply| {
-            reply.mistake.is_some() || expected == ExpectedReply::Success && reply.is_refusal()
-        };
-        let first = |is_it: &dyn Fn(ExpectedReply, &TargetReply) -> bool| {
-            replies.iter().find(|(expected, reply)| is_it(*expected, reply)).map(|(_, reply)| *reply)
-        };
-        let (refusal, accepted) = (first(&is_refusal), first(&|_, reply| reply.is_success()));
+        let mut refusal = None;
+        let mut accepted = None;
+        for post in made.iter().filter(|post| !post.is_as_expected()) {
+            let Ok(Some(reply)) = &post.reply else { continue };
+            // A refusal with another status than 401 needs no explanation.
+            if reply.mistake.is_some() || post.expected == ExpectedReply::Success && reply.is_refusal() {
+                refusal = refusal.or(Some(reply));
+            }
+            if reply.is_success() {
+                accepted = accepted.or(Some(reply));
+            }
+        }
         let finding = diagnose(&self.target, refusal.or(accepted)?, &self.secrets, &self.others).await;
         let is_reason = refusal.is_some() || matches!(finding, RefusalCause::Mistake(..) | RefusalCause::Unchecked);
         is_reason.then_some(finding)
@@ -185,7 +187,8 @@ impl MadePost {
     }
 
     fn line(&self, kind: SampleKind) -> String {
-        let (expected, kind) = (self.expected.as_str(), kind.as_str());
+        let expected = self.expected.as_str();
+        let kind = kind.as_str();
         let fault = self.fault.map(|fault| format!("  {}", fault.name())).unwrap_or_default();
         let got = match &self.reply {
             Ok(Some(reply)) if self.is_as_expected() => format!("{}  {} ms  as expected", reply.status, reply.millis()),

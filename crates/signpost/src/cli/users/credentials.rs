@@ -5,14 +5,14 @@ use clap::Subcommand;
 use serde_json::json;
 use signpost_login::api::users::UserView;
 use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
-use signpost_login::flows::credential_end::remove_credential;
+use signpost_login::flows::removal::remove_credential;
 use signpost_login::users::credential_sql::{AddCredentialError, add_credential, rename_credential};
 use signpost_login::users::{Credential, CredentialKey, CredentialKind, CredentialName, NewCredential};
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, random};
 
-use super::{FoundUser, OneUser};
+use super::{FoundUser, UserSelector};
 use crate::cli::{Session, Usage, table};
 use crate::deployment::public_address;
 
@@ -21,14 +21,14 @@ pub(in crate::cli) enum Credentials {
     /// List the credentials of a user
     List {
         #[command(flatten)]
-        who: OneUser,
+        who: UserSelector,
     },
     /// Add a wallet's public key to a user
     ///
     /// Prints the ID of the credential. A passkey can be added by its owner alone: see 'users credentials link'.
     Add {
         #[command(flatten)]
-        who: OneUser,
+        who: UserSelector,
         /// The public key in hex
         key: String,
         /// Name of the credential
@@ -38,7 +38,7 @@ pub(in crate::cli) enum Credentials {
     /// Rename a credential
     Rename {
         #[command(flatten)]
-        who: OneUser,
+        who: UserSelector,
         /// Credential ID, cred_…
         credential: String,
         /// New name, up to 60 characters
@@ -50,7 +50,7 @@ pub(in crate::cli) enum Credentials {
     /// cancelled, also those of 'users credentials link'. The last credential of a user stays.
     Remove {
         #[command(flatten)]
-        who: OneUser,
+        who: UserSelector,
         /// Credential ID, cred_…
         credential: String,
     },
@@ -62,7 +62,7 @@ pub(in crate::cli) enum Credentials {
     /// expires_at}`.
     Link {
         #[command(flatten)]
-        who: OneUser,
+        who: UserSelector,
     },
 }
 
@@ -72,7 +72,8 @@ impl Credentials {
             Self::List { who } => {
                 let found = who.find(store).await?;
                 let view = UserView::new(found.user, found.credentials.clone());
-                session.print(&json!({ "credentials": json!(view)["credentials"] }), || list_keys(&found.credentials))
+                let document = json!({ "credentials": json!(view)["credentials"] });
+                session.print(&document, || credential_table(&found.credentials))
             }
             Self::Add { who, key, name } => add(session, store, who, &key, name).await,
             Self::Rename { who, credential, name } => {
@@ -82,8 +83,8 @@ impl Credentials {
                 let now = Clock::System.now();
                 let renamed = rename_credential(store, credential, &name, &Actor::Operator, now).await;
                 renamed.map_err(|error| error.on_conflict(anyhow!("{} was removed just now", credential.id)))?;
-                let told = json!({ "id": credential.id, "name": name });
-                session.print(&told, || format!("{} is named {}", credential.id, name.as_str()))
+                let document = json!({ "id": credential.id, "name": name });
+                session.print(&document, || format!("{} is named {}", credential.id, name.as_str()))
             }
             Self::Remove { who, credential } => {
                 let found = who.find(store).await?;
@@ -103,15 +104,15 @@ impl Credentials {
     }
 }
 
-pub(super) fn list_keys(credentials: &[Credential]) -> String {
-    let row = |own: &Credential| {
+pub(super) fn credential_table(credentials: &[Credential]) -> String {
+    let rows = credentials.iter().map(|own| {
         let used = own.last_used_at.map(|at| at.to_string()).unwrap_or_default();
         [own.id.to_string(), own.kind.as_str().to_owned(), own.name.clone(), own.added_at.to_string(), used]
-    };
-    table(["ID", "KIND", "NAME", "ADDED", "LAST USED"], &credentials.iter().map(row).collect::<Vec<_>>())
+    });
+    table(["ID", "KIND", "NAME", "ADDED", "LAST USED"], rows)
 }
 
-async fn add(session: &Session, store: &Store, who: OneUser, key: &str, name: Option<String>) -> Result<()> {
+async fn add(session: &Session, store: &Store, who: UserSelector, key: &str, name: Option<String>) -> Result<()> {
     let name = name.map(|name| parse_name(&name)).transpose()?;
     let key = match CredentialKey::parse(key) {
         Ok(key @ CredentialKey::Wallet(_)) => key,
@@ -123,7 +124,8 @@ async fn add(session: &Session, store: &Store, who: OneUser, key: &str, name: Op
         }
         Err(error) => return Err(Usage(format!("KEY: {error}")).into()),
     };
-    let (found, now) = (who.find(store).await?, Clock::System.now());
+    let found = who.find(store).await?;
+    let now = Clock::System.now();
     let new = NewCredential { key, kind: CredentialKind::Wallet, passkey: None };
     let mut credential = new.into_credential(&found.domain.id, &found.user.id, now, random());
     if let Some(name) = name {
@@ -142,20 +144,20 @@ fn parse_name(text: &str) -> Result<CredentialName> {
     CredentialName::parse(text).map_err(|reason| Usage(format!("NAME: {reason}")).into())
 }
 
-/// The link is printed alone, so that a script can pass it on.
+/// Creates a link for adding a key, and prints it.
 async fn link(session: &Session, store: &Store, found: FoundUser) -> Result<()> {
     let address = public_address::find(store).await?;
     let address = address.context("no server has run on this database yet, so it has no address for links")?;
     let FoundUser { domain, user, .. } = found;
-    let link =
-        open_by_hand(store, &domain, AccountErrand::AddKey(user.id.clone()), &address, Clock::System.now()).await?;
-    let words = format!(
+    let errand = AccountErrand::AddKey(user.id.clone());
+    let link = open_by_hand(store, &domain, errand, &address, Clock::System.now()).await?;
+    let note = format!(
         "Whoever opens this link first adds a key to the account of {} ({}) at {}.\nIt has to be opened before {}.",
         user.petname.as_str(),
         user.id,
         domain.name,
         link.open_before
     );
-    let told = json!({ "page_url": link.page_url, "expires_at": link.open_before });
-    session.hand_over(&told, &link.page_url, &words)
+    let document = json!({ "page_url": link.page_url, "expires_at": link.open_before });
+    session.print_secret(&document, &link.page_url, &note)
 }

@@ -13,11 +13,11 @@ use signpost_login::ids::{CredentialId, UserId};
 use signpost_login::users::{Credential, CredentialKey, HostedUser, sql};
 use signpost_store::Store;
 
-use self::credentials::list_keys;
-use crate::cli::domains::{Namesakes, Which};
+use self::credentials::credential_table;
+use crate::cli::domain_filter::{DomainFilter, find_domain};
 use crate::cli::{Session, table};
 
-/// How many users are read at once.
+/// Number of users that are read at once.
 const PAGE_LEN: u32 = 500;
 
 #[derive(Debug, Subcommand)]
@@ -27,7 +27,7 @@ pub(super) enum Users {
     /// With --json: `{users}`, each as in `GET /domains/{id}/users`.
     List {
         #[command(flatten)]
-        of: OfDomain,
+        of: DomainFlag,
         /// Maximum number of results
         #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         limit: u32,
@@ -37,7 +37,7 @@ pub(super) enum Users {
     /// With --json the document of `GET /domains/{id}/users/{user}`.
     Show {
         #[command(flatten)]
-        who: OneUser,
+        who: UserSelector,
     },
     /// Set the name and the groups of a user; what is not given stays
     ///
@@ -53,26 +53,26 @@ pub(super) enum Users {
     Credentials(credentials::Credentials),
 }
 
-/// A domain that has users.
+/// The flags that select a domain.
 #[derive(Debug, Args)]
-pub(super) struct OfDomain {
+pub(super) struct DomainFlag {
     /// Domain ID or name, as shown by 'domains list'
     #[arg(long, value_name = "DOMAIN")]
     domain: String,
     #[command(flatten)]
-    among: Namesakes,
+    among: DomainFilter,
 }
 
-/// A user of it.
+/// The arguments that select a user of a domain.
 #[derive(Debug, Args)]
-pub(super) struct OneUser {
+pub(super) struct UserSelector {
     /// User ID, usr_…, or one of the user's keys in hex
     user: String,
     #[command(flatten)]
-    of: OfDomain,
+    of: DomainFlag,
 }
 
-/// A user who is there.
+/// A user with domain and credentials.
 struct FoundUser {
     domain: Domain,
     user: HostedUser,
@@ -92,33 +92,35 @@ impl Users {
     }
 }
 
-impl OfDomain {
+impl DomainFlag {
     pub(super) async fn find(&self, store: &Store) -> Result<Domain> {
-        let Self { domain, among } = self;
-        Which { domain: domain.clone(), among: among.clone() }.find_domain(store).await
+        find_domain(store, &self.among.find(store, &self.domain).await?).await
     }
 }
 
-impl OneUser {
+impl UserSelector {
     async fn find(self, store: &Store) -> Result<FoundUser> {
         let domain = self.of.find(store).await?;
-        let id = match (UserId::parse(&self.user), CredentialKey::parse(&self.user)) {
-            (Some(id), _) => Some(id),
-            (None, Ok(key)) => sql::find_by_key(store, &domain.id, &key).await?.map(|found| found.user_id),
-            (None, Err(_)) => None,
-        };
-        let found = match &id {
-            Some(id) => sql::find(store, &domain.id, id).await?,
-            None => None,
-        };
+        let mut found = None;
+        if let Some(id) = self.find_id(store, &domain).await? {
+            found = sql::find(store, &domain.id, &id).await?;
+        }
         let (user, credentials) =
             found.with_context(|| format!("no user of {} has the ID or key {}", domain.name, self.user))?;
         Ok(FoundUser { domain, user, credentials })
     }
+
+    async fn find_id(&self, store: &Store, domain: &Domain) -> Result<Option<UserId>> {
+        if let Some(id) = UserId::parse(&self.user) {
+            return Ok(Some(id));
+        }
+        let Ok(key) = CredentialKey::parse(&self.user) else { return Ok(None) };
+        Ok(sql::find_by_key(store, &domain.id, &key).await?.map(|found| found.user_id))
+    }
 }
 
 impl FoundUser {
-    /// The same user as it is now.
+    /// Reads the user again, after a change.
     async fn again(self, store: &Store) -> Result<Self> {
         let found = sql::find(store, &self.domain.id, &self.user.id).await?;
         let (user, credentials) = found.with_context(|| format!("{} was removed just now", self.user.id))?;
@@ -132,10 +134,14 @@ impl FoundUser {
     }
 }
 
-async fn list(session: &Session, store: &Store, of: OfDomain, limit: u32) -> Result<()> {
+async fn list(session: &Session, store: &Store, of: DomainFlag, limit: u32) -> Result<()> {
     let domain = of.find(store).await?;
     let mut users: Vec<(HostedUser, Vec<Credential>)> = Vec::new();
-    while let Some(left) = limit.checked_sub(u32::try_from(users.len())?).filter(|left| *left > 0) {
+    loop {
+        let left = limit.saturating_sub(u32::try_from(users.len())?);
+        if left == 0 {
+            break;
+        }
         let after = users.last().map(|(user, _)| user.id.clone());
         let page = sql::list(store, &domain.id, after.as_ref(), left.min(PAGE_LEN)).await?;
         if page.is_empty() {
@@ -145,11 +151,11 @@ async fn list(session: &Session, store: &Store, of: OfDomain, limit: u32) -> Res
     }
     let views: Vec<_> = users.iter().cloned().map(|(user, own)| UserView::new(user, own)).collect();
     session.print(&json!({ "users": views }), || {
-        let row = |(user, own): &(HostedUser, Vec<Credential>)| {
+        let rows = users.iter().map(|(user, own)| {
             let last = user.last_login_at.map(|at| at.to_string()).unwrap_or_default();
             [user.id.to_string(), user.petname.as_str().to_owned(), own.len().to_string(), last]
-        };
-        table(["ID", "PETNAME", "KEYS", "LAST LOGIN"], &users.iter().map(row).collect::<Vec<_>>())
+        });
+        table(["ID", "PETNAME", "KEYS", "LAST LOGIN"], rows)
     })
 }
 
@@ -163,6 +169,6 @@ fn show(session: &Session, found: FoundUser) -> Result<()> {
     lines.extend(user.name.as_ref().map(|name| format!("name     {}", name.as_str())));
     lines.extend(user.groups.as_ref().map(|groups| format!("groups   {groups}")));
     lines.push(String::new());
-    lines.push(list_keys(&credentials));
+    lines.push(credential_table(&credentials));
     session.print(&UserView::new(user, credentials), || lines.join("\n"))
 }

@@ -3,19 +3,19 @@
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde_json::json;
-use signpost_login::flows::user_end::remove_user;
+use signpost_login::flows::removal::remove_user;
 use signpost_login::users::CredentialKey;
 use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::{FoundUser, OneUser};
-use crate::cli::{Session, confirm_loss};
+use super::{FoundUser, UserSelector};
+use crate::cli::{Session, confirm_removal};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RemoveUser {
     #[command(flatten)]
-    who: OneUser,
+    who: UserSelector,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
@@ -26,17 +26,19 @@ impl RemoveUser {
         let Self { who, yes } = self;
         let key = CredentialKey::parse(&who.user).ok();
         let FoundUser { domain, user, credentials } = who.find(store).await?;
-        let (id, petname, count) = (&user.id, user.petname.as_str(), credentials.len());
+        let id = &user.id;
+        let petname = user.petname.as_str();
+        let count = credentials.len();
         let lost = format!(
             "{petname} ({id}) at {} ({}) loses the account there with all credentials ({count}); nobody gets the petname \
              again",
             domain.name, domain.account.environment
         );
-        confirm_loss(yes, &lost, &format!("Remove {petname}?"))?;
+        confirm_removal(yes, &lost, &format!("Remove {petname}?"))?;
         let now = Clock::System.now();
         let removed = remove_user(store, (&domain.id, id), key.as_ref(), &Actor::Operator, now).await;
         removed.map_err(|error| error.on_conflict(anyhow!("{id} was removed just now")))?;
-        let told = json!({ "removed": id, "petname": petname, "credentials": count });
-        session.print(&told, || format!("removed {petname} ({id}) with all credentials ({count})"))
+        let document = json!({ "removed": id, "petname": petname, "credentials": count });
+        session.print(&document, || format!("removed {petname} ({id}) with all credentials ({count})"))
     }
 }

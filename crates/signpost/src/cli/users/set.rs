@@ -7,14 +7,14 @@ use signpost_platform::accounts::audit::Actor;
 use signpost_platform::clock::Clock;
 use signpost_store::Store;
 
-use super::{OneUser, show};
+use super::{UserSelector, show};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
 #[group(id = "change", required = true, multiple = true, args = ["name", "no_name", "groups", "no_groups"])]
 pub(in crate::cli) struct SetUser {
     #[command(flatten)]
-    who: OneUser,
+    who: UserSelector,
     /// Name, up to 60 characters
     #[arg(long, conflicts_with = "no_name")]
     name: Option<String>,
@@ -33,19 +33,23 @@ impl SetUser {
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let Self { who, name, no_name, groups, no_groups } = self;
         let name = name.map(|text| UserName::parse(&text)).transpose();
-        let wrong = |flag: &str, reason: &str| Usage(format!("{flag}: {}", reason.trim_end_matches(", or be null")));
-        let name = name.map_err(|reason| wrong("--name", &reason))?;
+        let name = name.map_err(|reason| invalid_flag("--name", &reason))?;
         let groups = groups.map(|words| words.into_iter().map(|word| word.trim().to_owned()).collect::<Vec<_>>());
         let groups = groups.map(UserGroups::try_from).transpose();
-        let groups = groups.map_err(|reason| wrong("--groups", &reason))?;
+        let groups = groups.map_err(|reason| invalid_flag("--groups", &reason))?;
         let change = UserPatch {
             name: name.map(Some).or(no_name.then_some(None)),
             groups: groups.map(Some).or(no_groups.then_some(None)),
         };
         let found = who.find(store).await?;
-        let (domain, user) = (&found.domain.id, &found.user.id);
-        let patched = sql::patch(store, domain, user, change, &Actor::Operator, Clock::System.now()).await;
+        let user = &found.user.id;
+        let patched = sql::patch(store, &found.domain.id, user, change, &Actor::Operator, Clock::System.now()).await;
         patched.map_err(|error| error.on_conflict(anyhow!("{user} was removed just now")))?;
         show(session, found.again(store).await?)
     }
+}
+
+/// Returns a usage error. The command line has no null.
+fn invalid_flag(flag: &str, reason: &str) -> Usage {
+    Usage(format!("{flag}: {}", reason.trim_end_matches(", or be null")))
 }

@@ -1,7 +1,7 @@
-//! Whether a code's answer may go to the host that the code names.
+//! Checks whether the answer to a code may go to the host in the code.
 //!
-//! Whoever changes a code changes its host, and everything else a person sees stays as it was: so the domain decides who
-//! may take its answers, and a host that it does not know is told nothing, not even that somebody scanned the code.
+//! A manipulated code has another host, and all else that a person sees stays unchanged. Therefore the domain decides which
+//! hosts may receive answers, and an unknown host receives nothing, not even that the code was scanned.
 
 use std::time::Duration;
 
@@ -15,75 +15,80 @@ use url::Url;
 
 use signpost_login::domains::WellKnown;
 
-/// How long the domain, and then the host, may take to answer before the person is asked.
-const ASK_TIMEOUT: Duration = Duration::from_secs(3);
-/// How many bytes of what a host says of the requester are read.
+/// Timeout of a request to the domain or the host, before the person is asked.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum bytes of a host's description of the requester.
 const MAX_CONTEXT_BYTES: usize = 4096;
-/// How many characters of each field of it are shown.
+/// Maximum characters that are shown of each field of the description.
 const MAX_SHOWN: usize = 80;
 
-/// Why a host may take the answer.
+/// The reason why a host may receive the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum HostTrust {
     /// It is the domain.
     Domain,
-    /// It is this machine, which `localhost` means.
+    /// It is this machine, and the domain is `localhost`.
     ThisMachine,
-    /// It is below the domain, and the domain does not name it: it may take the answer, and is not asked before.
-    Below,
-    /// The domain names it.
-    Named,
-    /// The person at the terminal named it.
+    /// It is a subdomain that the domain does not list. It receives the answer, and no request before that.
+    Subdomain,
+    /// The domain lists it.
+    Listed,
+    /// `--allow-host` names it.
     Allowed,
 }
 
-/// Finds out why the code's host may take the answer. Nobody is asked but the domain.
+/// Checks that the host of the code may receive the answer. Only the domain is requested.
 ///
 /// # Errors
-/// Where it may not; the text says how to allow it.
-pub(super) async fn standing(outbound: &Outbound, code: &QrData, allowed: Option<&str>) -> Result<Standing> {
-    if let Some(standing) = known(code, allowed)? {
-        return Ok(standing);
+/// If it may not; the text describes how to allow it.
+pub(super) async fn check(outbound: &Outbound, code: &QrData, allowed: Option<&str>) -> Result<HostTrust> {
+    if let Some(trust) = check_offline(code, allowed)? {
+        return Ok(trust);
     }
-    let (domain, host) = (&code.challenge().domain, authority(code.webhook()));
-    let file = WellKnown::fetch(outbound, domain, Reach::Public, ASK_TIMEOUT).await;
+    let domain = &code.challenge().domain;
+    let host = authority(code.webhook());
+    let file = WellKnown::fetch(outbound, domain, Reach::Public, REQUEST_TIMEOUT).await;
     if file.as_ref().is_ok_and(|file| file.vouches_for(&host)) {
-        return Ok(Standing::Named);
+        return Ok(HostTrust::Listed);
     }
     if domain.covers(code.webhook().host_str().unwrap_or_default()) {
-        return Ok(Standing::Below);
+        return Ok(HostTrust::Subdomain);
     }
     let url = WellKnown::url(domain);
-    let reason = file.map_or_else(|error| format!("{url}: {error:#}"), |_| format!("{url} has no login-host={host}"));
+    let reason = match file {
+        Ok(_) => format!("{url} has no login-host={host}"),
+        Err(error) => format!("{url}: {error:#}"),
+    };
     bail!("this code sends the answer to {host}, which {domain} does not list ({reason}); {}", hint(&host))
 }
 
-/// What is known of the host without asking anybody. `None` where the domain has to say it.
-fn known(code: &QrData, allowed: Option<&str>) -> Result<Option<Standing>> {
-    let (domain, webhook) = (&code.challenge().domain, code.webhook());
-    let (host, is_local) = (authority(webhook), is_this_machine(webhook));
+/// Checks the host without any request. `None` if the domain has to list the host.
+fn check_offline(code: &QrData, allowed: Option<&str>) -> Result<Option<HostTrust>> {
+    let domain = &code.challenge().domain;
+    let webhook = code.webhook();
+    let host = authority(webhook);
+    let is_local = is_this_machine(webhook);
     if allowed.is_some_and(|allowed| allows(allowed, webhook)) {
-        return Ok(Some(Standing::Allowed));
+        return Ok(Some(HostTrust::Allowed));
     }
     if domain.as_str() == "localhost" {
-        return if is_local {
-            Ok(Some(Standing::ThisMachine))
-        } else {
-            bail!("this code for localhost sends the answer to {host}, which is not this machine; {}", hint(&host))
-        };
+        if is_local {
+            return Ok(Some(HostTrust::ThisMachine));
+        }
+        bail!("this code for localhost sends the answer to {host}, which is not this machine; {}", hint(&host));
     }
-    // Without TLS nobody can tell whether the host is the one that is named.
+    // Only TLS proves that the host has its name.
     if webhook.scheme() != "https" && !is_local {
         bail!("this code sends the answer to {host} unencrypted (http); {}", hint(&host));
     }
-    Ok((webhook.host_str() == Some(domain.as_str())).then_some(Standing::Domain))
+    Ok((webhook.host_str() == Some(domain.as_str())).then_some(HostTrust::Domain))
 }
 
 fn hint(host: &str) -> String {
     format!("if you trust that host, add --allow-host {host}")
 }
 
-/// Whether `--allow-host` names the host: any where it has no value, else this host, on this port if it says one.
+/// Returns whether `--allow-host` names the host: any host if it has no value, else this host, on this port if it has one.
 fn allows(allowed: &str, webhook: &Url) -> bool {
     if allowed.is_empty() {
         return true;
@@ -94,33 +99,46 @@ fn allows(allowed: &str, webhook: &Url) -> bool {
     named.path() == "/" && named.username().is_empty() && is_port && named.host() == webhook.host()
 }
 
-/// What the host says of who asked for the code: a person whose own browser it is not should say no. Nothing where it
-/// says nothing, or nobody vouches for it.
-pub(super) async fn requester(outbound: &Outbound, code: &QrData, standing: Standing) -> Option<String> {
-    let reach = match standing {
-        Standing::Domain | Standing::Named => Reach::Public,
-        Standing::ThisMachine => Reach::Loopback,
-        Standing::Allowed => Reach::Everything,
-        Standing::Below => return None,
+/// Asks the host for the requester of the login, so that the person can recognize another browser than their own. `None` if
+/// the host does not answer or is not trusted.
+pub(super) async fn describe_requester(outbound: &Outbound, code: &QrData, trust: HostTrust) -> Option<String> {
+    let reach = match trust {
+        HostTrust::Domain | HostTrust::Listed => Reach::Public,
+        HostTrust::ThisMachine => Reach::Loopback,
+        HostTrust::Allowed => Reach::Everything,
+        HostTrust::Subdomain => return None,
     };
     let mut url = code.webhook().clone();
     url.query_pairs_mut().append_pair("challenge", &code.challenge().to_string());
-    let (headers, keep) = (HeaderMap::new(), MAX_CONTEXT_BYTES);
-    let request = Request { method: Method::GET, url: &url, headers, body: None, within: ASK_TIMEOUT, keep };
-    let answer = outbound.send(reach, request).await.ok().filter(|answer| answer.status == 200)?;
-    said(&authority(code.webhook()), &serde_json::from_slice(&answer.body).ok()?)
+    let request = Request {
+        method: Method::GET,
+        url: &url,
+        headers: HeaderMap::new(),
+        body: None,
+        within: REQUEST_TIMEOUT,
+        keep: MAX_CONTEXT_BYTES,
+    };
+    let answer = outbound.send(reach, request).await.ok()?;
+    if answer.status != 200 {
+        return None;
+    }
+    quote_requester(&authority(code.webhook()), &serde_json::from_slice(&answer.body).ok()?)
 }
 
-/// A host's words, marked as its own.
-fn said(host: &str, context: &Value) -> Option<String> {
-    let fields = [("ip", "address"), ("country", "country"), ("user_agent", "browser")];
-    let told = |(member, word): (&str, &str)| {
-        let text: String =
-            signpost_text::line(context["requester"][member].as_str()?).chars().take(MAX_SHOWN).collect();
-        (!text.trim().is_empty()).then(|| format!("{word} \"{text}\""))
-    };
-    let told: Vec<_> = fields.into_iter().filter_map(told).collect();
-    (!told.is_empty()).then(|| format!("{host} reports that the login was requested by: {}", told.join(", ")))
+/// Quotes the host's description of the requester.
+fn quote_requester(host: &str, context: &Value) -> Option<String> {
+    let mut fields = Vec::new();
+    for (member, label) in [("ip", "address"), ("country", "country"), ("user_agent", "browser")] {
+        let text = context["requester"][member].as_str().unwrap_or_default();
+        let text: String = signpost_text::line(text).chars().take(MAX_SHOWN).collect();
+        if !text.trim().is_empty() {
+            fields.push(format!("{label} \"{text}\""));
+        }
+    }
+    if fields.is_empty() {
+        return None;
+    }
+    Some(format!("{host} reports that the login was requested by: {}", fields.join(", ")))
 }
 
 #[cfg(test)]
@@ -136,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_host_that_is_not_the_domains_has_to_be_vouched_for() {
-        use Standing::{Domain, ThisMachine};
+        use HostTrust::{Domain, ThisMachine};
         for (domain, webhook, expected) in [
             ("example.com", "https://example.com/hook", Some(Domain)),
             ("example.com", "https://EXAMPLE.com:8443/hook", Some(Domain)),
@@ -152,7 +170,7 @@ mod tests {
             ("localhost", "http://[::1]:9000/hook", Some(ThisMachine)),
             ("localhost", "http://[::ffff:127.0.0.1]/hook", Some(ThisMachine)),
         ] {
-            assert_eq!(known(&code(domain, webhook), None).unwrap(), expected, "{webhook}");
+            assert_eq!(check_offline(&code(domain, webhook), None).unwrap(), expected, "{webhook}");
         }
         for (domain, webhook, hint) in [
             ("localhost", "https://evil.example:8443/hook", "--allow-host evil.example:8443"),
@@ -161,7 +179,7 @@ mod tests {
             ("example.com", "http://example.com/hook", "--allow-host example.com"),
             ("example.com", "http://login.example.com:8080/hook", "--allow-host login.example.com:8080"),
         ] {
-            let error = known(&code(domain, webhook), None).unwrap_err().to_string();
+            let error = check_offline(&code(domain, webhook), None).unwrap_err().to_string();
             assert!(error.ends_with(hint) && error.lines().count() == 1, "{error}");
         }
     }
@@ -185,8 +203,8 @@ mod tests {
             ("x@login.example.net", "https://login.example.net/", false),
             ("login.example.net/hook", "https://login.example.net/hook", false),
         ] {
-            let expected = is_allowed.then_some(Standing::Allowed);
-            let found = known(&code("example.com", webhook), Some(allowed));
+            let expected = is_allowed.then_some(HostTrust::Allowed);
+            let found = check_offline(&code("example.com", webhook), Some(allowed));
             assert_eq!(found.ok().flatten(), expected, "{allowed} {webhook}");
         }
     }
@@ -195,12 +213,12 @@ mod tests {
     fn what_a_host_says_is_its_own_word_on_one_line() {
         let agent = format!("\u{202e}-\u{1b}[31mFire\nfox\u{200b}\u{e0041}{}", "x".repeat(100));
         let told = json!({ "requester": { "ip": "203.0.113.9", "country": "", "user_agent": agent } });
-        let shown = said("login.example.com", &told).unwrap();
+        let shown = quote_requester("login.example.com", &told).unwrap();
         let (before, browser) = shown.rsplit_once("browser ").unwrap();
         assert_eq!(before, "login.example.com reports that the login was requested by: address \"203.0.113.9\", ");
         assert_eq!(browser.trim_matches('"'), format!("- [31mFire fox{}", "x".repeat(80 - 14)));
         for nothing in [json!({}), json!([]), json!({ "requester": { "ip": 1 } }), json!({ "requester": "x" })] {
-            assert_eq!(said("a.example", &nothing), None);
+            assert_eq!(quote_requester("a.example", &nothing), None);
         }
     }
 }

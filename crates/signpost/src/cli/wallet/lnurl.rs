@@ -1,7 +1,5 @@
 //! `signpost wallet lnurl`: plays a Lightning wallet (LNURL-auth).
 
-use std::io::IsTerminal;
-
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use reqwest::Method;
@@ -10,7 +8,7 @@ use serde_json::json;
 use signpost_auth::{AuthUrl, LnurlReply};
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 
-use super::{REQUEST_TIMEOUT, SHOWN, ask, open};
+use super::{MAX_REPLY_BYTES, REQUEST_TIMEOUT, check_can_ask, confirm_signing, open};
 use crate::cli::{Session, Usage};
 
 #[derive(Debug, Args)]
@@ -25,16 +23,13 @@ pub(in crate::cli) struct Link {
 pub(super) async fn log_in(session: &Session, Link { lnurl, yes }: Link) -> Result<()> {
     let link = AuthUrl::parse(&lnurl).map_err(|error| Usage(error.to_string()))?;
     let key = open(session)?.linking_key(link.url().host_str().unwrap_or_default())?;
-    if !yes && !std::io::stdin().is_terminal() {
-        return Err(Usage("standard input is not a terminal; add --yes to sign without asking".to_owned()).into());
-    }
+    check_can_ask(yes)?;
     if !session.json {
         eprintln!("{}", question(&link));
     }
-    if !yes && !matches!(ask("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
-        bail!("nothing was signed");
-    }
-    let (host, public_key) = (link.host(), key.public_key().canonical());
+    confirm_signing(yes)?;
+    let host = link.host();
+    let public_key = key.public_key().canonical();
     let reply = send(&link, &link.signed_by(&key)).await?;
     let (status, reason) = match reply {
         LnurlReply::Ok => ("OK", None),
@@ -52,15 +47,16 @@ pub(super) async fn log_in(session: &Session, Link { lnurl, yes }: Link) -> Resu
     if reason.is_none() { Ok(()) } else { bail!("the login was refused") }
 }
 
-/// What a person must see before signing. A Lightning wallet knows the host alone, so whoever shows another host's code
-/// is found out by nothing but the address bar.
+/// Describes the login for the person who confirms it. A Lightning wallet has only the host, so only the address bar
+/// reveals a page that shows another host's code.
 fn question(link: &AuthUrl) -> String {
-    let (action, host) = (link.action().as_str(), link.host());
+    let action = link.action().as_str();
+    let host = link.host();
     format!("{action} at  {host}\nThe page with the code must be at {host} too: compare it with the address bar.")
 }
 
 async fn send(link: &AuthUrl, url: &url::Url) -> Result<LnurlReply> {
-    // The wallet acts for the person who sits here; what is not encrypted leaves this machine not even by a wrong name.
+    // The wallet acts for the person at the terminal. Plain http must not leave this machine, whatever a name resolves to.
     let reach = if url.scheme() == "http" { Reach::Loopback } else { Reach::Everything };
     let request = Request {
         method: Method::GET,
@@ -68,7 +64,7 @@ async fn send(link: &AuthUrl, url: &url::Url) -> Result<LnurlReply> {
         headers: HeaderMap::new(),
         body: None,
         within: REQUEST_TIMEOUT,
-        keep: SHOWN,
+        keep: MAX_REPLY_BYTES,
     };
     let answer = Outbound::new(&Names::System).send(reach, request).await;
     let answer = answer.with_context(|| format!("cannot ask {}", link.host()))?;

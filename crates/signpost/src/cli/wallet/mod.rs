@@ -20,16 +20,16 @@ use signpost_platform::clock::Clock;
 use signpost_platform::outbound::{Names, Outbound, Reach, Request};
 use signpost_store::random;
 
-use super::{Session, Usage, ask};
+use super::{Session, Usage, ask, ask_yes_or_no};
 
 /// Maximum size of the file with the wallet's key, in bytes.
 const MAX_KEY_FILE_BYTES: u64 = 1024;
-/// How long a webhook may take to answer a person.
+/// Timeout of a request to a webhook.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// How much of its answer is shown.
-const SHOWN: usize = 4096;
-/// How far from now a code's times may be, in seconds. Codes live for an hour at most; one that says more is not a code
-/// that a service just made, or this machine's clock is wrong.
+/// Maximum bytes that are read of a reply.
+const MAX_REPLY_BYTES: usize = 4096;
+/// Maximum distance of a code's times from now, in seconds. Codes live for an hour at most; a larger distance is a forged
+/// code or a wrong clock.
 const MAX_AGE: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Subcommand)]
@@ -92,7 +92,8 @@ impl WalletCommand {
             Self::Lnurl(command) => lnurl::log_in(session, command).await,
             Self::Sign { text } => {
                 let wallet = open(session)?;
-                let (public_key, signature) = (wallet.public_key().canonical(), wallet.sign(&text));
+                let public_key = wallet.public_key().canonical();
+                let signature = wallet.sign(&text);
                 let document = json!({ "public_key": public_key, "signature": signature, "message": text });
                 session.print(&document, || signature.clone())
             }
@@ -106,10 +107,11 @@ fn path(session: &Session) -> PathBuf {
 
 fn new(session: &Session) -> Result<()> {
     crate::server::prepare_data_dir(&session.config.data_dir)?;
-    let (path, bytes) = (path(session), random());
+    let path = path(session);
+    let bytes = random();
     let wallet = Key::from_bytes(bytes)?;
     let mut options = std::fs::OpenOptions::new();
-    // Never over an older wallet: its logins would be lost.
+    // Never overwrites an older wallet, whose logins would be lost.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -120,13 +122,13 @@ fn new(session: &Session) -> Result<()> {
     writeln!(file, "{}", HEXLOWER.encode(&bytes)).and_then(|()| file.sync_all())?;
     let public_key = wallet.public_key().canonical();
     session.print(&json!({ "public_key": public_key }), || {
-        // What a script keeps is the key alone.
-        if std::io::stdout().is_terminal() { introduction(&public_key, &shown.to_string()) } else { public_key.clone() }
+        // A script gets only the key.
+        if std::io::stdout().is_terminal() { describe_new(&public_key, &shown.to_string()) } else { public_key.clone() }
     })
 }
 
-/// A new wallet, as a person reads it.
-fn introduction(public_key: &str, file: &str) -> String {
+/// Describes a new wallet for people.
+fn describe_new(public_key: &str, file: &str) -> String {
     format!("public key  {public_key}\nsecret key  in {file}, for nobody but you")
 }
 
@@ -150,34 +152,31 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     let wallet = open(session)?;
     let now = Clock::System.now().as_second();
     check_times(&qr, now)?;
-    if !yes && !std::io::stdin().is_terminal() {
-        return Err(Usage("standard input is not a terminal; add --yes to sign without asking".to_owned()).into());
-    }
-    let given = confirm_code.as_deref().map(number).transpose()?;
-    let is_number_missing = qr.signing() == (Signing::Through { number: true }) && given.is_none();
+    check_can_ask(yes)?;
+    let mut number = confirm_code.as_deref().map(parse_number).transpose()?.map(str::to_owned);
+    let is_number_missing = qr.signing() == (Signing::Through { number: true }) && number.is_none();
     if yes && is_number_missing {
         let reason = "this code needs the number that the page shows beside it; add --confirm-code NUMBER";
         return Err(Usage(reason.to_owned()).into());
     }
     let outbound = Outbound::new(&Names::System);
-    let standing = host::standing(&outbound, &qr, allow_host.as_deref()).await?;
+    let trust = host::check(&outbound, &qr, allow_host.as_deref()).await?;
     if !session.json {
         eprintln!("{}", question(&qr));
-        if let Some(said) = host::requester(&outbound, &qr, standing).await {
-            eprintln!("{said}");
+        if let Some(requester) = host::describe_requester(&outbound, &qr, trust).await {
+            eprintln!("{requester}");
         }
     }
-    if !yes && !matches!(ask("\nSign and send? [y/N] ")?.to_lowercase().as_str(), "y" | "yes") {
-        bail!("nothing was signed");
+    confirm_signing(yes)?;
+    if is_number_missing {
+        number = Some(parse_number(&ask("The number beside the code: ")?)?.to_owned());
     }
-    let typed = if is_number_missing { Some(ask("The number beside the code: ")?) } else { None };
-    let number = typed.as_deref().map(number).transpose()?.or(given);
     let device = DeviceInfo {
         platform: Some("cli".to_owned()),
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         device_id: None,
     };
-    let answer = wallet.answer_code(&qr, number, Clock::System.now().as_second(), Some(device));
+    let answer = wallet.answer_code(&qr, number.as_deref(), Clock::System.now().as_second(), Some(device));
     let (status, body) = post(&outbound, &qr, serde_json::to_vec(&answer)?).await?;
     let document = json!({ "status": status, "body": body, "public_key": answer.public_key });
     session
@@ -189,8 +188,21 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     bail!("the login was refused ({status}){remedy}")
 }
 
-/// What to do about a login by a key that the site does not know. 404 is also what an old code gets, unless the site
-/// gives a reason.
+/// Checks that the wallet can ask before it signs, or need not.
+fn check_can_ask(yes: bool) -> Result<()> {
+    if yes || std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Usage("standard input is not a terminal; add --yes to sign without asking".to_owned()).into())
+}
+
+/// Asks for confirmation, unless `yes` is set.
+fn confirm_signing(yes: bool) -> Result<()> {
+    if yes || ask_yes_or_no("\nSign and send?")? { Ok(()) } else { bail!("nothing was signed") }
+}
+
+/// Explains a login that was refused because the site does not have the key. Without a reason from the site, 404 is also
+/// the answer to an old code.
 fn remedy(qr: &QrData, status: u16, body: &Value) -> Option<String> {
     let Challenge { mode, domain, .. } = qr.challenge();
     if (*mode, status) != (Mode::Login, 404) {
@@ -212,9 +224,10 @@ fn remedy(qr: &QrData, status: u16, body: &Value) -> Option<String> {
     }
 }
 
-/// Refuses a code that nobody could have made just now.
+/// Checks that the code is not expired, and that its times are near the current time.
 fn check_times(qr: &QrData, now: i64) -> Result<()> {
-    let (issued_at, expires_at) = (qr.challenge().issued_at, qr.expires_at());
+    let issued_at = qr.challenge().issued_at;
+    let expires_at = qr.expires_at();
     if issued_at.abs_diff(now) > MAX_AGE || expires_at.abs_diff(now) > MAX_AGE {
         bail!("the times in this code are more than 24 hours from now; check this machine's clock, or reload the page");
     }
@@ -224,8 +237,8 @@ fn check_times(qr: &QrData, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// A number as a page shows it: what else somebody typed would stand in a signed text.
-fn number(text: &str) -> Result<&str> {
+/// Parses a confirmation number, which becomes part of the signed text.
+fn parse_number(text: &str) -> Result<&str> {
     let text = text.trim();
     let is_number = (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number {
@@ -235,7 +248,7 @@ fn number(text: &str) -> Result<&str> {
     }
 }
 
-/// What a person must see before signing: which domain, and which host gets the answer.
+/// Describes the login for the person who confirms it: the domain, and the host that receives the answer.
 fn question(qr: &QrData) -> String {
     let challenge = qr.challenge();
     format!("{} at  {}\nanswer to {}", challenge.mode, challenge.domain, host(qr))
@@ -248,10 +261,15 @@ fn host(qr: &QrData) -> String {
 async fn post(outbound: &Outbound, qr: &QrData, body: Vec<u8>) -> Result<(u16, Value)> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = Some(Bytes::from(body));
-    let request =
-        Request { method: Method::POST, url: qr.webhook(), headers, body, within: REQUEST_TIMEOUT, keep: SHOWN };
-    // The wallet acts for the person who sits here and said yes: it may reach what that person can.
+    let request = Request {
+        method: Method::POST,
+        url: qr.webhook(),
+        headers,
+        body: Some(Bytes::from(body)),
+        within: REQUEST_TIMEOUT,
+        keep: MAX_REPLY_BYTES,
+    };
+    // The person at the terminal confirmed the host, so the wallet may reach every address.
     let answer = outbound.send(Reach::Everything, request).await;
     let answer = answer.with_context(|| format!("cannot post to {}", host(qr)))?;
     let text = String::from_utf8_lossy(&answer.body).into_owned();
@@ -315,17 +333,17 @@ mod tests {
 
     #[test]
     fn a_new_wallet_says_which_line_is_the_key() {
-        let told = introduction("02ab", "signpost-data/wallet.key");
+        let told = describe_new("02ab", "signpost-data/wallet.key");
         assert_eq!(told, "public key  02ab\nsecret key  in signpost-data/wallet.key, for nobody but you");
     }
 
     #[test]
     fn a_number_is_digits() {
         for text in ["42", " 42\n", "7", "00"] {
-            assert_eq!(number(text).unwrap(), text.trim());
+            assert_eq!(parse_number(text).unwrap(), text.trim());
         }
         for text in ["", "4 2", "42 with 42", "\u{664}\u{662}", "-1", "123456789"] {
-            assert!(number(text).is_err(), "{text}");
+            assert!(parse_number(text).is_err(), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Documents for programs that read sites: crawlers, and assistants that look for an interface.
+//! Documents for crawlers and assistants.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::config::Service;
 const TEXT: &str = "text/plain; charset=utf-8";
 const FRESH_FOR_CRAWLERS: &str = "public, max-age=3600";
 
-/// Everything may be read but what is one person's.
+/// `/robots.txt`: allows all pages but personal ones.
 pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = "User-agent: *\n".to_owned();
     for path in ["/account", "/login/", "/near", "/sandbox/", "/lnurl/"] {
@@ -26,7 +26,7 @@ pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
 }
 
-/// The pages that are the same for everybody.
+/// `/sitemap.xml`: the public pages.
 pub(super) async fn sitemap(State(app): State<Arc<App>>, request: Request) -> Response {
     if app.config.services.contains(&Service::Atm) {
         return sitemap::show(&mut request.into_parts().0, &app.atm).await.into_response();
@@ -41,9 +41,10 @@ pub(super) async fn sitemap(State(app): State<Arc<App>>, request: Request) -> Re
     ([(CONTENT_TYPE, "application/xml"), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], document.into_string()).into_response()
 }
 
-/// What runs here, for assistants (llmstxt.org).
+/// `/llms.txt`: describes the services for assistants (llmstxt.org).
 pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let (host, address) = (app.origin.host(), &app.public_address);
+    let host = app.origin.host();
+    let address = &app.public_address;
     let mut text = format!(
         "# Signpost at {host}\n\n> A Signpost server: login with wallets for sites, and Bitcoin ATMs for assistants.\n"
     );
@@ -63,7 +64,7 @@ pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
 }
 
-/// The locator's part: what its tools are for, what may be done with the answers, and where the rest is.
+/// Returns the part about the locator: its tools, the rules for its answers, and links.
 fn locator_guide(address: &str) -> String {
     let server = mcp::server(false, None);
     let tools = server.tools().map(|tool| format!("- `{}`: {}\n", tool.name, tool.title));

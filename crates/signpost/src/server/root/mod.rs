@@ -1,4 +1,4 @@
-//! The first page of a deployment, for browsers, and what programs that read sites ask for first.
+//! The front page of a deployment, and the documents for crawlers and assistants.
 
 mod documents;
 mod english;
@@ -22,7 +22,7 @@ use signpost_platform::web::problem::Problem;
 use super::App;
 use crate::config::Service;
 
-/// How long a browser may show what it has.
+/// Time for which browsers may cache the page.
 const FRESH: Duration = Duration::from_mins(5);
 
 /// The texts of the first page.
@@ -51,10 +51,10 @@ fn root_words(language: Language) -> &'static RootWords {
 }
 
 pub(crate) fn router() -> Router<Arc<App>> {
-    let icon = || ([(header::CONTENT_TYPE, "image/x-icon"), (header::CACHE_CONTROL, "public, max-age=86400")], FAVICON);
+    let icon = ([(header::CONTENT_TYPE, "image/x-icon"), (header::CACHE_CONTROL, "public, max-age=86400")], FAVICON);
     Router::new()
         .route("/", get(show))
-        .route("/favicon.ico", get(async move || icon()))
+        .route("/favicon.ico", get(async move || icon))
         .route("/robots.txt", get(documents::robots))
         .route("/sitemap.xml", get(documents::sitemap))
         .route("/llms.txt", get(documents::guide))
@@ -72,7 +72,7 @@ async fn show(State(app): State<Arc<App>>, language: Language, request: Request)
     home::show(head, service, Box::new(move || others(&app, root_words(language)))).await
 }
 
-/// What a deployment without the locator shows.
+/// Renders the page of a deployment without the locator.
 fn render(app: &App, language: Language) -> String {
     let words = root_words(language);
     let main = html! {
@@ -90,7 +90,7 @@ fn render(app: &App, language: Language) -> String {
     Frame::new(language, &title, &app.origin, Layout::Column, main).render()
 }
 
-/// What runs beside the locator's pages.
+/// Draws the services for the locator's front page.
 fn others(app: &App, words: &RootWords) -> Markup {
     html! {
         section.gap-lg aria-labelledby="others" {
@@ -104,12 +104,12 @@ fn others(app: &App, words: &RootWords) -> Markup {
 }
 
 fn login(app: &App, words: &RootWords) -> Markup {
-    let link = |path| app.origin.link(path);
+    let origin = &app.origin;
     html! {
         section.card.stack aria-labelledby="login" {
             h3 #login { (words.login) }
             p { (words.login_text) }
-            p { a href=(link("/account")) { (words.accounts) } }
+            p { a href=(origin.link("/account")) { (words.accounts) } }
             dl.facts {
                 dt { (words.live_api) }
                 dd { code { (app.public_address) "/v1" } }
@@ -117,8 +117,8 @@ fn login(app: &App, words: &RootWords) -> Markup {
                 dd { code { (app.public_address) "/sandbox/v1" } }
             }
             p.row {
-                a.btn href=(link("/v1/reference")) lang="en" hreflang="en" { (words.reference) }
-                a.btn href=(link("/v1/openapi.yaml")) { (words.description) }
+                a.btn href=(origin.link("/v1/reference")) lang="en" hreflang="en" { (words.reference) }
+                a.btn href=(origin.link("/v1/openapi.yaml")) { (words.description) }
             }
         }
     }

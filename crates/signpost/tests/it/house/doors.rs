@@ -17,7 +17,6 @@ const DOORS: &[(&str, &str)] = &[
     ("login", "browser_wallet"),
     ("atm", "mcp"),
     ("atm", "pages"),
-    ("atm", "report_form"),
 ];
 
 #[test]

@@ -84,6 +84,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "atm",
         &[
+            &["live_file"],
             &["atm_number", "advisories", "places", "processor", "submission_slots", "visitors"],
             &["reports"],
             &["settings"],
@@ -92,7 +93,6 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             &["locator", "shelf", "view"],
             &["service"],
             &["map", "reporting"],
-            &["report_form"],
             &["jobs", "submissions", "mcp", "report_api"],
             &["pages"],
             &["routes"],

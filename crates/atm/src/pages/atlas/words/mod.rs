@@ -5,15 +5,16 @@ mod spanish;
 
 use signpost_platform::pages::Language;
 
-/// The texts of the map that moves.
+/// The texts of the interactive map.
 #[derive(Debug)]
 pub(super) struct AtlasWords {
     pub(super) title: &'static str,
     pub(super) description: &'static str,
-    /// What the canvas is, by how many machines are on it, and what the drawing is that stands in its place.
+    /// The label of the canvas, by the number of ATMs.
     pub(super) drawing: fn(usize) -> String,
+    /// The label of the drawing without a script.
     pub(super) overview: fn(usize) -> String,
-    /// That there are more machines than dots.
+    /// The note if there are more ATMs than dots.
     pub(super) thinned: fn(usize) -> String,
     pub(super) keys: &'static str,
     pub(super) closer: &'static str,
@@ -26,12 +27,13 @@ pub(super) struct AtlasWords {
     pub(super) nearest: fn(usize) -> String,
     pub(super) go_farther: &'static str,
     pub(super) streets: &'static str,
-    /// The unit of the rings, and how long it is.
+    /// The unit of the rings.
     pub(super) unit: &'static str,
+    /// The length of the unit in meters.
     pub(super) unit_metres: &'static str,
 }
 
-/// The texts of the map in a language.
+/// Returns the texts of the map in a language.
 pub(super) fn atlas_words(language: Language) -> &'static AtlasWords {
     match language {
         Language::English => &english::ATLAS,

@@ -1,0 +1,30 @@
+//! The first question, on the page of the ATM. It changes nothing and needs no token, so that the page is the same for
+//! everyone.
+
+use maud::{Markup, html};
+use signpost_locator::AtmId;
+use signpost_platform::origin::PublicOrigin;
+use signpost_platform::pages::Language;
+
+use super::words::report_words;
+use crate::pages::words::capitalized;
+use crate::reports::Seen;
+
+/// Returns the question as a form that leads to the report form, for a place below a heading such as "Is this right?".
+pub(crate) fn ask(atm: AtmId, language: Language, origin: &PublicOrigin) -> Markup {
+    let words = report_words(language);
+    html! {
+        form.stack method="get" action=(origin.link(&format!("/atm/{atm}/report"))) {
+            input type="hidden" name="lang" value=(language.tag());
+            fieldset {
+                legend.soft { (words.promise) }
+                div.grid2 {
+                    @for seen in Seen::ALL {
+                        label.choice { input type="radio" name="seen" value=(seen.as_str()) required; (capitalized((words.claim)(seen))) }
+                    }
+                }
+            }
+            p { button.btn { (words.go_on) } }
+        }
+    }
+}

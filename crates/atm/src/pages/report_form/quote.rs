@@ -1,0 +1,34 @@
+//! The summary of the reports of an ATM: counts, never the reporters' own words.
+
+use maud::{Markup, html};
+use signpost_platform::pages::Language;
+use signpost_platform::pages::icons::Sign;
+
+use super::words::report_words;
+use crate::reports::evidence::ReportVerdict;
+
+/// Returns the reports as a notice. `newest` is the day of the newest report as a text.
+pub(crate) fn quote(verdict: &ReportVerdict, language: Language, newest: &str) -> Markup {
+    let words = report_words(language);
+    let decided = verdict.decision.map(|decision| (words.decided)(decision.by, decision.seen));
+    html! {
+        div #reports .notice.warn[verdict.verified_at.is_none() || verdict.is_disputed] {
+            (Sign::Info.draw(20))
+            div {
+                @if let Some(decided) = decided { p { (decided) } }
+                @for (seen, count) in &verdict.people { p { ((words.said)(*seen, *count)) } }
+                p.sm {
+                    @if verdict.is_disputed { (words.disputed) " " }
+                    ((words.newest)(newest))
+                }
+            }
+        }
+    }
+}
+
+/// Returns the reports as one line of a list.
+pub(crate) fn quote_line(verdict: &ReportVerdict, language: Language) -> String {
+    let words = report_words(language);
+    let said: Vec<_> = verdict.people.iter().map(|(seen, count)| (words.said)(*seen, *count)).collect();
+    said.join(" ")
+}

@@ -1,0 +1,51 @@
+//! The texts of the form, a file for each language.
+
+mod english;
+mod spanish;
+
+use signpost_platform::pages::Language;
+
+use crate::reports::{DecidedBy, HowSeen, Seen};
+
+/// The texts of the form in one language.
+pub(super) struct ReportWords {
+    pub(super) heading: &'static str,
+    pub(super) promise: &'static str,
+    /// An observation as a clause.
+    pub(super) claim: fn(Seen) -> &'static str,
+    pub(super) how_label: &'static str,
+    pub(super) how_none: &'static str,
+    pub(super) how: fn(HowSeen) -> &'static str,
+    pub(super) text_label: &'static str,
+    pub(super) text_hint: &'static str,
+    pub(super) go_on: &'static str,
+    pub(super) send: &'static str,
+    pub(super) log_in: &'static str,
+    pub(super) signed_in: &'static str,
+    pub(super) tab_error: &'static str,
+    pub(super) bad_seen: &'static str,
+    pub(super) bad_text: &'static str,
+    pub(super) stale: &'static str,
+    pub(super) banned: &'static str,
+    /// The text if there are too many reports, by the minutes until the next one is accepted.
+    pub(super) too_many: fn(u64) -> String,
+    pub(super) thanks: &'static str,
+    pub(super) thanks_shown: &'static str,
+    pub(super) thanks_known: &'static str,
+    pub(super) thanks_waits: &'static str,
+    pub(super) back: &'static str,
+    /// How many people reported an observation, as a sentence.
+    pub(super) said: fn(Seen, usize) -> String,
+    pub(super) decided: fn(DecidedBy, Seen) -> String,
+    pub(super) disputed: &'static str,
+    /// The day of the newest report.
+    pub(super) newest: fn(&str) -> String,
+}
+
+/// Returns the texts in a language.
+pub(super) fn report_words(language: Language) -> &'static ReportWords {
+    match language {
+        Language::English => &english::REPORT,
+        Language::Spanish => &spanish::REPORT,
+    }
+}

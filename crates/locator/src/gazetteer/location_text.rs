@@ -1,0 +1,75 @@
+//! A location text, parsed once for all steps of the resolver.
+
+use std::cell::OnceCell;
+
+use super::around::{with_its_article, without_filler_words};
+use super::blob::PlaceArea;
+use super::query::{Query, Within, is_upper, queries};
+use super::resolve::Resolved;
+use super::spelling::FuzzyBudget;
+use crate::region::Region;
+
+/// A location text, parsed once for all steps of the resolver.
+pub(super) struct LocationText<'a> {
+    /// The text without the space and punctuation around it.
+    pub(super) text: &'a str,
+    /// The text without the filler words around a place; never empty.
+    pub(super) core: &'a str,
+    /// The core with the article before it, which may be part of the name.
+    pub(super) with_article: &'a str,
+    /// The remaining budget for fuzzy searches, shared by all parts of a text.
+    pub(super) budget: &'a FuzzyBudget,
+    areas: OnceCell<Vec<Within>>,
+    queries: OnceCell<Vec<Query<'a>>>,
+}
+
+impl<'a> LocationText<'a> {
+    /// Parses a text that is not blank.
+    pub(super) fn new(text: &'a str, budget: &'a FuzzyBudget) -> Self {
+        let text = text.trim_matches(|letter: char| letter.is_whitespace() || "?!;:\"“”".contains(letter));
+        let core = without_filler_words(text);
+        let with_article = with_its_article(text, core);
+        Self { text, core, with_article, budget, areas: OnceCell::new(), queries: OnceCell::new() }
+    }
+
+    /// Parses a part of the text.
+    pub(super) fn part(&self, text: &'a str) -> Self {
+        Self::new(text, self.budget)
+    }
+
+    /// Checks that an answer lies in the area after the last comma of the text, if there is one.
+    pub(super) fn allows(&self, resolved: &Resolved) -> bool {
+        let Some((_, end)) = self.core.rsplit_once(',') else { return true };
+        let mut areas = Within::ending(end);
+        if areas.is_empty()
+            && let Some(code) = end.split_whitespace().next()
+            && code.len() == 2
+            && is_upper(code)
+        {
+            areas = Within::ending(code);
+        }
+        if areas.is_empty() {
+            return true;
+        }
+        let Some(country) = resolved.country else { return false };
+        let area = PlaceArea { country, region: resolved.region };
+        areas.iter().any(|within| within.contains(area))
+    }
+
+    /// Returns the regions and countries that the whole text names.
+    pub(super) fn areas(&self) -> &[Within] {
+        self.areas.get_or_init(|| {
+            if self.core.ends_with('.')
+                && let Some(region) = Region::parse_ending(self.core)
+            {
+                return vec![Within::Region(region)];
+            }
+            Within::named(self.core).collect()
+        })
+    }
+
+    /// Returns the possible queries of the text, the likeliest first.
+    pub(super) fn queries(&self) -> &[Query<'a>] {
+        self.queries.get_or_init(|| queries([self.text, self.with_article, self.core]))
+    }
+}

@@ -1,0 +1,87 @@
+//! `GET /account`: the accounts that this browser has logged in to.
+
+use axum::response::Result;
+use maud::{Markup, html};
+use signpost_platform::accounts::Environment;
+use signpost_platform::pages::HtmlPage;
+use signpost_platform::pages::icons::Sign;
+
+use super::context::AccountContext;
+use super::document::{message, name};
+use crate::browser_sessions::{BrowserSession, BrowserSessionState, sql};
+use crate::domains::Domain;
+use crate::error::Error;
+use crate::flows::sign_in::read_signed_in;
+
+/// A domain at which this browser has logged in.
+struct ListedAccount {
+    domain: Domain,
+    /// The petname of the user, if the browser is still signed in.
+    petname: Option<String>,
+}
+
+/// `GET /account`
+pub(super) async fn show(context: AccountContext) -> Result<HtmlPage> {
+    context.count(&context.address).await?;
+    let accounts = find_accounts(&context).await?;
+    let words = context.words();
+    let body = html! {
+        @if accounts.is_empty() {
+            (message(Sign::Key, &words.no_realms))
+        } @else {
+            div.stack-sm {
+                h1 #t { ((words.realms)(&html! { bdi { (context.service.origin.host()) } })) }
+                p.lead { (words.realms_text) }
+            }
+            ul.keys { @for account in &accounts { li { (render_account(&context, account)) } } }
+        }
+    };
+    let state = if accounts.is_empty() { "signed-out" } else { "accounts" };
+    Ok(context.page(context.render(words.tab_realms, state, &body)))
+}
+
+/// Returns one account per domain, that of the newest login. Logins that no site has completed are left out.
+async fn find_accounts(context: &AccountContext) -> Result<Vec<ListedAccount>, Error> {
+    let mut accounts: Vec<ListedAccount> = Vec::new();
+    for session in sql::list(&context.service.store, &context.cookie.hash()).await? {
+        let is_begun = session.state == BrowserSessionState::Begun;
+        if is_begun || accounts.iter().any(|account| account.domain.id == session.domain_id) {
+            continue;
+        }
+        accounts.extend(find_account(context, session).await?);
+    }
+    Ok(accounts)
+}
+
+async fn find_account(context: &AccountContext, session: BrowserSession) -> Result<Option<ListedAccount>, Error> {
+    let Some(domain) = context.find_domain(session.domain_id.as_str()).await? else { return Ok(None) };
+    let sign_in = read_signed_in(&context.service, session).await?;
+    let petname = sign_in.map(|sign_in| sign_in.user.petname.as_str().to_owned());
+    Ok(Some(ListedAccount { domain, petname }))
+}
+
+fn render_account(context: &AccountContext, account: &ListedAccount) -> Markup {
+    let words = context.words();
+    let domain = &account.domain;
+    let id = domain.id.as_str();
+    let shown = name(domain.name.as_str());
+    html! {
+        span.ico { (Sign::Globe.draw(20)) }
+        div.stack-sm {
+            p { (shown) @if domain.account.environment == Environment::Sandbox { " " span.sm.soft { (words.sandbox) } } }
+            @match &account.petname {
+                Some(petname) => {
+                    p.sm.soft { ((words.known_as)(&html! { bdi { (petname) } })) }
+                    p { a href=(context.link_at(id)) { ((words.see_keys)(&shown)) } }
+                }
+                None => {
+                    p.sm.soft { (words.sign_in_over) }
+                    form method="post" action=(context.form_link_at(id, "login")) {
+                        (context.token_at(id, "login"))
+                        button.btn.small { span { ((words.log_in_at)(&shown)) } }
+                    }
+                }
+            }
+        }
+    }
+}

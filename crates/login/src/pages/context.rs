@@ -1,0 +1,270 @@
+//! The context of a request for a login page, and the checks that the page belongs to the browser.
+
+use axum::Extension;
+use axum::extract::FromRequestParts;
+use axum::extract::rejection::ExtensionRejection;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::Result;
+use jiff::Timestamp;
+use signpost_platform::accounts::Environment;
+use signpost_platform::limits::{Caller, Limit, RequestPermit};
+use signpost_platform::pages::cookie::CookieSecret;
+use signpost_platform::pages::form::FormToken;
+use signpost_platform::pages::{HtmlPage, Language};
+use signpost_platform::web::PathParams;
+use signpost_platform::web::peer::peer;
+use signpost_platform::web::problem::Problem;
+use signpost_store::random;
+
+use super::claim_page::render_claim;
+use super::document::LoginDocument;
+use super::outcomes;
+use super::view::{LoginHost, LoginView, SiteNames};
+use super::words::{Headed, login_words};
+use crate::domains::Domain;
+use crate::error::Error;
+use crate::flows::page::{claim_page, find_page, renew_page};
+use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, begin_browser_session};
+use crate::service::LoginService;
+use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS, Renewal, Session};
+
+/// Headers with which browsers mark a prefetch.
+const PREFETCH_HEADERS: [&str; 3] = ["purpose", "sec-purpose", "x-moz"];
+
+/// The context of a request for a login page.
+#[derive(Debug)]
+pub(crate) struct LoginPageContext {
+    pub(crate) service: LoginService,
+    pub(crate) language: Language,
+    environment: Environment,
+    id: String,
+    cookie: Option<CookieSecret>,
+    /// The cookie of the browser sessions.
+    login_cookie: Option<CookieSecret>,
+    address: Caller,
+    /// The permit of the request in progress; `None` for a request that came over no connection.
+    permit: Option<RequestPermit>,
+    is_navigation: bool,
+}
+
+/// A login page that belongs to the browser of the request.
+#[derive(Debug)]
+pub(crate) struct OwnedPage {
+    pub(crate) session: Session,
+    pub(crate) domain: Domain,
+    pub(crate) cookie: CookieSecret,
+}
+
+impl FromRequestParts<LoginService> for LoginPageContext {
+    type Rejection = ExtensionRejection;
+
+    async fn from_request_parts(parts: &mut Parts, service: &LoginService) -> Result<Self, ExtensionRejection> {
+        let Extension(environment) = Extension::<Environment>::from_request_parts(parts, service).await?;
+        let Ok(PathParams(id)) = PathParams::<String>::from_request_parts(parts, service).await;
+        let headers = &parts.headers;
+        Ok(Self {
+            service: service.clone(),
+            language: Language::choose(&parts.uri, headers),
+            environment,
+            id,
+            cookie: PAGE_COOKIE.read(&service.origin, headers),
+            login_cookie: LOGIN_COOKIE.read(&service.origin, headers),
+            address: peer(service, &parts.extensions, headers),
+            permit: RequestPermit::of(&parts.extensions).cloned(),
+            is_navigation: is_navigation(&parts.method, headers),
+        })
+    }
+}
+
+impl LoginPageContext {
+    /// Returns the page if it belongs to this browser, with a code that does not expire soon. The error is a page.
+    pub(crate) async fn find_owned(&self) -> Result<OwnedPage> {
+        let (session, domain) = self.find().await?;
+        self.admit(session, domain, self.cookie.clone()).await
+    }
+
+    /// Returns the page if it belongs to this browser. A page without an owner first becomes that of the browser, if
+    /// the user navigated to it; then the `Set-Cookie` header is returned too.
+    pub(crate) async fn find_or_claim(&self) -> Result<(OwnedPage, Option<HeaderValue>)> {
+        let (session, domain) = self.find().await?;
+        if session.needs_claim_secret() {
+            self.count(&self.address).await?;
+            return Err(HtmlPage::personal(self.render_claim(&domain, None)).into());
+        }
+        if session.page_owner().is_some() || !self.is_navigation {
+            return Ok((self.admit(session, domain, self.cookie.clone()).await?, None));
+        }
+        self.claim(session, domain).await
+    }
+
+    /// Returns the page, which becomes that of the browser that sent its secret, and the `Set-Cookie` header. `secret`
+    /// is
+    /// `None` if the client does not accept HTML, as with link previews.
+    pub(crate) async fn claim_by_secret(
+        &self,
+        secret: Option<&CookieSecret>,
+    ) -> Result<(OwnedPage, Option<HeaderValue>)> {
+        let (session, domain) = self.find().await?;
+        if session.page_owner().is_some() {
+            return Ok((self.admit(session, domain, self.cookie.clone()).await?, None));
+        }
+        self.count(&self.address).await?;
+        if !secret.is_some_and(|secret| session.accepts_claim_secret(secret)) {
+            let words = &login_words(self.language).claim_refused;
+            let page = HtmlPage::personal(self.render_claim(&domain, Some(words)));
+            return Err(page.with_status(StatusCode::FORBIDDEN).into());
+        }
+        self.claim(session, domain).await
+    }
+
+    fn render_claim(&self, domain: &Domain, refused: Option<&Headed>) -> String {
+        render_claim((self.language, &self.service.origin, &self.path()), domain, refused)
+    }
+
+    async fn claim(&self, session: Session, domain: Domain) -> Result<(OwnedPage, Option<HeaderValue>)> {
+        let cookie = self.cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
+        let session = claim_page(&self.service, session, &cookie).await?;
+        let set_cookie = PAGE_COOKIE.set(&self.service.origin, &cookie, PAGE_COOKIE_LASTS);
+        Ok((self.admit(session, domain, Some(cookie)).await?, Some(set_cookie)))
+    }
+
+    /// Reads the page again; `None` if it does not exist any more or does not belong to the browser with this cookie.
+    pub(crate) async fn find_again(&self, cookie: &CookieSecret) -> Result<Option<OwnedPage>, Error> {
+        let Some((session, domain)) = find_page(&self.service, self.environment, &self.id).await? else {
+            return Ok(None);
+        };
+        if !session.is_owned_by(&cookie.hash()) {
+            return Ok(None);
+        }
+        let session = self.renew_if_due(session).await?;
+        Ok(Some(OwnedPage { session, domain, cookie: cookie.clone() }))
+    }
+
+    async fn find(&self) -> Result<(Session, Domain)> {
+        if let Some(found) = find_page(&self.service, self.environment, &self.id).await? {
+            return Ok(found);
+        }
+        self.count(&self.address).await?;
+        let document = outcomes::render_unknown(self.language, &self.service.origin);
+        Err(HtmlPage::personal(document).with_status(StatusCode::NOT_FOUND).into())
+    }
+
+    /// Returns the page if it belongs to the browser with this cookie, and counts the request.
+    async fn admit(&self, session: Session, domain: Domain, cookie: Option<CookieSecret>) -> Result<OwnedPage> {
+        let Some(cookie) = cookie.filter(|cookie| session.is_owned_by(&cookie.hash())) else {
+            self.count(&self.address).await?;
+            let site = SiteNames::of(&session, &domain);
+            let document = outcomes::render_other(self.language, &self.service.origin, &site);
+            return Err(HtmlPage::personal(document).with_status(StatusCode::FORBIDDEN).into());
+        };
+        self.count(&Caller::Session(session.id.to_string())).await?;
+        let session = self.renew_if_due(session).await?;
+        Ok(OwnedPage { session, domain, cookie })
+    }
+
+    /// Replaces the code of a page in use before it expires.
+    async fn renew_if_due(&self, session: Session) -> Result<Session, Error> {
+        if session.is_renewal_due(self.service.clock.now()) {
+            return renew_page(&self.service, session, Renewal::Automatic).await;
+        }
+        Ok(session)
+    }
+
+    /// Frees the place among the requests in progress; the bounds of waiting requests apply from now on.
+    pub(crate) fn release_in_progress(&self) {
+        if let Some(permit) = &self.permit {
+            permit.release();
+        }
+    }
+
+    async fn count(&self, caller: &Caller) -> Result<(), Problem> {
+        let elapsed = self.service.clock.elapsed();
+        self.service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)
+    }
+
+    /// Begins the browser session with which the browser returns to the site; the completion of the login signs the
+    /// user in. Returns the `Set-Cookie` header, unless the browser has the cookie already.
+    pub(crate) async fn begin_sign_in(&self, page: &OwnedPage) -> Result<Option<HeaderValue>, Error> {
+        let before = self.login_cookie.as_ref();
+        let cookie = begin_browser_session(&self.service, &page.session, &page.cookie, before).await?;
+        Ok(cookie.map(|cookie| LOGIN_COOKIE.set(&self.service.origin, &cookie, LOGIN_COOKIE_LASTS)))
+    }
+
+    pub(crate) fn cookie(&self) -> Option<&CookieSecret> {
+        self.cookie.as_ref()
+    }
+
+    pub(crate) fn address(&self) -> &Caller {
+        &self.address
+    }
+
+    /// Returns the purpose of the page's forms.
+    pub(crate) fn purpose(&self) -> String {
+        format!("login {}", self.id)
+    }
+
+    /// Returns the path of the page.
+    pub(crate) fn path(&self) -> String {
+        self.service.origin.link(&format!("{}/login/{}", self.environment.page_path(), self.id))
+    }
+
+    /// Returns the view of the page at a time.
+    pub(crate) fn view(&self, page: &OwnedPage, now: Timestamp) -> Result<LoginView, Error> {
+        let can = self.service.supported_methods(self.environment);
+        let wallet = self.service.wallet_url(self.environment);
+        let public_address = &self.service.public_address;
+        let host = LoginHost { public_address, can: &can, wallet: wallet.as_deref() };
+        Ok(LoginView::of(&page.session, &page.domain, &page.cookie, host, now)?)
+    }
+
+    /// Returns the document of a view, to be rendered.
+    pub(crate) fn document<'a>(&'a self, page: &OwnedPage, view: &'a LoginView) -> LoginDocument<'a> {
+        let token = FormToken::new(&page.cookie, &self.purpose());
+        LoginDocument { view, language: self.language, origin: &self.service.origin, path: self.path(), token }
+    }
+}
+
+/// Checks that the user of a browser navigated to the page, as far as the request shows it (Fetch Metadata Request
+/// Headers). A request without these headers counts as a navigation.
+fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
+    if method != Method::GET || PREFETCH_HEADERS.iter().any(|name| headers.contains_key(*name)) {
+        return false;
+    }
+    match (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) {
+        (None, None) => true,
+        (Some(mode), Some(destination)) => mode == "navigate" && destination == "document",
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderName;
+
+    use super::*;
+
+    #[test]
+    fn a_page_is_claimed_by_a_person_who_goes_there() {
+        let (navigate, document) = (("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document"));
+        for (method, headers, expected) in [
+            (Method::GET, &[][..], true),
+            (Method::GET, &[navigate, document], true),
+            (Method::GET, &[navigate, document, ("sec-fetch-site", "cross-site")], true),
+            (Method::HEAD, &[navigate, document], false),
+            (Method::HEAD, &[], false),
+            (Method::GET, &[navigate], false),
+            (Method::GET, &[document], false),
+            (Method::GET, &[navigate, ("sec-fetch-dest", "iframe")], false),
+            (Method::GET, &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")], false),
+            (Method::GET, &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")], false),
+            (Method::GET, &[navigate, document, ("sec-purpose", "prefetch;prerender")], false),
+            (Method::GET, &[("purpose", "prefetch")], false),
+            (Method::GET, &[("x-moz", "prefetch")], false),
+        ] {
+            let all =
+                headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+            assert_eq!(is_navigation(&method, &all.collect()), expected, "{method} {headers:?}");
+        }
+    }
+}

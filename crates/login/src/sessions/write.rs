@@ -1,0 +1,69 @@
+//! Writes of a session that must not have changed since it was read.
+
+use anyhow::{Context, anyhow};
+use signpost_store::{Row, Step, Store, Stored, WriteOutcome, params, sql};
+
+use super::{Session, SessionState};
+use crate::error::Error;
+
+const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1");
+
+/// An error of a write of a session.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionWriteError {
+    /// The session has changed since it was read, or its domain may have. Contains the session as it is now, or `None` if it
+    /// was deleted.
+    #[error("another write of the session came first")]
+    Changed(Option<Box<Session>>),
+    /// Another required step of the write changed no row.
+    #[error("another step of the write was refused")]
+    StepRefused,
+    /// The database is unavailable, or a statement failed.
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
+}
+
+impl From<SessionWriteError> for Error {
+    fn from(error: SessionWriteError) -> Self {
+        match error {
+            SessionWriteError::Changed(None) => Self::SessionNotFound,
+            SessionWriteError::Changed(Some(session)) => match session.state {
+                SessionState::Pending => Self::ChallengeNotFound,
+                SessionState::Cancelled { .. } => Self::SessionCancelled { id: session.id.to_string() },
+                SessionState::Answered { .. }
+                | SessionState::AnsweredOnPage { .. }
+                | SessionState::Authenticated { .. } => Self::SessionAlreadyAuthenticated,
+            },
+            SessionWriteError::StepRefused => anyhow!("{error}").into(),
+            SessionWriteError::Internal(error) => error.into(),
+        }
+    }
+}
+
+/// Performs a write whose first step changes the session if it is as it was read. Returns the rows of the last step.
+pub(super) async fn write(
+    store: &Store,
+    session: &Session,
+    steps: impl Into<Vec<Step>>,
+) -> Result<Vec<Row>, SessionWriteError> {
+    match store.write(steps).await? {
+        WriteOutcome::Committed(rows) => Ok(rows),
+        WriteOutcome::Refused(0) => {
+            let row = store.read_by_index(SELECT, params![&session.id]).await?;
+            let changed = row.map(Session::from_row).transpose()?;
+            Err(SessionWriteError::Changed(changed.map(Box::new)))
+        }
+        WriteOutcome::Refused(_) => Err(SessionWriteError::StepRefused),
+    }
+}
+
+/// Performs a write of one step that returns the columns of the session. Returns the session after the write.
+pub(super) async fn write_returning(
+    store: &Store,
+    session: &Session,
+    step: Step,
+) -> Result<Session, SessionWriteError> {
+    let rows = write(store, session, [step]).await?;
+    let row = rows.into_iter().next().context("the step returns one row")?;
+    Ok(Session::from_row(row)?)
+}

@@ -1,0 +1,71 @@
+//! Authorization requests: the client, where the response goes, and the parameters.
+
+use std::sync::Arc;
+
+use signpost_login::domains::Domain;
+
+use super::FlowError;
+use super::issuer::issuer;
+use crate::authorizations::{AuthorizationError, Parameters, RedirectTarget, ValidatedAuthorizationRequest};
+use crate::clients::{self, Client};
+use crate::ids::ClientId;
+use crate::service::OpenidService;
+
+/// An authorization request of a known client with a registered redirect URI.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct AuthorizationRequest {
+    pub domain: Arc<Domain>,
+    pub client: Client,
+    pub target: RedirectTarget,
+    /// The validated parameters, or the error for the client.
+    pub parameters: Result<ValidatedAuthorizationRequest, AuthorizationError>,
+    /// The query as received.
+    pub query: String,
+}
+
+impl AuthorizationRequest {
+    /// Returns the value of `ui_locales`, the preferred languages in order.
+    #[must_use]
+    pub fn ui_locales(&self) -> Option<&str> {
+        self.parameters.as_ref().ok()?.ui_locales.as_deref()
+    }
+}
+
+/// An error that is not reported to the redirect URI, because no trusted one is known. It is shown to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientFault {
+    /// The issuer has no client with this `client_id`.
+    UnknownClient,
+    /// `redirect_uri` is missing, or is given more than once.
+    NoRedirectUri,
+    /// The client has not registered this `redirect_uri`.
+    UnknownRedirectUri(String),
+}
+
+/// Reads an authorization request to the issuer of a domain.
+///
+/// # Errors
+/// [`ClientFault`], or a failure of the database.
+pub async fn read_authorization_request(
+    service: &OpenidService,
+    domain: &Arc<Domain>,
+    query: &str,
+) -> Result<AuthorizationRequest, FlowError<ClientFault>> {
+    let given = Parameters::read(query);
+    let Some(id) = given.text("client_id").and_then(ClientId::parse) else {
+        return Err(FlowError::Refused(ClientFault::UnknownClient));
+    };
+    let Some(client) = clients::sql::find(&service.store, &domain.id, &id).await? else {
+        return Err(FlowError::Refused(ClientFault::UnknownClient));
+    };
+    let Some(redirect_uri) = given.owned_text("redirect_uri") else {
+        return Err(FlowError::Refused(ClientFault::NoRedirectUri));
+    };
+    if !client.has_redirect_uri(&redirect_uri) {
+        return Err(FlowError::Refused(ClientFault::UnknownRedirectUri(redirect_uri)));
+    }
+    let target = RedirectTarget { redirect_uri, state: given.owned_text("state"), issuer: issuer(service, domain) };
+    let parameters = ValidatedAuthorizationRequest::read(&given, &client.settings);
+    Ok(AuthorizationRequest { domain: Arc::clone(domain), client, target, parameters, query: query.to_owned() })
+}

@@ -1,0 +1,24 @@
+//! The parameters in the path of a request.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+/// The parameters of a path, like axum's [`Path`], for one string or a tuple of strings.
+///
+/// A path that is not UTF-8 gives empty strings, which are no IDs, so that it gets the same reply as an unknown ID.
+#[derive(Debug)]
+pub struct PathParams<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default + Send> FromRequestParts<S> for PathParams<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(params)) => Ok(Self(params)),
+            Err(_) => Ok(Self(T::default())),
+        }
+    }
+}

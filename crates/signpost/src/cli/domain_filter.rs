@@ -1,0 +1,65 @@
+//! The flags that select a domain, and the errors of an unknown one.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use signpost_login::domains::{self, Domain};
+use signpost_login::ids::DomainId;
+use signpost_platform::accounts::Environment;
+use signpost_store::Store;
+
+/// The flags that select among domains with the same name.
+#[derive(Clone, Debug, Args)]
+pub(super) struct DomainFilter {
+    /// Look only among the domains of the sandbox
+    #[arg(long, conflicts_with = "live")]
+    sandbox: bool,
+    /// Look only among live domains
+    #[arg(long)]
+    live: bool,
+    /// Look only among the domains of this account
+    #[arg(long)]
+    pub(super) account: Option<String>,
+}
+
+impl DomainFilter {
+    /// Returns the environment of the flags.
+    pub(super) fn environment(&self) -> Option<Environment> {
+        match (self.sandbox, self.live) {
+            (true, _) => Some(Environment::Sandbox),
+            (_, true) => Some(Environment::Live),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the flags select a domain of this environment and account.
+    pub(super) fn select(&self, environment: Environment, account: &str) -> bool {
+        self.environment().is_none_or(|only| only == environment)
+            && self.account.as_ref().is_none_or(|only| only == account)
+    }
+
+    /// Finds the domain with this ID, or the only selected one with this name.
+    pub(super) async fn find(&self, store: &Store, text: &str) -> Result<DomainId> {
+        if let Some(id) = DomainId::parse(text) {
+            return Ok(id);
+        }
+        let mut found = domains::sql::list_all(store).await?;
+        found.retain(|domain| domain.domain == *text && self.select(domain.environment, &domain.account));
+        match &found[..] {
+            [domain] => Ok(domain.id.clone()),
+            [] => bail!("no domain has the ID or name {text}; 'signpost domains list' shows all"),
+            several => bail!(
+                "{} domains are named {text}: choose one with --sandbox, --live or --account, or use its ID",
+                several.len()
+            ),
+        }
+    }
+}
+
+/// Reads the domain with this ID, in any account.
+pub(super) async fn find_domain(store: &Store, id: &DomainId) -> Result<Domain> {
+    domains::sql::find_in_any_account(store, id).await?.with_context(|| unknown_domain(id))
+}
+
+pub(super) fn unknown_domain(id: &DomainId) -> String {
+    format!("no domain has the ID {id}; 'signpost domains list' shows all")
+}

@@ -1,0 +1,65 @@
+//! The request of any browser, signed in or not.
+
+use std::ops::Deref;
+
+use axum::http::header;
+use jiff::Timestamp;
+use signpost_login::account::login_form_token;
+use signpost_login::domains::Domain;
+use signpost_login::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, SignedInUser};
+use signpost_platform::pages::HtmlPage;
+use signpost_platform::pages::cookie::CookieSecret;
+use signpost_platform::pages::form::FormToken;
+
+use super::Console;
+
+/// A request of any browser.
+#[derive(Debug)]
+pub(super) struct VisitorContext {
+    pub(super) console: Console,
+    /// The browser's cookie, or a new one, which binds the forms of the response.
+    pub(super) cookie: CookieSecret,
+    pub(super) has_cookie: bool,
+    /// Whether the request is a form. Its response sets no cookie: a form of another site comes without the browser's cookie,
+    /// which the response would overwrite.
+    pub(super) is_form: bool,
+    /// The server's own domain.
+    pub(super) domain: Domain,
+    /// The user who is signed in there.
+    pub(super) signed_in: Option<SignedInUser>,
+    pub(super) now: Timestamp,
+}
+
+impl VisitorContext {
+    /// Returns a page for this browser.
+    pub(super) fn page(&self, document: String) -> HtmlPage {
+        let page = HtmlPage::personal(document);
+        if self.has_cookie || self.is_form {
+            return page;
+        }
+        page.with_header(header::SET_COOKIE, LOGIN_COOKIE.set(&self.origin, &self.cookie, LOGIN_COOKIE_LASTS))
+    }
+
+    /// Returns the CSRF token of this browser's forms for a purpose.
+    pub(super) fn token(&self, purpose: &str) -> FormToken {
+        FormToken::new(&self.cookie, &scoped(purpose))
+    }
+
+    /// Returns the CSRF token of the login form of the server's own domain.
+    pub(super) fn login_token(&self) -> FormToken {
+        login_form_token(&self.cookie, &self.domain.id)
+    }
+}
+
+impl Deref for VisitorContext {
+    type Target = Console;
+
+    fn deref(&self) -> &Console {
+        &self.console
+    }
+}
+
+/// Returns the purpose of a form of the console.
+pub(super) fn scoped(purpose: &str) -> String {
+    format!("console {purpose}")
+}

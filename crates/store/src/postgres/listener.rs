@@ -1,0 +1,107 @@
+//! The connection that listens for changes, and detects whether the database is reachable.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use futures_util::future::poll_fn;
+use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_postgres::{AsyncMessage, Client};
+
+use super::address::{PostgresAddress, Wire};
+use crate::changes::StoreChange;
+
+/// Interval of the health checks.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Timeout of a health check.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(4);
+/// Time without the listening connection after which waiting requests fail: this connection alone may have been closed.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
+/// Delay of the next connection attempt.
+const RETRY_DELAY: Duration = Duration::from_millis(250);
+
+/// `None` while the listening connection works, or the time since which it does not.
+pub(super) type ConnectionHealth = watch::Receiver<Option<Instant>>;
+
+/// Returns once the database has been unreachable for [`GRACE_PERIOD`].
+pub(super) async fn gone(health: &mut ConnectionHealth) {
+    loop {
+        let since = health.wait_for(Option::is_some).await.map(|since| *since);
+        let Ok(Some(since)) = since else { break };
+        match timeout_at(since + GRACE_PERIOD, health.wait_for(Option::is_none)).await.map(|back| back.is_ok()) {
+            Err(_) => return,
+            Ok(true) => {}
+            Ok(false) => break,
+        }
+    }
+    // The store is closing; running requests may complete.
+    std::future::pending::<()>().await;
+}
+
+/// Listens without end. The loss of the change feed is logged once, and so is its return.
+pub(super) async fn run(
+    address: PostgresAddress,
+    changes: broadcast::Sender<StoreChange>,
+    state: watch::Sender<Option<Instant>>,
+) {
+    let mut is_lost = false;
+    loop {
+        let failed = listen(&address, &changes, &state, &mut is_lost).await;
+        state.send_if_modified(|since| {
+            let is_new = since.is_none();
+            since.get_or_insert_with(Instant::now);
+            is_new
+        });
+        drop(changes.send(StoreChange::Lost));
+        if let Err(error) = failed
+            && !is_lost
+        {
+            is_lost = true;
+            tracing::warn!(error = format!("{error:#}"), "cannot follow the database's change feed");
+        }
+        sleep(RETRY_DELAY).await;
+    }
+}
+
+/// Listens until the connection fails.
+async fn listen(
+    address: &PostgresAddress,
+    changes: &broadcast::Sender<StoreChange>,
+    state: &watch::Sender<Option<Instant>>,
+    is_lost: &mut bool,
+) -> Result<()> {
+    let (client, wire) = address.open().await?;
+    let checks = async {
+        timeout(CHECK_TIMEOUT, client.batch_execute(&format!("LISTEN {}", channel(&client).await?))).await??;
+        state.send_replace(None);
+        drop(changes.send(StoreChange::Heard));
+        if std::mem::take(is_lost) {
+            tracing::info!("the database's change feed is back");
+        }
+        loop {
+            sleep(CHECK_INTERVAL).await;
+            timeout(CHECK_TIMEOUT, client.batch_execute("SELECT 1")).await??;
+        }
+    };
+    tokio::select! {
+        failed = checks => failed,
+        ended = forward(wire, changes) => ended,
+    }
+}
+
+/// Returns the name of the channel that the triggers of this schema notify.
+async fn channel(client: &Client) -> Result<String> {
+    let row = client.query_one("SELECT quote_ident('signpost_' || current_schema())", &[]).await?;
+    Ok(row.try_get(0)?)
+}
+
+/// Forwards notifications to the change feed.
+async fn forward(mut wire: Wire, changes: &broadcast::Sender<StoreChange>) -> Result<()> {
+    while let Some(message) = poll_fn(|context| wire.poll_message(context)).await {
+        if let AsyncMessage::Notification(notification) = message? {
+            // Fails without receivers.
+            drop(changes.send(StoreChange::read(notification.payload())));
+        }
+    }
+    bail!("the connection ended")
+}

@@ -1,0 +1,176 @@
+//! Detects changes of the watched tables, by statements of this process and by commits of others.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+
+use crate::step::Step;
+use crate::watched::TableVersionClock;
+
+/// Returns the version of the file for a connection, which changes when another connection commits, and not with its
+/// own commits. Only one connection of this process writes.
+pub(super) const FILE_VERSION: &str = "PRAGMA data_version";
+
+/// Tracks the version of the watched tables, on the connection that writes.
+pub(super) struct ChangeTracker {
+    clock: TableVersionClock,
+    /// Set when a statement is prepared that changes a watched table.
+    names_watched: Arc<AtomicBool>,
+    /// The version of the file in the last transaction.
+    file_version: Option<i64>,
+    /// Whether the current transaction ran a statement that changes a watched table.
+    is_changed: bool,
+}
+
+impl ChangeTracker {
+    /// Registers a callback that SQLite calls for each table that a prepared statement changes, also by triggers.
+    pub(super) fn on(
+        connection: &mut Connection,
+        tables: &'static [&'static str],
+        clock: TableVersionClock,
+    ) -> Result<Self> {
+        let names_watched = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&names_watched);
+        connection.authorizer(Some(move |context: AuthContext<'_>| {
+            if changes(&context.action, tables) {
+                flag.store(true, Ordering::Relaxed);
+            }
+            Authorization::Allow
+        }))?;
+        Ok(Self { clock, names_watched, file_version: None, is_changed: false })
+    }
+
+    /// Returns the statement that `prepare` returns, and whether it changes a watched table.
+    pub(super) fn observe<T>(&self, prepare: impl FnOnce() -> T) -> (T, bool) {
+        self.names_watched.store(false, Ordering::Relaxed);
+        let prepared = prepare();
+        (prepared, self.names_watched.load(Ordering::Relaxed))
+    }
+
+    /// Begins a transaction, which excludes other writers. The version of the file shows whether another process wrote
+    /// before; if it is unknown, one may have.
+    pub(super) fn begin(&mut self, file_version: Option<i64>) {
+        if file_version.is_none() || file_version != self.file_version {
+            self.clock.advance();
+        }
+        self.file_version = file_version;
+        self.is_changed = false;
+    }
+
+    /// Records that a statement changed a watched table.
+    pub(super) fn note_change(&mut self) {
+        self.is_changed = true;
+    }
+
+    /// Whether a step may run: it requires no version of the watched tables, or the current one.
+    pub(super) fn permits(&self, step: &Step) -> bool {
+        step.if_unchanged.is_none_or(|version| !self.is_changed && version == self.clock.now())
+    }
+
+    /// Ends a transaction, before its outcome is reported.
+    pub(super) fn end(&mut self) {
+        if std::mem::take(&mut self.is_changed) {
+            self.clock.advance();
+        }
+    }
+}
+
+fn changes(action: &AuthAction<'_>, tables: &[&str]) -> bool {
+    match action {
+        AuthAction::Insert { table_name }
+        | AuthAction::Delete { table_name }
+        | AuthAction::Update { table_name, .. } => tables.contains(table_name),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rusqlite::Connection;
+
+    use crate::{Migration, Schema, Store, WriteOutcome, must, step};
+
+    static SCHEMA: Schema = Schema {
+        migrations: &[Migration::expands(
+            "CREATE TABLE names (name TEXT); CREATE TABLE notes (note TEXT); CREATE TABLE probe (at BIGINT);
+             CREATE TABLE aliases (name TEXT);
+             CREATE TRIGGER alias AFTER INSERT ON aliases BEGIN INSERT INTO names VALUES (new.name); END;",
+        )],
+        tables: &[],
+        single_rows: &[],
+        watched: &["names"],
+    };
+    const NOTE: &str = "INSERT INTO notes VALUES ('a')";
+
+    fn open(file: &Path) -> Store {
+        Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).unwrap()
+    }
+
+    async fn write(store: &Store, sql: &'static str) -> WriteOutcome {
+        store.write([step(sql, Vec::new())]).await.unwrap()
+    }
+
+    /// Whether a write for the version before `change` is permitted, and one for the version after it.
+    async fn is_permitted(store: &Store, change: impl AsyncFnOnce()) -> [bool; 2] {
+        // Earlier changes are noticed now.
+        write(store, NOTE).await;
+        let before = store.table_version();
+        change().await;
+        let old = store.write([must(NOTE, Vec::new()).if_unchanged(before)]).await.unwrap();
+        let new = store.write([must(NOTE, Vec::new()).if_unchanged(store.table_version())]).await.unwrap();
+        [old, new].map(|outcome| outcome.is_committed())
+    }
+
+    #[tokio::test]
+    async fn a_write_is_refused_if_watched_tables_may_have_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in [Path::new(":memory:"), &folder.path().join("database")] {
+            let store = open(file);
+            for (sql, expected) in [
+                (NOTE, true),
+                ("UPDATE notes SET note = 'b' WHERE EXISTS (SELECT 1 FROM names)", true),
+                ("INSERT INTO names VALUES ('a')", false),
+                ("UPDATE names SET name = 'b'", false),
+                ("DELETE FROM names", false),
+                ("INSERT INTO aliases VALUES ('c')", false),
+            ] {
+                // The second time, the statement is already prepared.
+                for _ in 0..2 {
+                    let changed = is_permitted(&store, async || drop(write(&store, sql).await)).await;
+                    assert_eq!(changed, [expected, true], "{sql}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_commit_of_another_process_may_be_any_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("database");
+        let (store, other) = (open(&file), open(&file));
+        assert_eq!(is_permitted(&store, async || drop(write(&other, NOTE).await)).await, [false, true]);
+        let other = Connection::open(&file).unwrap();
+        let change = async || assert_eq!(other.execute("INSERT INTO names VALUES ('d')", []).unwrap(), 1);
+        assert_eq!(is_permitted(&store, change).await, [false, true]);
+        let read =
+            async || assert_eq!(other.query_row("SELECT name FROM names", [], |row| row.get(0)), Ok("d".to_owned()));
+        assert_eq!(is_permitted(&store, read).await, [true, true]);
+    }
+
+    #[tokio::test]
+    async fn no_step_runs_if_one_requires_an_old_version() {
+        let store = open(Path::new(":memory:"));
+        let before = store.table_version();
+        let change = "INSERT INTO names VALUES ('a')";
+        let steps = [step(NOTE, Vec::new()), step(change, Vec::new()), step(NOTE, Vec::new()).if_unchanged(before)];
+        // Also if the write itself made the change.
+        assert_eq!(store.write(steps).await.unwrap(), WriteOutcome::Refused(2));
+        let kept = store.read("SELECT (SELECT COUNT(*) FROM notes) + (SELECT COUNT(*) FROM names)", Vec::new()).await;
+        assert_eq!(kept.unwrap()[0].int(0).unwrap(), 0);
+    }
+}
