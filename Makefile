@@ -1,53 +1,53 @@
-# The work of this project by name. `make ci` is what CI runs, no more and no less.
+# The tasks of this project. `make ci` is exactly the CI run.
 .PHONY: reference run programs clients sdks test test-rust test-postgres test-clients test-api test-sdks test-newest-python test-pages test-openid check fmt doc unused lint deny bench accuracy fuzz soak upgrade ci setup gazetteer release
 
-# Notes how long a part of the tests takes; `make ci` prints all of them at its end.
+# Records the duration of a part of the tests; `make ci` prints all of them at the end.
 PART := bash tests/part.sh
 
-# Many tests wait for servers more than they compute, so two cores run four of them at a time.
+# Many tests mostly wait for servers, so two cores run four of them at a time.
 export RUST_TEST_THREADS ?= $(shell cores="$$(nproc)"; echo $$((cores > 4 ? cores : 4)))
 
-# A property is tried with the same inputs in each run, so that a failure belongs to the change. Other inputs:
+# Property tests use fixed inputs, so that a failure belongs to the change. For other inputs:
 # `PROPTEST_CASES=10000 cargo test`.
 export PROPTEST_RNG_SEED ?= 1
 
 run:
 	cargo run --release -- serve
 
-# Everything a newcomer needs to see green; installs what is missing where it may. Two parts run at a time, for each of them
-# waits for the network, for a lock or for servers: first the Rust tests beside installations and what needs only the
-# program, then the rest. The longest begin first: --assume-old, for otherwise make would start those first whose
-# prerequisites are built first. Three at a time overload two cores: two tests failed for lack of time.
+# All checks for a new contributor; installs missing packages if permitted. Two parts run at a time, because each of them
+# waits for the network, a lock or servers: first the Rust tests in parallel with installations and the parts that need
+# only the program, then the rest. The longest parts start first: --assume-old, because otherwise make would start the
+# targets with built prerequisites first. Three at a time overload two cores: two tests failed with a timeout.
 test: setup
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust sdks test-api
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target --assume-old=programs --assume-old=clients --assume-old=sdks \
 	  test-pages test-postgres test-openid test-sdks test-clients
 
-# All of it selects the whole workspace with what its tests need: other selections have other features, and each of them
-# would build every dependency anew.
+# Selects the whole workspace with the features of its tests: other selections have other features, and would build every
+# dependency again.
 test-rust:
 	$(PART) "build: tests" cargo test --workspace --lib --bins --tests --examples --quiet --no-run
 	$(PART) "Rust tests, SQLite" cargo test --workspace --lib --bins --tests --examples --quiet
 	cargo test --workspace --test contract --quiet -- --ignored every_documented_reply_was_seen
 	$(PART) "Rust tests, docs" cargo test --workspace --doc --quiet
 
-# The tests with servers once more, on a PostgreSQL server that is started for them; those of several servers, with a Redis;
-# half a minute in which all of these are killed under load; and the loss of a primary that has a standby.
+# Repeats the tests with servers on a PostgreSQL server, and the tests of several servers with Redis; then half a minute in
+# which all of these are killed under load; and the failover of a primary to its standby.
 test-postgres:
 	$(PART) "Rust tests, PostgreSQL" sh tests/postgres.sh
 	$(PART) "soak" sh tests/soak.sh
 	$(PART) "failover" sh tests/failover.sh
 
-# Clients of the Model Context Protocol, its conformance suite, assistants that it is installed into, and Lightning wallets
-# against the built programs.
+# Tests clients of the Model Context Protocol, its conformance suite, the installation into assistants, and Lightning
+# wallets against the built programs.
 test-clients: clients programs
 	$(PART) "MCP and Lightning clients" sh tests/clients/run.sh
 
-# Installs these clients, and the Node that they bring.
+# Installs these clients and their Node.js.
 clients:
 	$(PART) "install: clients" sh tests/clients/run.sh --install
 
-# Requests made up from openapi.yaml against the built program, and the conformance kit against our own receiver.
+# Tests the built program with requests generated from openapi.yaml, and our receiver with the conformance kit.
 test-api: programs
 	$(PART) "requests from openapi.yaml" sh tests/api/run.sh
 	$(PART) "conformance" sh tests/conformance.sh
@@ -56,24 +56,24 @@ test-api: programs
 	$(PART) "deploy: package" sh tests/deploy/package.sh
 	$(PART) "deploy: release" sh tests/deploy/release.sh
 
-# The SDKs in TypeScript, Python and Go, each with the tools of its language. The one in Rust is in `test-rust`.
+# Tests the SDKs in TypeScript, Python and Go with the tools of each language. The Rust SDK is in `test-rust`.
 test-sdks: sdks programs
 	$(PART) "SDKs" sh tests/sdk/run.sh
 
-# Builds them and their example sites, which the tests of the pages visit. They take the Node that the clients bring.
+# Builds the SDKs and their example sites, which the tests of the pages visit. Uses the Node.js of the clients.
 sdks: clients
 	$(PART) "install: SDKs" sh tests/sdk/run.sh --install
 
-# The Python SDK with the newest Python that is here; test-sdks takes python3.
+# Tests the Python SDK with the newest installed Python; test-sdks uses python3.
 test-newest-python: programs
 	sh sdk/python/test.sh --newest
 
-# The pages in Debian's Chromium, as the people who log in use them.
+# Tests the pages in Debian's Chromium.
 test-pages: sdks programs
 	$(PART) "vendored files" sh tests/vendor.sh
 	$(PART) "pages" sh tests/pages/run.sh
 
-# Relying parties that others wrote, each of which logs people in by the built program: by one server, and by three.
+# Tests logins at third-party relying parties with the built program: with a single server, and with three.
 test-openid: programs
 	$(PART) "OpenID, SQLite" sh tests/openid/run.sh
 	$(PART) "OpenID, PostgreSQL" sh tests/openid/run.sh --postgres
@@ -85,7 +85,7 @@ programs:
 setup:
 	$(PART) "install: packages" sh tests/setup.sh
 
-# The second clippy sees the code of a program without traces, which stands in one crate.
+# The second clippy checks the code of a program without traces, which is in a single crate.
 check:
 	cargo fmt --all --check
 	$(PART) "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
@@ -98,31 +98,31 @@ fmt:
 doc:
 	$(PART) "rustdoc" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 
-# Dependencies that no source names, or only tests.
+# Finds dependencies that are unused, or used only in tests.
 unused:
 	sh tests/tools/run.sh cargo-shear
 
-# Licences, bans and sources. Advisories need the public network and run where there is one:
+# Checks licences, bans and sources. Advisories require the public network and are checked separately:
 # `sh tests/tools/run.sh cargo-deny check`.
 deny:
 	cargo fetch --quiet --locked
 	sh tests/tools/run.sh cargo-deny --offline --log-level error check licenses bans sources
 
-# A minute of made-up texts to every parser and to the cleaning of text; the corpora are replayed by `make test`. Selected
-# as all tests are: other selections have other features, and each of them would build every dependency anew.
+# Fuzzes every parser and the text cleaning for a minute; `make test` replays the corpora. Selected like all tests: other
+# selections have other features, and would build every dependency again.
 fuzz:
 	cargo test --quiet --release --workspace --test it --test contract -- --ignored --nocapture fuzz::
 
-# Ratios against baselines of the same run; see bench/README.md.
+# Ratios against baselines of this run; see bench/README.md.
 bench:
 	sh bench/run.sh
 
-# How well places are understood: the questions of crates/locator/tests/questions.tsv, by kind, and the addresses of a file
-# of machines where one is given, as in `make accuracy FILE=machines.tsv ONLY=category=atm`.
+# Accuracy of the place resolver: the questions of crates/locator/tests/questions.tsv, by kind, and the addresses of a file
+# of ATMs if given, as in `make accuracy FILE=machines.tsv ONLY=category=atm`.
 accuracy:
 	cargo run --quiet --release --package signpost-locator --example accuracy -- $(FILE) $(ONLY)
 
-# Makes the page of the API reference of openapi.yaml, docs/configuration.md of config.default.toml, docs/cli.md of the help.
+# Generates the API reference from openapi.yaml, docs/configuration.md from config.default.toml, docs/cli.md from the help.
 reference:
 	cargo test --package signpost --test contract --quiet -- --ignored write_the_page
 
@@ -132,25 +132,25 @@ gazetteer:
 	sh data/airports.sh
 	sh data/states.sh
 
-# A Debian package, an archive, a list of what the program is made of, and their SHA-256, in dist/.
+# Builds a Debian package, an archive, an SBOM and their SHA-256, in dist/.
 release:
 	sh deploy/package/release.sh
 
-# Ten minutes of three servers under load, while they and what they stand on are killed and restarted.
+# Ten minutes of three servers under load, while they and their databases are killed and restarted.
 soak:
 	sh tests/soak.sh 600
 
-# Three servers of an older version under load are replaced by this one. It builds that version, so CI does not run it.
+# Replaces three servers of an older version under load by this version. It builds the older version, so CI does not run it.
 upgrade:
 	sh tests/upgrade.sh $(OLD)
 
-# Prints how long each part took, also when one has failed.
+# Prints the duration of each part, also after a failure.
 ci:
 	$(PART) --reset
 	status=0; $(MAKE) --no-print-directory setup && \
 	  $(MAKE) --no-print-directory --jobs=2 --output-sync=line lint sdks && \
 	  $(MAKE) --no-print-directory test || status=$$?; $(PART) --table; exit $$status
 
-# All checks that run no test, one after the other: they share a lock.
+# All checks without tests, in sequence: they share a lock.
 lint:
 	$(MAKE) --no-print-directory --jobs=1 check deny

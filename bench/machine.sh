@@ -1,5 +1,5 @@
 #!/bin/sh
-# The machine and the tools of a measurement, and whether anything else keeps it busy.
+# Prints the machine and the tools of a measurement, and whether other programs use the processors.
 set -eu
 processor="$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1)"
 echo "machine: $(nproc) cores, $processor; $(free -m | awk '/^Mem:/ { print int($2 / 1024 + 0.5) }') GB; Linux $(uname -r)"
@@ -10,7 +10,7 @@ else
   echo "load: our own generator; wrk is missing (apt-get install wrk), so nothing checks it"
 fi
 echo "load average before: $(cut -d' ' -f1-3 /proc/loadavg)"
-# What the processors did in three seconds, in hundredths of a second: idle and all.
+# Processor time of three seconds, in hundredths of a second: idle and total.
 ticks() { awk '/^cpu / { all = 0; for (at = 2; at <= 9; at++) all += $at; print $5 + $6, all }' /proc/stat; }
 before="$(ticks)"
 sleep 3

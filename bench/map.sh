@@ -1,5 +1,5 @@
 #!/bin/sh
-# How fast the map is in a browser: tests/pages/map-speed.mjs with the release program and machines of its own.
+# Measures the map in a browser: tests/pages/map-speed.mjs with the release program and generated ATMs.
 set -eu
 cd "$(dirname "$0")/.."
 missing() { printf 'MISSING\t%s\n' "$1"; exit 0; }

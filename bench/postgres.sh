@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts a PostgreSQL server of its own on loopback, with its defaults (a commit waits for the disk), and a Redis where
-# there is one. Measures on them, and ends them. Ends within two minutes.
+# Starts a PostgreSQL server on loopback, with its defaults (a commit waits for the disk), and a Redis if installed.
+# Measures on them, and stops them. Ends within two minutes.
 set -eu
 cd "$(dirname "$0")/.."
 if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then

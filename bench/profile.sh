@@ -1,7 +1,7 @@
 #!/bin/sh
-# Where a request's instructions go, by path, as Markdown: `sh bench/profile.sh [PATH…]`. Counted by callgrind, so two
-# commits can be compared on a busy machine. Builds with line tables into target/perf, which stays. Needs valgrind and, for
-# the system calls, strace (apt-get install valgrind strace). Ends within five minutes after the build.
+# Counts instructions per request, by path, as Markdown: `sh bench/profile.sh [PATH…]`. Uses callgrind, so that two commits
+# can be compared on a busy machine. Builds with line tables into target/perf, which is not deleted. Requires valgrind and,
+# for the system calls, strace (apt-get install valgrind strace). Ends within five minutes after the build.
 set -eu
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "not measured: valgrind is not installed (apt-get install valgrind)"; exit 1; }

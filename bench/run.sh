@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every measurement, one after another, and a table of all at the end. Nothing else should run beside it; it ends
-# by itself, about ten minutes after what it builds. It installs wrk where it may, and names whatever else is not there.
+# Runs all measurements in sequence and prints a table of all results. The machine must be idle; it ends about ten minutes
+# after the builds. It installs wrk if permitted, and names the other missing tools.
 set -eu
 cd "$(dirname "$0")/.."
 results="$(mktemp)"
@@ -12,7 +12,7 @@ if ! command -v wrk >/dev/null 2>&1; then
 fi
 command -v wrk >/dev/null 2>&1 || no_wrk="wrk, which loads and checks what our own generator loads alone now (apt-get install wrk)"
 
-# Shows what a measurement prints, keeps it for the table, and goes on when it fails.
+# Prints the output of a measurement, stores it for the table, and continues after a failure.
 run() {
   name="$1"
   shift

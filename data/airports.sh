@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the embedded table of airports again, byte for byte, from a pinned package and the names beside this file: see
-# NOTICE.md. Needs python3 with pip and sha256sum. Usage: data/airports.sh [--check]
+# Rebuilds the embedded table of airports, byte for byte, from a pinned package and the names in this folder: see
+# NOTICE.md. Requires python3 with pip and sha256sum. Usage: data/airports.sh [--check]
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,7 +31,7 @@ REGIONS = dict(row.split("=") for row in (
     "West Virginia=WV|Wisconsin=WI|Wyoming=WY|Alberta=AB|British Columbia=BC|Manitoba=MB|New Brunswick=NB|"
     "Newfoundland and Labrador=NL|Nova Scotia=NS|Northwest Territories=NT|Nunavut=NU|Ontario=ON|"
     "Prince Edward Island=PE|Quebec=QC|Saskatchewan=SK|Yukon=YT|Puerto Rico=PR|Virgin Islands=VI").split("|"))
-# The package has these across the border.
+# Airports that the package assigns to the region across the border.
 MOVED = {"DCA": "VA", "IAD": "VA", "YCC": "ON"}
 LARGE = re.compile("International|Regional|Metro|Jetport")
 OF_ANOTHER_KIND = re.compile("Air Force|Army|Coast Guard|Heliport|Naval|Seaplane|Afb|Arb")
@@ -68,7 +68,7 @@ others = sorted(code for code, airport in airports.items() if chosen(airport) an
 print("iata", "icao", "name", "alone", "before", "cities", "region", "country", "lat", "lon", sep="\t")
 for code in [*named, *others]:
     airport, ours = airports[code], named.get(code, {})
-    # The second name of some, that of the field, is one that nobody says.
+    # The second name of some airports, the name of the airfield, is not in use.
     name = re.sub("(Regional|International|Jetport)\\b(?! Airport).* Field$", "\\1 Airport", plain(airport["name"]))
     name = ours.get("name") or name
     served = [part.strip() for part in re.split("[/(),]", plain(airport["city"]))]

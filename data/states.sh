@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the lines of the map anew, byte for byte: sh data/states.sh; with --check it only compares. data/NOTICE.md says from
-# what. Needs Node.js and npm.
+# Rebuilds the lines of the map, byte for byte: sh data/states.sh; with --check it only compares. data/NOTICE.md names the
+# sources. Requires Node.js and npm.
 set -eu
 cd "$(dirname "$0")/.."
 made="$(mktemp -d)"

@@ -1,8 +1,8 @@
-"""Plays the service of vectors/client.json, so that every SDK meets the same replies: `python3 sdk/replies.py vectors/client.json`.
+"""Simulates the service of vectors/client.json, with equal replies for every SDK: `python3 sdk/replies.py vectors/client.json`.
 
-Prints one line of JSON, from the name of each case to the port that plays it, and runs until its standard input ends. A port
-gives the replies of its case in their order, one for each request, and then 500. `GET /seen` lists the requests that came,
-`{method, path, headers, body}` with header names in lower case; the body is JSON where it can be read as such, else text.
+Prints one line of JSON, from the name of each case to its port, and runs until its standard input ends. A port sends the
+replies of its case in order, one per request, and then 500. `GET /seen` lists the requests, `{method, path, headers,
+body}` with header names in lower case; the body is JSON if it can be parsed, else text.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ def play(case):
                 say(writer, next(replies, {"status": 500, "text": "no reply is left"}))
             await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ValueError):
-            # Whoever says nothing more, or is still connected when this ends, needs no reply.
+            # No reply to a client that sends nothing more, or is still connected at the end.
             pass
         finally:
             writer.close()
@@ -75,7 +75,7 @@ def say(writer, reply):
     head, body = response(reply.get("status", 200), headers | reply.get("headers", {}), text)
     cut = reply.get("cut")
     if cut == "before":
-        # A reset and no ordinary end: what a peer that died looks like.
+        # A reset instead of an ordinary end, as after a crash of the peer.
         writer.transport.abort()
     elif cut == "inside":
         writer.write(head + body[: len(body) // 2])

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The conformance kit against our own receiver, as an integrator would run it.
+# Runs the conformance kit against our receiver, as an integrator would.
 set -eu
 built="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/debug"
-# Below the ports that the system gives away; other tests that run at the same time use those from 25000 on.
+# Below the ephemeral ports of the system; concurrent tests use ports from 25000.
 site=$((23000 + $$ % 1000)); api=$((24000 + $$ % 1000))
 secret=whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==
 "$built/examples/receiver" --listen "127.0.0.1:$site" --api "http://127.0.0.1:$api/v1" --key svc_test_of-a-site \

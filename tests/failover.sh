@@ -1,6 +1,6 @@
 #!/bin/sh
 # Three servers on a PostgreSQL with a standby, by the commands of docs/operate.md: the primary is killed under load and the
-# standby promoted, and nothing acknowledged may be lost. Here what is written is on disk.
+# standby promoted, and no acknowledged write may be lost. Commits are synced to disk.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/servers.sh

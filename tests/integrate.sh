@@ -1,6 +1,6 @@
 #!/bin/bash
-# README.md and then docs/integrate.md, their commands as they stand, one after the other in one shell: both end in
-# logins. The ports are this test's own, the program is the debug build, and a browser and a person are played by curl.
+# Runs the commands of README.md and then docs/integrate.md unchanged, in sequence in one shell: both end in logins. The
+# ports differ, the program is the debug build, and curl replaces the browser and the user.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 built="${CARGO_TARGET_DIR:-$PWD/target}/debug"
@@ -18,7 +18,7 @@ trap end EXIT
 trap 'exit 1' INT TERM
 fail() { failed="$*"; exit 1; }
 
-# Below the ports that the system gives away.
+# Below the ephemeral ports of the system.
 port=$((27000 + $$ % 200 * 5))
 ports=$port,$((port + 1)),$((port + 2)),$((port + 3))
 export SIGNPOST_LISTEN=127.0.0.1:$port built folder
@@ -27,7 +27,7 @@ own_ports() {
 }
 
 mkdir "$folder/bin" "$folder/here" "$folder/steps"
-# What a newcomer builds is built already.
+# The program of the guides is already built.
 cat >"$folder/bin/cargo" <<'CARGO'
 #!/bin/sh
 case "$*" in
@@ -37,7 +37,7 @@ case "$*" in
   *) echo "cargo $*: tests/integrate.sh does not know what that is" >&2; exit 1 ;;
 esac
 CARGO
-# The person copies code and number from the page that is open, and says yes; once more where the page says so.
+# Copies the code and the number from the open page, and confirms; twice if the page requires it.
 cat >"$folder/bin/signpost" <<'SIGNPOST'
 #!/bin/bash
 [ "${*:1:2}" = "wallet scan" ] || exec "$built/signpost" "$@"
@@ -55,7 +55,7 @@ grep -q 'no account has this key' "$folder/scanned" || { cat "$folder/scanned"; 
 "$folder/bin/look"
 scan "$@"
 SIGNPOST
-# What the page that is open shows: the code, and the number beside it.
+# The code and the number of the open page.
 cat >"$folder/bin/look" <<'LOOK'
 #!/bin/bash
 curl -sfL -b "$folder/jar" -c "$folder/jar" -w '%{url_effective}' -o "$folder/page" "$(cat "$folder/at")" >"$folder/there"
@@ -66,8 +66,8 @@ LOOK
 chmod +x "$folder"/bin/*
 PATH="$folder/bin:$PATH"
 
-# A page's blocks of commands, the addresses that it says to open and the file that it says to save: a file for each, in
-# order, its name ending in what is to be done with it. Only what stands below one of the headings.
+# Extracts the command blocks of a page, the addresses to open and the file to save: a file for each, in order, with the
+# action as the end of its name. Only sections below the given headings.
 steps() {
   own_ports <"$1" | awk -v folder="$folder/steps/$2" -v headings="$3" '
     function step(kind) { close(file); file = sprintf("%s%02d.%s", folder, ++count, kind) }
@@ -83,7 +83,7 @@ steps() {
 steps README.md 1 'Run it|Wallet login, with three programs on one machine'
 steps docs/integrate.md 2 'The page'
 
-# Whoever waits for a server looks at what it prints; it is there once it answers.
+# Waits for the output of a server, which is complete when the server responds.
 servers_answer() {
   local running answering
   for _ in $(seq 600); do
@@ -100,13 +100,13 @@ opens() {
   rm -f "$folder/jar"; echo "$1" >"$folder/at"; site="${1%"${1#*//*/}"}"
   look || fail "no page at $1"
   [ -s "$folder/code" ] || fail "no code at $1"
-  # The address of a site's own page, to which its page is polled; none where the page is the service's.
+  # The polled address of a site's own page; empty for the login page of the service.
   poll=""
   ! grep -q 'data-sid=' "$folder/page" || poll="${site}poll$(sed -n 's/.*data-sid="\([^"]*\)".*/?sid=\1/p' "$folder/page")"
   [ -z "$poll" ] || curl -sf -b "$folder/jar" "$poll" | grep -q '"pending"' || fail "$poll is not pending"
 }
 
-# What the page's own script does once the code was answered. Whoever has not this browser's cookie learns nothing.
+# The actions of the page's script after the answer. Without this browser's cookie the response is empty.
 is_logged_in() {
   if [ -n "$poll" ]; then
     ! curl -sf "$poll" | grep -q '"authenticated"' || fail "$poll tells everybody"
@@ -127,7 +127,7 @@ readme="$PWD/README.md"
 cd "$folder/here"
 logins=0; started=0
 
-# The first screen: a demo, whose shop registers and logs in.
+# The first screen: a demo, in which a user registers and logs in.
 grep -qx 'cargo run --release -- demo' "$readme" || fail "README.md does not begin with the demo"
 cargo run --release -- demo >"$folder/demo" 2>>"$folder/log" &
 demo=$!
@@ -149,13 +149,13 @@ for step in "$folder"/steps/*; do
     *.open) opens "$(cat "$step")" ;;
     *.sh)
       ! grep -q '^make test$' "$step" || continue
-      # In this very shell, so that what one block sets is there in the next.
+      # In this shell, so that variables of a block are set in the next block.
       . "$step" >>"$folder/log" 2>&1
       started=$((started + $(grep -c '&$' "$step" || true)))
       servers_answer
       if grep -q 'wallet scan' "$step"; then
         is_logged_in
-        # What the pages say that works too: the same again logs in again.
+        # The pages promise that a second run logs in again.
         if [ -n "$poll" ]; then opens "$site"; else opens "${site}login"; fi
         eval "$(grep 'wallet scan' "$step")" >>"$folder/log" 2>&1
         is_logged_in
@@ -164,7 +164,7 @@ for step in "$folder"/steps/*; do
 done
 grep -q 'Miami' "$folder/log" || fail "the first question was not answered"
 [ "$logins" = 8 ] || fail "$logins logins, not 8"
-# The demo has one user, and both sites have one: a domain's user is the same wherever.
+# The demo has one user, and both sites share one user: a user belongs to the domain.
 [ "$(sort -u "$folder/users" | wc -l)" = 2 ] || fail "the sites do not know one user: $(cat "$folder/users")"
 lines="$(wc -l <site.mjs)"
 [ "$lines" -le 45 ] && [ "$(wc -l <site.py)" -le 45 ] || fail "a site of docs/integrate.md has grown: $(wc -l site.*)"

@@ -1,13 +1,13 @@
-//! Texts made from real ones by accident and malice; the test suites of several crates take this file in by its path.
+//! Random and malicious mutations of real texts; the test suites of several crates include this file by its path.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// Numbers that look random (xorshift64*).
+/// Pseudo-random numbers (xorshift64*).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// From 0 to below `most`.
+    /// Returns a number from 0 to below `most`.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// One to four of the changes that turn a text into almost one.
+/// Applies one to four mutations to a text of the corpus.
 pub(crate) fn mutated(random: &mut Random, corpus: &[Vec<u8>], tokens: &[&str]) -> Vec<u8> {
     let mut body = corpus[random.below(corpus.len())].clone();
     for _ in 0..=random.below(4) {
@@ -40,7 +40,7 @@ pub(crate) fn mutated(random: &mut Random, corpus: &[Vec<u8>], tokens: &[&str]) 
     body
 }
 
-/// A seed that each run draws anew.
+/// Returns a new seed for each run.
 pub(crate) fn seed() -> u64 {
     RandomState::new().build_hasher().finish() | 1
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs a command and writes its name, its exit status, and its wall-clock and processor seconds to a table, which
-# `tests/part.sh --table` prints and `tests/part.sh --reset` empties: `tests/part.sh NAME COMMAND…`. The processor time is that of the
-# command and of the processes that it waited for.
+# Runs a command and appends its name, its exit status, and its wall-clock and processor seconds to a table, which
+# `tests/part.sh --table` prints and `tests/part.sh --reset` empties: `tests/part.sh NAME COMMAND…`. The processor time
+# includes the child processes that the command waited for.
 set -eu
 table="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/parts.tsv"
 case "$1" in

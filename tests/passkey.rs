@@ -1,5 +1,5 @@
-//! An authenticator, and the browser before it, as both answer a page: for tests, which take this file in by its path. It tells
-//! the truth unless it is asked to lie, and signs its lies as well as anything else.
+//! An authenticator and its browser, for tests, which include this file by its path. Its answers are valid except for
+//! the requested lies, and lies are signed correctly.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-/// A key that protects nothing: making one takes longer than all tests here together.
+/// A test-only key: its generation takes longer than all tests.
 const RSA_KEY: &str = "\
     MIIEowIBAAKCAQEAtOZktacEE3UQYvKS8fAugiIjvwU6cOGI52umzeWbUyI/pc7v09l0iogobMyxisnKPR9twGWj+d4KvE496KeXVgvMirTUCA6y\
     6dqDj7oSNQBz+etSBLAiKljH33q4WX5aofIR1NG7roWwxznVBlMKGme1tFf7UzzmxgiokfWNatHNyMFXHyShGn8kN60B4b/VPhbTzUYMyP0u4DI9\
@@ -29,7 +29,7 @@ const RSA_KEY: &str = "\
     mfw9Xjxo3meJAuxZB/Mf0W4OQ43DmpaPXP1ScObQnVybgARC24RF7PGdRHD199fHKXglvIVFbP7miRBdABaxpvbppsuWhUpyYJMz/r1BbsoAUkZt\
     lNyn/VbmdjE/xbFH2ZKn";
 
-/// A passkey that can be used.
+/// A usable passkey.
 pub(crate) struct TestPasskey {
     id: Vec<u8>,
     key: TestKey,
@@ -42,37 +42,37 @@ enum TestKey {
     Rs256(Box<RsaKeyPair>),
 }
 
-/// Where an answer differs from what an honest browser and authenticator would say.
+/// Deviations from the answer of an honest browser and authenticator.
 pub(crate) enum Lie {
-    /// Another origin asked.
+    /// Another origin.
     Origin(&'static str),
-    /// The passkey is for another relying party.
+    /// Another relying party ID.
     RpId(&'static str),
-    /// A page in a frame asked.
+    /// The page was in a cross-origin frame.
     CrossOrigin,
-    /// It says who the frame's page was.
+    /// The origin of the frame's top-level page.
     TopOrigin(Value),
-    /// The answer is to other 32 bytes.
+    /// Another challenge.
     Challenge([u8; 32]),
-    /// `webauthn.create` for `webauthn.get`, or whatever else.
+    /// Another type, such as `webauthn.create` for `webauthn.get`.
     Type(&'static str),
-    /// Flags that are set or not, turned over.
+    /// Inverted flags.
     Flags(u8),
-    /// The browser says that another passkey answered.
+    /// Another credential ID in the browser's data.
     Id(Vec<u8>),
-    /// The authenticator gives a new passkey the name of another one.
+    /// The credential ID of another passkey in the authenticator's data.
     NamedAs(Vec<u8>),
-    /// Whose passkey it is: base64url.
+    /// The user handle, in base64url.
     UserHandle(String),
     /// The public key in the authenticator's data.
     Key(Vec<u8>),
-    /// Format and statement of the attestation: bytes of CBOR.
+    /// Format and statement of the attestation, in CBOR.
     Statement(&'static str, Vec<u8>),
-    /// What is made of the client data.
+    /// A function that changes the client data.
     ClientData(fn(String) -> Vec<u8>),
-    /// What is made of the authenticator's data.
+    /// A function that changes the authenticator's data.
     AuthenticatorData(fn(Vec<u8>) -> Vec<u8>),
-    /// What is made of the attestation.
+    /// A function that changes the attestation.
     Attestation(fn(Vec<u8>) -> Vec<u8>),
 }
 
@@ -82,8 +82,8 @@ pub(crate) const BACKED_UP: u8 = 1 << 4;
 const HAS_CREDENTIAL: u8 = 1 << 6;
 
 impl TestPasskey {
-    /// What `navigator.credentials.create()` leads to with these options on a page of this origin: the passkey, and the
-    /// `RegistrationResponseJSON`.
+    /// Returns the passkey and the `RegistrationResponseJSON` of `navigator.credentials.create()` with these options on
+    /// a page of this origin.
     pub(crate) fn create(options: &Value, origin: &str, lies: &[Lie]) -> (Self, Value) {
         let offered = options["pubKeyCredParams"].as_array().expect("the page offers algorithms");
         let key = offered.iter().find_map(|offer| TestKey::of(offer["alg"].as_i64()?)).expect("one that is known here");
@@ -109,8 +109,8 @@ impl TestPasskey {
         (passkey, json)
     }
 
-    /// What `navigator.credentials.get()` leads to with these options on a page of this origin: the
-    /// `AuthenticationResponseJSON`.
+    /// Returns the `AuthenticationResponseJSON` of `navigator.credentials.get()` with these options on a page of this
+    /// origin.
     pub(crate) fn get(&mut self, options: &Value, origin: &str, lies: &[Lie]) -> Value {
         let client_data = client_data("webauthn.get", options, origin, lies);
         self.sign_count += 1;
@@ -127,7 +127,7 @@ impl TestPasskey {
         self.json(&response, lies)
     }
 
-    /// What the page calls it: base64url.
+    /// The credential ID in base64url.
     pub(crate) fn id(&self) -> String {
         BASE64URL_NOPAD.encode(&self.id)
     }
@@ -185,17 +185,17 @@ impl TestKey {
     }
 }
 
-/// A `COSE_Key` of two coordinates.
+/// Encodes a `COSE_Key` with two coordinates.
 pub(crate) fn cose_of_point(algorithm: i8, curve: u8, x: &[u8], y: &[u8]) -> Vec<u8> {
     [&[0xa5, 1, 2, 3][..], &small(algorithm), &[0x20, curve, 0x21], &bytes(x), &[0x22], &bytes(y)].concat()
 }
 
-/// A `COSE_Key` of modulus and exponent, for RS256.
+/// Encodes a `COSE_Key` with modulus and exponent, for RS256.
 pub(crate) fn cose_of_rsa(n: &[u8], e: &[u8]) -> Vec<u8> {
     [&[0xa4, 1, 3, 3, 0x39, 1, 0, 0x20][..], &bytes(n), &[0x21], &bytes(e)].concat()
 }
 
-/// A negative number of at most eight bits in CBOR.
+/// Encodes a negative number of at most eight bits in CBOR.
 fn small(number: i8) -> Vec<u8> {
     match (-1 - number).cast_unsigned() {
         few @ 0..=23 => vec![0x20 + few],
@@ -203,7 +203,7 @@ fn small(number: i8) -> Vec<u8> {
     }
 }
 
-/// A string of bytes in CBOR.
+/// Encodes a byte string in CBOR.
 pub(crate) fn bytes(bytes: &[u8]) -> Vec<u8> {
     let [high, low] = u16::try_from(bytes.len()).unwrap().to_be_bytes();
     [&[0x59, high, low], bytes].concat()
@@ -228,7 +228,7 @@ fn authenticator_data(rp_id: &str, flags: u8, sign_count: u32, attested: &[u8], 
     lies.iter().fold(data, |data, lie| if let Lie::AuthenticatorData(change) = lie { change(data) } else { data })
 }
 
-/// In the order and spelling of Web Authentication, 5.8.1.1.
+/// In the order and format of Web Authentication, 5.8.1.1.
 fn client_data(kind: &str, options: &Value, origin: &str, lies: &[Lie]) -> Vec<u8> {
     let mut challenge = options["challenge"].as_str().expect("what is answered").to_owned();
     let (mut kind, mut origin, mut cross_origin, mut more) = (kind, origin, false, String::new());

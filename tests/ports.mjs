@@ -1,14 +1,14 @@
-// Ports for programs that cannot choose one themselves, or that are started again on the same one.
+// Ports for programs that cannot choose a port themselves, or that are restarted on a fixed port.
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// Below the ports that the system chooses, so that no outgoing connection takes one meanwhile; `tests/servers.sh` has others.
+// Below the system's ephemeral ports, so that no outgoing connection uses them; `tests/servers.sh` has another range.
 const FIRST = 20_000;
 const COUNT = 2_000;
 
-/** Reserves a port of this machine until this process ends, among all tests that run at the same time. Returns it. */
+/** Reserves a port until this process ends, among all concurrent tests. Returns it. */
 export async function reservePort() {
   for (let offset = 0; offset < COUNT; offset++) {
     const port = FIRST + ((process.pid * 7 + offset) % COUNT);
@@ -17,7 +17,7 @@ export async function reservePort() {
   throw new Error(`no port is left: remove ${folder('*')}`);
 }
 
-/** Reserves as many ports. Returns them with a comma between, for an environment variable. */
+/** Reserves this many ports. Returns them separated by commas, for an environment variable. */
 export async function reservePorts(count) {
   const ports = [];
   while (ports.length < count) ports.push(await reservePort());

@@ -1,11 +1,11 @@
-# Servers of one's own from Debian's packages, on loopback, in a folder that goes with the script that reads this one.
-# `start_postgres [setting…]` says its address in $postgres and whom it is known by in $postgres_ca, `start_redis` in
-# $redis; $restart_postgres and $restart_redis are scripts that kill and start them anew. `start_standby` gives that
-# PostgreSQL a standby, and says in $postgres_pair how both are reached, in $lose_primary what kills the one and promotes
-# the other. Nothing that runs already is used.
+# Starts servers from Debian's packages, on loopback, in a folder that is deleted with the calling script.
+# `start_postgres [setting…]` sets $postgres to its address and $postgres_ca to its authority, `start_redis` sets $redis;
+# $restart_postgres and $restart_redis are scripts that kill and restart them. `start_standby` adds a standby to this
+# PostgreSQL, and sets $postgres_pair to the address of both, $lose_primary to a script that kills the primary and promotes
+# the standby. Servers that already run are not used.
 folder="$(mktemp -d)"
 as=""
-# A folder for each port that one of the scripts uses which run at the same time.
+# A folder per port, because these scripts run concurrently.
 ports="${TMPDIR:-/tmp}/signpost-port"; reserved=""
 pg_bin="$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)"
 [ -n "$pg_bin" ] || pg_bin="$(dirname "$(command -v initdb || echo /usr/bin/initdb)")"
@@ -23,7 +23,7 @@ end_servers() {
 trap end_servers EXIT
 trap 'exit 1' INT TERM
 
-# Reserves one of a thousand ports, below those that the system gives away, and says it in $port.
+# Reserves one of a thousand ports, below the ephemeral ports of the system, and sets $port.
 reserve_port() {
   for offset in $(seq 0 999); do
     port=$(($1 + ($$ + offset) % 1000))
@@ -36,7 +36,7 @@ start_postgres() {
   mkdir "$folder/postgres"
   [ -z "$as" ] || chown postgres "$folder/postgres"
   $as "$pg_bin/initdb" -D "$folder/postgres/data" -A trust -U signpost >/dev/null
-  # An authority for this one server, which answers to 127.0.0.1 and to nothing else.
+  # A certificate authority for this server, with a certificate for 127.0.0.1 only.
   (
     cd "$folder/postgres"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority \
@@ -59,7 +59,7 @@ start_postgres() {
   postgres="postgres://signpost@127.0.0.1:$port/postgres"
 }
 
-# By the commands of docs/operate.md, "A standby for PostgreSQL", as they stand there: each is named by how it begins.
+# Uses the commands of docs/operate.md, "A standby for PostgreSQL", unchanged: each is selected by its first words.
 start_standby() {
   primary=$port; reserve_port 30000
   pg_basebackup="$(documented pg_basebackup | sed "s#--pgdata=[^ ]*#--pgdata=$folder/postgres/standby#")"
@@ -75,7 +75,7 @@ start_standby() {
   [ "$(psql -Atqc "$sync" "$postgres")" = 1 ] || { echo "the standby does not follow" >&2; exit 1; }
   postgres_pair="postgres://signpost@127.0.0.1:$primary,127.0.0.1:$port/postgres"
   lose_primary="$folder/lose_primary"
-  # All its processes at once, as a machine ends that loses its power.
+  # Kills all its processes at once, like a power failure.
   {
     echo "primary=\$(head -n 1 '$folder/postgres/data/postmaster.pid')"
     echo "kill -9 \$primary \$(pgrep -P \$primary)"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the system packages that building and testing need, where that is allowed; says which where it is not.
+# Installs the system packages for building and testing, if permitted; otherwise names the missing packages.
 set -eu
 
 missing=""
@@ -20,7 +20,7 @@ need php php-cli
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing="$missing libapache2-mod-auth-openidc"
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
-# tests/openid/run.sh fetches sources of Debian's, for which the lists of packages must be here.
+# tests/openid/run.sh downloads Debian sources, which requires the package lists.
 if [ -z "$missing" ] && apt-cache show golang-github-coreos-go-oidc-dev >/dev/null 2>&1; then exit 0; fi
 
 if [ "$(id -u)" = 0 ]; then as_root=""; elif sudo -n true 2>/dev/null; then as_root="sudo"; else

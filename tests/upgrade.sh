@@ -1,7 +1,7 @@
 #!/bin/sh
-# Three servers of an older version under load are replaced by this one, and no request may fail: tests/upgrade.sh COMMIT.
-# The older program is built from that commit into target/older, or into the folder that OLDER_TARGET names: minutes the
-# first time, which is why CI does not run this. OLDER_PROGRAM names one that is built already.
+# Replaces three servers of an older version under load by this version; no request may fail: tests/upgrade.sh COMMIT.
+# The older program is built from that commit into target/older, or into the folder $OLDER_TARGET: minutes the first time,
+# so CI does not run this test. $OLDER_PROGRAM names a program that is already built.
 set -eu
 cd "$(dirname "$0")/.."
 [ -n "${1:-}${OLDER_PROGRAM:-}" ] || { echo "tests/upgrade.sh COMMIT: which version is the older one?" >&2; exit 2; }
@@ -17,4 +17,4 @@ fi
 start_postgres fsync=off
 start_redis
 export SIGNPOST_TEST_POSTGRES="$postgres" SIGNPOST_TEST_REDIS="$redis" SIGNPOST_TEST_OLDER_PROGRAM="$older"
-cargo test --workspace --test contract --quiet -- --ignored --nocapture --test-threads 1 an_upgrade_server_by_server
+cargo test --workspace --test contract --quiet -- --ignored --nocapture --test-threads 1 rolling_upgrade_drops_no_request

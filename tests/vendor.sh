@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compares what others wrote and the browser wallet loads with what npm has; with --write, fetches it anew. Each file's
-# package, version and SHA-256 as published stand in crates/login/assets/vendor/manifest.tsv. Lines that are comments and
-# nothing else are left out: they are half of what would travel. NOTICE has the licences.
+# Compares the third-party files of the browser wallet with npm; with --write, downloads them again. The package, version
+# and published SHA-256 of each file are in crates/login/assets/vendor/manifest.tsv. Lines with only a comment are removed:
+# they are half of the transferred bytes. NOTICE has the licences.
 set -eu
 cd "$(dirname "$0")/../crates/login/assets/vendor"
 fetched="$(mktemp -d)"
@@ -35,7 +35,7 @@ while IFS='	' read -r file name version _ inside hash; do
 done < manifest.tsv
 [ "$failed" = 0 ] || { echo "vendor/ is not what manifest.tsv names: tests/vendor.sh --write fetches it anew" >&2; exit 1; }
 
-# Nothing else is here.
+# The folder has no other files.
 listed="$( { grep -v '^#' manifest.tsv | cut -f1; echo NOTICE; echo manifest.tsv; } | sort)"
 found="$(find . -type f | sed 's|^\./||' | sort)"
 [ "$listed" = "$found" ] || { echo "vendor/ has files that manifest.tsv does not name" >&2; exit 1; }

@@ -1,5 +1,5 @@
-//! What PostgreSQL gives to a client alone, on the program's tables with their indexes and triggers: no HTTP, arrays of
-//! rows, two connections, and on each the next statement sent before the last is answered. Nobody can be faster there.
+//! Maximum throughput of PostgreSQL for a single client with the program's tables, indexes and triggers: no HTTP,
+//! arrays of rows, two connections, with the next statement sent while another is in flight.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::{ROUND, ROUNDS, per_second};
 
-/// How many rows a statement has.
+/// Rows per statement.
 const ROWS: u32 = 256;
 
 const INSERT: &str = "
@@ -35,16 +35,16 @@ const END: &str = "
     UPDATE deliveries SET state = 'delivered', ended_at = $2::BIGINT, last_status = 204, leased_until = NULL
     WHERE id = ANY ($1::TEXT[]) AND leased_until = $2";
 
-/// Sessions a second.
+/// Returns the number of sessions created per second.
 ///
 /// # Errors
-/// Where the database refuses one.
+/// Returns an error if the database rejects a statement.
 pub async fn creations(url: &str, now: Timestamp) -> Result<f64> {
     let (one, other, begun) = (connect(url).await?, connect(url).await?, Instant::now());
     let mut counts = Vec::new();
     for _ in 0..ROUNDS {
         let now = now + SignedDuration::try_from(begun.elapsed())?;
-        // Two of a connection's take turns: one is on its way while the other is answered.
+        // Two statements per connection, so that the next is in flight while another is answered.
         let turns = tokio::try_join!(create(&one, now), create(&one, now), create(&other, now), create(&other, now))?;
         counts.push(turns.0 + turns.1 + turns.2 + turns.3);
     }
@@ -65,15 +65,16 @@ async fn create(client: &Client, now: Timestamp) -> Result<u32> {
     Ok(created)
 }
 
-/// Events a second that are taken and ended, of so many that wait. They go nowhere, and nobody chooses them.
+/// Returns the number of events claimed and finished per second, with this many pending. Nothing is sent, and the
+/// events are not scheduled between accounts.
 ///
 /// # Errors
-/// Where the database refuses one.
+/// Returns an error if the database rejects a statement.
 pub async fn deliveries(url: &str, events: usize, now: Timestamp) -> Result<f64> {
     let (one, other) = (connect(url).await?, connect(url).await?);
     let ids: Vec<String> =
         (0..events).map(|_| EventId::new(now, signpost_store::random()).as_str().to_owned()).collect();
-    // Nothing else is to find them due.
+    // An hour from now, so that no worker finds the events due.
     let later = now.as_millisecond() + 3_600_000;
     one.execute(QUEUE, &[&ids, &later]).await?;
     let half: Vec<&[String]> = ids.chunks(events.div_ceil(2)).collect();
@@ -88,7 +89,7 @@ async fn deliver(client: &Client, ids: &[String], lease: i64) -> Result<()> {
     let mut ending = None;
     for ids in ids.chunks(ROWS as usize) {
         let take = async { Ok(client.query(&claim, &[&ids, &lease]).await?) };
-        // The last ones end while these are taken.
+        // The last batch is finished while the next is claimed.
         tokio::try_join!(take, finish(client, &end, ending))?;
         ending = Some((ids, lease));
     }

@@ -1,21 +1,21 @@
-//! What callgrind counted, by what the instructions were for.
+//! The instruction counts of callgrind, grouped by purpose.
 
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context, Result};
 
-/// Instructions by group, and how often memory was asked for.
+/// Instructions by group, and the number of allocations.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Instructions.
+    /// Instructions by group.
     pub groups: BTreeMap<&'static str, u64>,
-    /// How often memory was asked for, by Rust or by C.
+    /// Number of allocations, of Rust and of C.
     pub allocations: u64,
-    /// Functions with their instructions.
+    /// Instructions by function.
     pub functions: HashMap<String, u64>,
 }
 
-/// What a file of source code is for, by a part of its path. The first that fits counts.
+/// The group of a source file, by a part of its path. The first match counts.
 const FILES: &[(&str, &str)] = &[
     ("crates/platform/src/limits", "limit"),
     ("crates/platform/src/accounts", "key"),
@@ -65,7 +65,7 @@ const FILES: &[(&str, &str)] = &[
     ("/jiff", "time"),
 ];
 
-/// The same by a part of the name of a function that says nothing by its file.
+/// The group of a function, by a part of its name, if its file does not determine it.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("signpost_platform::limits", "limit"),
     ("signpost_platform::accounts", "key"),
@@ -99,18 +99,18 @@ const OTHER: &str = "standard library and the rest";
 /// A function of the dump.
 #[derive(Default)]
 struct Function {
-    /// What it is for, where its name or its file says so.
+    /// The group, if the name or the file determines it.
     group: Option<&'static str>,
-    /// Instructions of which nothing says what they are for.
+    /// Instructions without a group.
     rest: u64,
-    /// What its callers spent in it, with all that it called.
+    /// The inclusive instructions by caller.
     callers: BTreeMap<String, u64>,
 }
 
-/// Reads a dump of callgrind.
+/// Parses a dump of callgrind.
 ///
 /// # Errors
-/// Where it is none.
+/// Returns an error if the text is not a callgrind dump.
 pub fn read(dump: &str) -> Result<Counts> {
     let (mut files, mut names) = (Names::default(), Names::default());
     let (mut file, mut function, mut called) = (String::new(), String::new(), String::new());
@@ -140,7 +140,7 @@ pub fn read(dump: &str) -> Result<Counts> {
             "" if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) => {
                 let spent: u64 = rest.split_whitespace().nth(1).context("a cost")?.parse()?;
                 if std::mem::take(&mut is_call) {
-                    // It is counted where it was spent.
+                    // Counted in the function that spent it.
                     let callers = &mut known.entry(called.clone()).or_default().callers;
                     *callers.entry(function.clone()).or_default() += spent;
                     continue;
@@ -161,8 +161,7 @@ pub fn read(dump: &str) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Whether one function asks the other for memory: as Rust does, whatever allocator it has, or as C does. Where Rust's
-/// allocator is C's, that is not counted again.
+/// Checks for a call to the allocator of Rust or of C. Calls between the two are not counted again.
 fn is_allocation(caller: &str, function: &str) -> bool {
     let is_rust = ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"].iter().any(|name| function.ends_with(name));
     let is_c = ["malloc", "calloc", "realloc"].contains(&function);
@@ -171,14 +170,14 @@ fn is_allocation(caller: &str, function: &str) -> bool {
 
 const ALLOCATION: &str = "allocation";
 const COPYING: &str = "copying and comparing";
-/// What a function of the C library is for, whatever file it is in.
+/// The groups of functions of the C library, regardless of their file.
 const C_LIBRARY: [&str; 2] = [ALLOCATION, COPYING];
 
 fn by_file(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(part, _)| path.contains(part)).map(|(_, group)| *group)
 }
 
-/// What a function is for.
+/// Returns the group of a function.
 fn group(home: &str, function: &str) -> Option<&'static str> {
     let is_any = |names: &[&str]| names.iter().any(|name| function.contains(name));
     let is_mimalloc = function.starts_with("mi_") || function.starts_with("_mi_");
@@ -194,10 +193,10 @@ fn group(home: &str, function: &str) -> Option<&'static str> {
     by_file(home).or_else(by_name)
 }
 
-/// Whom functions of the standard library worked for.
+/// The groups of the callers of standard library functions.
 struct Callers<'a> {
     known: &'a BTreeMap<String, Function>,
-    /// Parts of 1 for each function that was looked at.
+    /// The share of each group, by visited function; the shares add up to 1.
     found: HashMap<&'a str, BTreeMap<&'static str, f64>>,
 }
 
@@ -217,7 +216,7 @@ impl<'a> Callers<'a> {
         }
     }
 
-    /// In proportion to what each caller spent in it; a circle of calls tells nothing.
+    /// Splits by the instructions of each caller; cycles are ignored.
     fn parts(&mut self, name: &'a str) -> BTreeMap<&'static str, f64> {
         if let Some(found) = self.found.get(name) {
             return found.clone();
@@ -245,7 +244,7 @@ impl<'a> Callers<'a> {
     }
 }
 
-/// Names are written once, with a number, and are that number afterwards.
+/// Compressed names: each is defined once with a number, and referenced by the number afterwards.
 #[derive(Default)]
 struct Names(HashMap<String, String>);
 
@@ -267,7 +266,7 @@ mod tests {
     use super::read;
 
     #[test]
-    fn a_line_counts_where_it_was_written_and_a_call_where_it_went() {
+    fn instructions_are_grouped_by_source() {
         let dump = "events: Ir\n\nfl=(1) crates/login/src/api/mod.rs\nfn=(1) signpost_login::api::show\n10 5\n\
                     fi=(2) cargo/registry/src/x/serde_json-1.0.1/src/ser.rs\n+3 7\nfe=(1)\ncfi=(3) malloc.c\n\
                     cfn=(2) malloc\ncalls=2 20\n* 90\n11 1\n\nfl=(3)\nfn=(2)\n20 90\n";
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_counted_once_whatever_allocator_there_is() {
+    fn allocations_are_counted_once() {
         let dump = "fl=(1) crates/store/src/row.rs\nfn=(1) signpost_store::row\ncfn=(2) __rustc::__rust_alloc\ncalls=3 1\n1 9\n\
                     cfn=(3) malloc\ncalls=1 1\n1 5\n1 1\n\nfl=(2) alloc.rs\nfn=(2)\n1 2\ncfn=(3)\ncalls=3 1\n1 7\n";
         let counts = read(dump).unwrap();
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_standard_library_did_counts_for_whoever_called_it() {
+    fn standard_library_counts_for_its_callers() {
         let dump = "fl=(1) library/core/src/fmt.rs\nfn=(1) core::fmt::write\n1 40\n\nfl=(2) crates/mcp/src/call.rs\n\
                     fn=(2) signpost_mcp::call\n1 1\ncfn=(1)\ncalls=3 1\n* 30\n\nfl=(3) crates/store/src/row.rs\n\
                     fn=(3) signpost_store::row\n1 1\ncfn=(1)\ncalls=1 1\n* 10\n";

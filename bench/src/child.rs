@@ -1,4 +1,4 @@
-//! Servers in processes of their own, so that their processor time and memory can be told from the load generator's.
+//! Servers in separate processes, so that their processor time and memory are measured without the load generator.
 
 use std::fmt;
 use std::fs;
@@ -12,50 +12,50 @@ use anyhow::{Context, Result, ensure};
 
 use crate::server::Door;
 
-/// A server that was started and is ended with this.
+/// A child process that serves; it is ended when this is dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// The listen address.
     pub address: SocketAddr,
 }
 
-/// The program in a process of its own.
+/// The program in a separate process.
 #[derive(Debug)]
 pub struct Program {
     /// The process.
     pub server: Server,
-    /// Where it listens, and what opens it.
+    /// The address and the API key.
     pub door: Door,
 }
 
-/// Processor time, in microseconds.
+/// Processor time in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// In the program.
+    /// In user mode.
     pub user: f64,
-    /// In the kernel on its behalf.
+    /// In the kernel.
     pub system: f64,
 }
 
 impl Server {
-    /// Starts a program that prints its address on a line of its own, as `http://127.0.0.1:1234/…`, among the first few.
+    /// Starts a program that prints its address within its first lines, as `http://127.0.0.1:1234/…`.
     ///
     /// # Errors
-    /// Where it does not start or prints something else.
+    /// Returns an error if the program does not start or does not print its address.
     pub fn start(command: &mut Command) -> Result<Self> {
         Ok(Self::start_and_listen(command)?.0)
     }
 
-    /// Starts a program that is known to listen there.
+    /// Starts a program that listens on this address.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the program does not start.
     pub fn run(command: &mut Command, address: SocketAddr) -> Result<Self> {
         Ok(Self { child: command.spawn()?, address })
     }
 
-    /// As [`start`](Self::start), with the lines before that one.
+    /// Starts a program, like [`start`](Self::start), and returns the lines before the address, too.
     fn start_and_listen(command: &mut Command) -> Result<(Self, Vec<String>)> {
         let shown = command.get_program().display().to_string();
         let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| shown.clone())?;
@@ -69,47 +69,47 @@ impl Server {
             said.push(line);
         }
         let server = Self { child, address: address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0))) };
-        // Whatever it is, it is ended when it is dropped here.
+        // The child is ended when it is dropped here.
         ensure!(address.is_some(), "{shown} did not print its address");
         Ok((server, said))
     }
 
-    /// This program once more, told what to serve; see [`serve`](crate::serve).
+    /// Starts this program as a server; see [`serve`](crate::serve).
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the process does not start.
     pub fn this(asked: &[&str]) -> Result<Self> {
         Self::start(&mut this(&[], asked)?)
     }
 
-    /// The same run by another program, such as one that counts.
+    /// Starts this program as a server under another program, such as a profiler.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the process does not start.
     pub fn this_under(runner: &[&str], asked: &[&str]) -> Result<Self> {
         Self::start(&mut this(runner, asked)?)
     }
 
-    /// A handler that answers every request with these bytes.
+    /// Starts a handler that responds to every request with these bytes.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the process does not start.
     pub fn bare(content_type: &str, body: &[u8]) -> Result<Self> {
         let file = tempfile::NamedTempFile::new()?;
         fs::write(file.path(), body)?;
         Self::this(&["bare", content_type, file.path().to_str().context("a path in UTF-8")?])
     }
 
-    /// The number of its process.
+    /// Returns the process ID.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The processor time that it has used.
+    /// Returns the processor time used so far.
     ///
     /// # Errors
-    /// Where `/proc` cannot be read.
+    /// Returns an error if `/proc` cannot be read.
     pub fn spent(&self) -> Result<Spent> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
@@ -119,10 +119,10 @@ impl Server {
         Ok(Spent { user: micros(fields[11])?, system: micros(fields[12])? })
     }
 
-    /// The memory that it has resident, in megabytes.
+    /// Returns the resident memory in megabytes.
     ///
     /// # Errors
-    /// Where `/proc` cannot be read.
+    /// Returns an error if `/proc` cannot be read.
     pub fn resident_megabytes(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
@@ -131,26 +131,26 @@ impl Server {
 }
 
 impl Program {
-    /// Starts the program with these settings, `key=value`, each.
+    /// Starts the program with these settings, each `key=value`.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the program does not start.
     pub fn start(settings: &[&str]) -> Result<Self> {
         Self::start_under(&[], "program", settings)
     }
 
-    /// The same with 40,000 machines in its memory.
+    /// Starts the program with 40,000 ATMs in memory.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the program does not start.
     pub fn with_machines(settings: &[&str]) -> Result<Self> {
         Self::start_under(&[], "locator", settings)
     }
 
-    /// Either of the two, by its name, run by another program where one is named.
+    /// Starts the program in this role, under `runner` if it is not empty.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// Returns an error if the program does not start.
     pub fn start_under(runner: &[&str], role: &str, settings: &[&str]) -> Result<Self> {
         let (server, said) = Server::start_and_listen(this(runner, &[role])?.args(settings))?;
         let authorization = said.first().context("an authorization")?;
@@ -159,7 +159,7 @@ impl Program {
     }
 }
 
-/// This program once more, run by another one where one is named.
+/// Returns the command of this program, under `runner` if it is not empty.
 fn this(runner: &[&str], asked: &[&str]) -> Result<Command> {
     let this = std::env::current_exe()?;
     let mut command = match runner {
@@ -182,7 +182,7 @@ impl Drop for Server {
 }
 
 impl Spent {
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn all(self) -> f64 {
         self.user + self.system

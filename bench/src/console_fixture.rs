@@ -1,5 +1,5 @@
-//! The database of a large deployment, for the pages of its operators. One row of each kind is made by the program; the
-//! others are its copies, written straight into the tables, because a million logins over HTTP would take minutes.
+//! The database of a large deployment, for the console. The program creates the first row of each kind; the others are
+//! copies, inserted into the tables directly, because a million logins over HTTP would need minutes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,34 +21,34 @@ use signpost_store::{Store, params, random, step};
 use crate::server::Door;
 use crate::{Program, ask, post};
 
-/// How many login sessions there are.
+/// Number of login sessions.
 pub const SESSIONS: i64 = 1_000_000;
-/// How many events, of which one in a thousand failed for good and one in a thousand waits.
+/// Number of events: 0.1 % failed, 0.1 % are pending.
 pub const DELIVERIES: i64 = 1_000_000;
-/// How many machines.
+/// Number of ATMs.
 pub const MACHINES: i64 = 100_000;
-/// How many sites, with as many reports.
+/// Number of sites, and of reports.
 const SITES: i64 = 1_000;
 const KEYS: i64 = 100;
 const AUDIT: i64 = 100_000;
-/// How many rows one transaction has.
+/// Rows per transaction.
 const AT_ONCE: i64 = 50_000;
-/// Over how long a time, up to now, all of it was written: none is old enough to be deleted.
+/// Age of the oldest row in milliseconds, below every retention period.
 const TIME_MS: i64 = 5 * 24 * 3_600_000;
 
-/// What is in the database, and who may look at it.
+/// The content of the database, and the session of an operator.
 #[derive(Clone, Debug)]
 pub struct ConsoleFixture {
     /// The `cookie` line of an operator's browser.
     pub cookie: String,
-    /// The number of a site.
+    /// The ID of a site.
     pub site: String,
-    /// The number of an event that failed.
+    /// The ID of a failed event.
     pub failed: String,
 }
 
-/// A table, which of its rows is copied, and what its copies have of their own: columns with expressions over that row
-/// `t`, the number `i`, the time `made` and the number `site`.
+/// A table, a condition for the copied row, and the columns that differ in copies: expressions with the row `t`, the
+/// number `i`, the time `made` and the number `site`.
 struct Copies {
     table: &'static str,
     first: &'static str,
@@ -56,7 +56,7 @@ struct Copies {
     own: &'static [(&'static str, &'static str)],
 }
 
-/// An id of the same kind: the time in ten letters, then the number.
+/// An ID with the prefix of the copied row: the time in ten letters, then the number.
 const ID: &str = "substr(t.id, 1, instr(t.id, '_'))
     || substr(letters, 1 + ((made >> 43) & 31), 1) || substr(letters, 1 + ((made >> 38) & 31), 1)
     || substr(letters, 1 + ((made >> 33) & 31), 1) || substr(letters, 1 + ((made >> 28) & 31), 1)
@@ -64,7 +64,7 @@ const ID: &str = "substr(t.id, 1, instr(t.id, '_'))
     || substr(letters, 1 + ((made >> 13) & 31), 1) || substr(letters, 1 + ((made >> 8) & 31), 1)
     || substr(letters, 1 + ((made >> 3) & 31), 1) || substr(letters, 1 + ((made & 7) * 4), 1)
     || printf('%025d0', i)";
-/// That of a key has sixteen letters or digits from 2 to 7.
+/// The ID of a key: sixteen letters or digits from 2 to 7.
 const KEY_ID: &str = "substr(t.id, 1, 8) || replace(replace(printf('%012o', i), '0', 'a'), '1', 'b')";
 const SITE_ID: &str = "substr(t.domain_id, 1, 14) || printf('%025d0', site)";
 
@@ -119,7 +119,7 @@ const COPIES: [Copies; 6] = [
         ],
     },
     Copies { table: "audit", first: "account = 'bench'", count: AUDIT, own: &[("id", ID), ("at", "made")] },
-    // The first 240 machines are the fictional ones, which go with the first import.
+    // The first 240 ATMs are fictional; the first import removes them.
     Copies {
         table: "atm_reports",
         first: "1 = 1",
@@ -128,10 +128,10 @@ const COPIES: [Copies; 6] = [
     },
 ];
 
-/// Makes all of it in a folder, in which a server begins with it afterwards.
+/// Creates the database in a folder for a server to start with.
 ///
 /// # Errors
-/// Where a server does not start or a write fails.
+/// Returns an error if a server does not start or a write fails.
 pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
     let program = Program::start(&[&format!("data_dir={}", folder.display())])?;
     first_rows(&program.door).await?;
@@ -152,7 +152,7 @@ pub async fn fill(folder: &Path) -> Result<ConsoleFixture> {
     Ok(ConsoleFixture { cookie, site, failed })
 }
 
-/// A site, a login with its event, and a report of a machine: by the program, so that they are as it makes them.
+/// Creates a site, a login with its event, and a report of an ATM through the program.
 async fn first_rows(door: &Door) -> Result<()> {
     door.register("localhost", "http://127.0.0.1:1/hook").await?;
     let (_, answer) = door.sign_login(0).await?;
@@ -189,12 +189,12 @@ async fn copy(store: &Store, copies: &Copies) -> Result<()> {
     Ok(())
 }
 
-/// Statements of the program stand in its text; those here are made of the tables.
+/// Returns a static text, as statements require; these are built from the tables.
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// Takes machines over from a file, in towns all over a country.
+/// Imports ATMs from a file, in towns across a country.
 async fn machines(store: &Store, folder: &Path) -> Result<()> {
     let mut text = "ref,lat,lon,name,operator,address,city,state,country\n".to_owned();
     for number in 1..=MACHINES {
@@ -215,7 +215,7 @@ async fn machines(store: &Store, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A user of the server's own domain, who is an operator and signed in by this cookie.
+/// Creates a user of the system domain who is an operator. Returns the cookie of their session.
 async fn operator(store: &Store) -> Result<String> {
     const KEY: &str = "INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
                        VALUES ($1, $2, $3, $4, $5, 'wallet', 'Wallet')";

@@ -1,5 +1,5 @@
-//! What each path shall reach, in one place: `bench/goals.tsv`. A measurement reports by its key there; the table at the
-//! end of a run has a row for each key, measured or not.
+//! The goals of all paths, from `bench/goals.tsv`. A measurement reports a figure by its key; the table at the end of a
+//! run has a row for each key, measured or not.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::child::Spent;
 
-/// Before a line that the table is made of.
+/// Prefix of a line with a result, for the table.
 const RESULT: &str = "RESULT\t";
-/// Before a line that says what could not be measured, and what to install for it.
+/// Prefix of a line that names a missing requirement and how to install it.
 const MISSING: &str = "MISSING\t";
-/// Before the name of a measurement that ended with an error.
+/// Prefix of a line with the name of a failed measurement.
 const FAILED: &str = "FAILED\t";
 
 /// A row of the file.
@@ -19,7 +19,7 @@ const FAILED: &str = "FAILED\t";
 struct Goal {
     path: &'static str,
     against: &'static str,
-    /// At least this or at most this; nothing where the figure is only told.
+    /// A minimum or maximum; `None` if the figure has no goal.
     wanted: Option<Wanted>,
     unit: &'static str,
 }
@@ -67,7 +67,7 @@ impl Goal {
     }
 }
 
-/// All rows, in the order of the file.
+/// Returns all rows, in file order.
 fn goals() -> Result<Vec<(&'static str, Goal)>> {
     let rows = include_str!("../goals.tsv").lines().skip(1);
     let row = |line: &'static str| {
@@ -79,11 +79,11 @@ fn goals() -> Result<Vec<(&'static str, Goal)>> {
     rows.map(row).collect()
 }
 
-/// Says a figure beside its goal, and keeps it for the table: with the processor time of a request, ours and the
-/// baseline's, where that was measured.
+/// Prints a figure with its goal, and records it for the table; with the processor time per request of the server and
+/// of the baseline, if measured.
 ///
 /// # Errors
-/// Where `goals.tsv` has no such key.
+/// Returns an error if `goals.tsv` has no such key.
 pub fn report(key: &str, figure: f64, spent: Option<[Spent; 2]>) -> Result<()> {
     let goals = goals()?;
     let (_, goal) = goals.iter().find(|row| row.0 == key).with_context(|| format!("no goal is called {key}"))?;
@@ -97,15 +97,15 @@ pub fn report(key: &str, figure: f64, spent: Option<[Spent; 2]>) -> Result<()> {
     Ok(())
 }
 
-/// Says that something is not there that a measurement needs.
+/// Records that a requirement of a measurement is missing.
 pub fn missing(what: &str, install: &str) {
     println!("{MISSING}{what}: {install}");
 }
 
-/// The table of a run, in Markdown, from what it printed.
+/// Returns the table of a run, in Markdown, from its output.
 ///
 /// # Errors
-/// Where a line is no result of a key of `goals.tsv`.
+/// Returns an error if a result has no key of `goals.tsv`.
 pub fn table(printed: &str) -> Result<String> {
     let mut figures: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for line in printed.lines().filter_map(|line| line.strip_prefix(RESULT)) {
@@ -139,13 +139,13 @@ pub fn table(printed: &str) -> Result<String> {
     Ok(table.join("\n"))
 }
 
-/// The measurements that ended with an error.
+/// Returns the names of the failed measurements.
 #[must_use]
 pub fn failed(printed: &str) -> Vec<&str> {
     printed.lines().filter_map(|line| line.strip_prefix(FAILED)).collect()
 }
 
-/// Three digits that say something.
+/// Formats a figure with three significant digits.
 fn digits(figure: f64) -> String {
     match figure.abs() {
         0.0 => "0".to_owned(),
@@ -161,7 +161,7 @@ mod tests {
     use super::{goals, table};
 
     #[test]
-    fn every_goal_can_be_read_and_stands_once() {
+    fn goals_are_valid_and_unique() {
         let mut keys: Vec<_> = goals().unwrap().into_iter().map(|(key, _)| key).collect();
         let all = keys.len();
         keys.sort_unstable();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_said() {
+    fn table_lists_missing_measurements() {
         let (key, goal) = goals().unwrap().into_iter().find(|(_, goal)| goal.wanted.is_some()).unwrap();
         let said = table(&format!("words\nRESULT\t{key}\t1000000\t1\t2\nMISSING\twrk: apt-get install wrk\n")).unwrap();
         let row = said.lines().find(|line| line.contains(goal.path)).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_without_a_goal_is_an_error() {
+    fn figure_without_a_goal_is_an_error() {
         assert!(table("RESULT\tnobody\t1\n").is_err());
     }
 }

@@ -1,5 +1,4 @@
-//! What the measurements are made of: servers in processes of their own, load, and the goals that figures are held
-//! against.
+//! The parts of the measurements: servers in separate processes, load generators, and goals.
 
 pub mod bare;
 pub mod callgrind;
@@ -20,6 +19,6 @@ pub use load::{ROUND, ROUNDS, Variant, ask, compare, exchange, measure, per_seco
 pub use request::{get, get_with, patch, post};
 pub use serve::{or_measure, or_measure_some};
 
-/// The program's, for the bare handlers too.
+/// The allocator of the program, for the bare handlers too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! A login page, opened as a browser does.
+//! A login page, opened as by a browser.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -12,23 +12,23 @@ use crate::{get, get_with};
 const SESSION: &str =
     r#"{"domain":"localhost","mode":"register","flow":"page","metadata":{"return_url":"http://localhost:9/in"}}"#;
 
-/// A login page in a browser that owns it.
+/// A login page in the browser that created it.
 pub struct OpenPage {
-    /// Of its address.
+    /// The path of the page.
     pub path: String,
-    /// The header of its owner.
+    /// The cookie line of the browser.
     pub cookie: String,
-    /// As it was first shown.
+    /// The document as first loaded.
     pub document: String,
-    /// What a Lightning wallet requests to log in there.
+    /// The request of a Lightning wallet that logs in.
     pub answer: Vec<u8>,
 }
 
 impl OpenPage {
-    /// Opens one of a domain `localhost` whose users are kept here.
+    /// Opens a login page of the hosted domain `localhost`.
     ///
     /// # Errors
-    /// Where the server answers otherwise.
+    /// Returns an error if a response is unexpected.
     pub async fn open(ours: &Door) -> Result<Self> {
         let made = ours.post("/sandbox/v1/sessions", SESSION).await?;
         let session: Value = serde_json::from_slice(&made)?;

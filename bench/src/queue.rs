@@ -1,39 +1,39 @@
-//! A model of the writer: requests that write wait for one writer, which takes all that wait at a time and answers them
-//! together when they are on disk. From how long one takes alone and how many a second there are at most, it says how long
-//! requests take at any rate between. Pure: arrivals are an argument.
+//! A model of the writer: write requests wait for a single writer, which processes all pending requests in a batch and
+//! responds when it is on disk. The model derives latencies at any rate from the latency of a single request and the
+//! maximum throughput. Pure: arrivals are an argument.
 
 use std::time::Duration;
 
-/// What was measured of a server that writes.
+/// The measured costs of a server that writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Writer {
-    /// What a batch costs however small it is: to the disk and back.
+    /// Fixed cost of a batch in seconds: the write to disk.
     pub batch: f64,
-    /// What each request adds to its batch.
+    /// Additional cost of each request in seconds.
     pub each: f64,
 }
 
-/// How long requests took, in seconds.
+/// Latencies in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
-    /// Half of them took no longer.
+    /// The p50.
     pub half: f64,
-    /// 99 of 100 took no longer.
+    /// The p99.
     pub most: f64,
 }
 
 impl Writer {
-    /// A writer whose requests take so long alone, and of which so many a second are answered at most.
+    /// Creates a writer from the latency of a single request and the maximum requests per second.
     #[must_use]
     pub fn of(alone: Duration, most_per_second: f64) -> Self {
         let each = 1.0 / most_per_second;
         Self { batch: (alone.as_secs_f64() - each).max(0.0), each }
     }
 
-    /// How long requests take that arrive at these moments, in seconds and in order; `most` fit into one batch.
+    /// Returns the latencies of requests that arrive at these times (in seconds, sorted); `most` is the batch size.
     ///
     /// # Panics
-    /// Where nothing arrives.
+    /// Panics if nothing arrives.
     #[must_use]
     pub fn latency(self, arrivals: &[f64], most: usize) -> Latency {
         let (mut took, mut free, mut next) = (Vec::with_capacity(arrivals.len()), 0.0_f64, 0);
@@ -49,10 +49,10 @@ impl Writer {
 }
 
 impl Latency {
-    /// What these times say.
+    /// Returns the percentiles of these times.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if there are no times.
     #[must_use]
     pub fn of(mut took: Vec<f64>) -> Self {
         took.sort_unstable_by(f64::total_cmp);
@@ -60,8 +60,8 @@ impl Latency {
     }
 }
 
-/// So many arrivals a second for so many seconds, at random and the same each time, at the next whole millisecond: no timer
-/// of a load generator is finer.
+/// Returns arrivals at this rate per second: random with a fixed seed, and rounded up to milliseconds, the resolution
+/// of timers of load generators.
 #[must_use]
 pub fn arrivals(per_second: f64, seconds: f64) -> Vec<f64> {
     let (mut at, mut state, mut all) = (0.0, 42_u64, Vec::new());
@@ -90,24 +90,24 @@ mod tests {
     const MOST: usize = 256;
 
     #[test]
-    fn who_is_alone_waits_for_nobody() {
+    fn single_request_does_not_wait() {
         let writer = Writer::of(Duration::from_millis(2), 10_000.0);
         let latency = writer.latency(&[1.0, 2.0, 3.0], MOST);
         assert!((latency.half - 0.002).abs() < 1e-9 && (latency.most - 0.002).abs() < 1e-9, "{latency:?}");
     }
 
     #[test]
-    fn who_arrives_during_a_batch_shares_the_next_one() {
+    fn requests_during_a_batch_share_the_next() {
         let writer = Writer { batch: 1.0, each: 0.1 };
-        // The first is written until 1.1, the three after it together until 2.4.
+        // The first is written until 1.1, the next three together until 2.4.
         let latency = writer.latency(&[0.0, 0.1, 0.2, 0.3], MOST);
         assert!((latency.half - 2.2).abs() < 1e-9 && (latency.most - 2.3).abs() < 1e-9, "{latency:?}");
-        // Two by two they are written until 2.3 and 3.4.
+        // In pairs, they are written until 2.3 and 3.4.
         assert!((writer.latency(&[0.0, 0.1, 0.2, 0.3], 2).most - 3.1).abs() < 1e-9);
     }
 
     #[test]
-    fn arrivals_are_as_many_as_asked_and_the_same_each_time() {
+    fn arrivals_are_deterministic() {
         let some = arrivals(2_000.0, 10.0);
         assert!((19_000..21_000).contains(&some.len()), "{}", some.len());
         assert!(some.is_sorted());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_writer_can_do_waits_ever_longer() {
+    fn overload_increases_latency() {
         let writer = Writer { batch: 0.001, each: 0.001 };
         let short = writer.latency(&arrivals(2_000.0, 1.0), MOST).most;
         assert!(writer.latency(&arrivals(2_000.0, 4.0), MOST).most > short * 3.0);

@@ -1,12 +1,12 @@
 //! The bytes of requests.
 
-/// A POST of a JSON body; `headers` are lines that end with `\r\n`.
+/// Returns a POST with a JSON body; `headers` are lines that end with `\r\n`.
 #[must_use]
 pub fn post(path: &str, headers: &str, body: &str) -> Vec<u8> {
     with_body("POST", path, headers, body)
 }
 
-/// A PATCH, likewise.
+/// Returns a PATCH with a JSON body; `headers` are lines that end with `\r\n`.
 #[must_use]
 pub fn patch(path: &str, headers: &str, body: &str) -> Vec<u8> {
     with_body("PATCH", path, headers, body)
@@ -18,13 +18,13 @@ fn with_body(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// A GET without anything.
+/// Returns a GET without headers.
 #[must_use]
 pub fn get(path: &str) -> Vec<u8> {
     get_with(path, "")
 }
 
-/// A GET; `headers` are lines that end with `\r\n`.
+/// Returns a GET; `headers` are lines that end with `\r\n`.
 #[must_use]
 pub fn get_with(path: &str, headers: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").into_bytes()

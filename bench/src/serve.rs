@@ -1,4 +1,4 @@
-//! What a process of a measurement serves, told by its arguments: a measurement starts itself again for each server.
+//! The servers of a measurement: it starts itself again for each server, with arguments that select the server.
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
@@ -18,28 +18,28 @@ use tokio::runtime::Builder;
 
 use crate::server;
 
-/// How many machines there are in a search.
+/// Number of ATMs in a search.
 pub const MACHINES: u64 = 40_000;
 
-/// The whole of a measurement's program: it measures, or it serves what it is told to.
+/// Runs a measurement, or serves if the arguments name a server.
 ///
 /// # Errors
-/// Where that fails.
+/// Returns an error if the measurement or the server fails.
 pub fn or_measure<F: Future<Output = Result<()>>>(measure: impl FnOnce() -> F) -> Result<()> {
     or_measure_some(&[], |_| measure())
 }
 
-/// The same of a program that can be told to measure some things only, by these names.
+/// Passes the names of the selected measurements to `measure`, or serves if the arguments name a server.
 ///
 /// # Errors
-/// Where that fails.
+/// Returns an error if a name is unknown, or if the measurement or the server fails.
 pub fn or_measure_some<F>(names: &[&str], measure: impl FnOnce(Vec<String>) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>>,
 {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     if asked.iter().all(|name| names.contains(&name.as_str())) {
-        // The load comes from one thread, so that it leaves most of two cores to the server.
+        // The load uses a single thread, so that the server has most of two cores.
         return Builder::new_current_thread().enable_all().build()?.block_on(measure(asked));
     }
     Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(serve(&asked))
@@ -75,7 +75,7 @@ async fn listen(app: Router) -> Result<()> {
     Ok(axum::serve(listener, app).await?)
 }
 
-/// The least that a handler does: it reads the body, where there is one, and answers.
+/// Creates a handler with the minimum work: it reads the body, if any, and responds.
 fn bare(content_type: &str, reply: Bytes) -> Result<Router> {
     let content_type = HeaderValue::from_str(content_type)?;
     let answer = move || ([(CONTENT_TYPE, content_type)], reply);
@@ -83,7 +83,7 @@ fn bare(content_type: &str, reply: Bytes) -> Result<Router> {
     Ok(Router::new().route("/{*path}", get(async move || got()).post(async move |_: Bytes| posted())))
 }
 
-/// Machines in a cloud around Austin, dense enough that ten are always near.
+/// Creates ATMs in a cluster around Austin, so dense that ten are always near.
 fn machines() -> Result<Snapshot> {
     let atm = |number: u64| {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
@@ -115,7 +115,7 @@ fn stub() -> Server<Structured> {
     })
 }
 
-/// Ten records, as large as those of a search.
+/// Returns ten records of the size of search results.
 ///
 /// # Panics
 /// Never: it is an object.

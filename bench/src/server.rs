@@ -1,4 +1,4 @@
-//! The program itself, in this process, on threads of its own.
+//! The program in this process, on separate threads.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
@@ -16,10 +16,10 @@ use signpost_platform::clock::Clock;
 
 use crate::{ask, patch, post};
 
-/// Where a program listens, and a sandbox key that opens it.
+/// The address of a program, and a sandbox key for it.
 #[derive(Clone, Debug)]
 pub struct Door {
-    /// Where it listens.
+    /// The listen address.
     pub address: SocketAddr,
     /// The `authorization` line of a request.
     pub authorization: String,
@@ -28,59 +28,59 @@ pub struct Door {
 /// A server that runs until the process ends.
 #[derive(Debug)]
 pub struct Running {
-    /// Where it listens, and what opens it.
+    /// The address and the API key.
     pub door: Door,
-    /// What its requests reach.
+    /// The services behind its routes.
     pub app: Arc<App>,
 }
 
 impl Door {
-    /// The answer to a POST.
+    /// Sends a POST. Returns the body of the response.
     ///
     /// # Errors
-    /// Where it is refused.
+    /// Returns an error if the request is rejected.
     pub async fn post(&self, path: &str, body: &str) -> Result<Vec<u8>> {
         ask(self.address, &post(path, &self.authorization, body)).await
     }
 
-    /// Registers a domain, and tells its number.
+    /// Registers a domain. Returns its ID.
     ///
     /// # Errors
-    /// Where the server refuses it.
+    /// Returns an error if the server rejects the domain.
     pub async fn register(&self, domain: &str, webhook_url: &str) -> Result<String> {
         let body = json!({ "domain": domain, "webhook_url": webhook_url }).to_string();
         let made: Value = serde_json::from_slice(&self.post("/sandbox/v1/domains", &body).await?)?;
         Ok(made["id"].as_str().context("an id")?.to_owned())
     }
 
-    /// Registers a domain whose wallets the server answers.
+    /// Registers a hosted domain.
     ///
     /// # Errors
-    /// Where the server refuses it.
+    /// Returns an error if the server rejects the domain.
     pub async fn host(&self, domain: &str, webhook_url: &str) -> Result<()> {
         let path = format!("/sandbox/v1/domains/{}", self.register(domain, webhook_url).await?);
         ask(self.address, &patch(&path, &self.authorization, r#"{"handler":"hosted"}"#)).await?;
         Ok(())
     }
 
-    /// What creates a session of the domain `localhost`.
+    /// Returns the request that creates a session of the domain `localhost`.
     #[must_use]
     pub fn creation(&self) -> Vec<u8> {
         post("/sandbox/v1/sessions", &self.authorization, r#"{"domain":"localhost"}"#)
     }
 
-    /// A session of the domain `localhost`.
+    /// Creates a session of the domain `localhost`.
     ///
     /// # Errors
-    /// Where the server refuses it.
+    /// Returns an error if the server rejects the session.
     pub async fn create(&self) -> Result<Value> {
         Ok(serde_json::from_slice(&ask(self.address, &self.creation()).await?)?)
     }
 
-    /// The number of a new session, and the request that answers it by the wallet of this number.
+    /// Creates a session. Returns its ID and the request that answers it with the wallet of this number.
     ///
     /// # Errors
-    /// Where the server refuses the session.
+    /// Returns an error if the server rejects the session.
     pub async fn sign_login(&self, number: u64) -> Result<(String, Vec<u8>)> {
         let session = self.create().await?;
         let qr = QrData::parse(session["qr_data"].as_str().context("qr_data")?)?;
@@ -93,10 +93,10 @@ impl Door {
     }
 }
 
-/// Starts the server on its own two threads, limits off, its database in memory; with these settings above those.
+/// Starts the server on two threads, without limits and with its database in memory; `settings` override these.
 ///
 /// # Errors
-/// Where it does not start.
+/// Returns an error if the server does not start.
 pub fn start_with(settings: &[(&str, &str)]) -> Result<Running> {
     let mut raw = RawSettings::default();
     raw.set("listen", "127.0.0.1:0", Origin::Flag);

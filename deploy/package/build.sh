@@ -1,14 +1,14 @@
 #!/bin/sh
-# Packs a built program: build.sh PROGRAM FOLDER [STATIC] makes an archive, a Debian package, a list of what is in the program
-# (CycloneDX), and their SHA-256; with STATIC, a program that needs no libraries, a second archive with that one. The same
-# programs give the same bytes, whoever packs them, wherever and whenever.
-# DEB_COMPRESSION chooses another compression of the package than xz.
+# Packs a built program: build.sh PROGRAM FOLDER [STATIC] creates an archive, a Debian package, an SBOM (CycloneDX), and
+# their SHA-256; with STATIC, a statically linked program, also an archive with that program. The output is reproducible:
+# it depends only on the programs and the commit.
+# DEB_COMPRESSION selects a compression of the package other than xz.
 set -eu
 umask 022
 program="$(realpath "$1")"; mkdir -p "$2"; out="$(realpath "$2")"
 static="${3:+$(realpath "$3")}"
 cd "$(dirname "$0")/../.."
-# The time of all files: that of the last commit.
+# Modification time of all files: the time of the last commit.
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 for tool in dpkg-deb strip objdump python3; do
@@ -21,7 +21,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 root="$work/deb"
 
-# What both hold: the program, its pages for man, what shells complete, and the papers.
+# The contents of both packages: the program, its man pages, shell completions, and licences.
 install -D -m 755 "$program" "$root/usr/bin/signpost"
 strip --strip-unneeded "$root/usr/bin/signpost"
 "$program" man "$root/usr/share/man/man1" >/dev/null
@@ -50,8 +50,8 @@ if [ -n "$static" ]; then
   pack "$archive-musl"
 fi
 
-# What Debian adds: the unit and its user, a backup that is off, and the settings, which an upgrade leaves as they are. All but
-# the data folder are comments there, so that an upgrade may bring other defaults.
+# Only in the Debian package: the unit and its user, a disabled backup, and the settings, which an upgrade does not change.
+# All settings except the data folder are commented out, so that an upgrade may change the defaults.
 mkdir -p "$root/lib/systemd/system" "$root/usr/lib/sysusers.d" "$root/etc/signpost" "$root/etc/cron.d" "$root/DEBIAN"
 sed 's#/usr/local/bin/#/usr/bin/#; /^# Copy the program/,/^#   systemd/d' deploy/signpost.service \
   >"$root/lib/systemd/system/signpost.service"

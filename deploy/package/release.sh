@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program and packs it into dist/. Paths and times of this machine are left out of it, so that the same commit gives
-# the same bytes in another folder, with the same compilers.
+# Builds the program and packs it into dist/. Paths and times of this machine are removed, so that a commit has
+# reproducible output in any folder, with equal compilers.
 set -eu
 cd "$(dirname "$0")/../.."
 [ -z "$(git status --porcelain)" ] || { echo "Commit your changes first: a release is a commit." >&2; exit 1; }
@@ -12,7 +12,7 @@ export RUSTFLAGS="--remap-path-prefix=$PWD=/signpost --remap-path-prefix=$cargo=
 export CFLAGS="-ffile-prefix-map=$PWD=/signpost -ffile-prefix-map=$cargo=/cargo"
 export CARGO_TARGET_DIR="$PWD/target/package"
 cargo build --quiet --profile dist --locked --package signpost --bin signpost
-# One that needs no libraries of the machine it runs on, where its compilers are.
+# A statically linked program, if its compilers are installed.
 target="$(uname -m)-unknown-linux-musl"
 static=""
 if command -v musl-gcc >/dev/null && [ -d "$rust/lib/rustlib/$target" ]; then

@@ -6,16 +6,16 @@ import (
 	"net/http"
 )
 
-// ATMs asks the locator of the same server. It needs no API key, and is sent none.
+// ATMs are the calls of the server's ATM locator. It needs no API key; none is sent.
 type ATMs struct{ c *Client }
 
-// Position is a place on the earth in degrees.
+// Position is a place on the earth, in degrees.
 type Position struct {
 	Lat float64 `json:"lat"`
 	Lon float64 `json:"lon"`
 }
 
-// NearestParams says where to search: by Location or by Position. Units is miles (the default) or km, also for MaxDistance.
+// NearestParams selects a place by Location or by Position. Units is miles (the default) or km, also for MaxDistance.
 type NearestParams struct {
 	Location string `json:"location,omitempty"`
 	*Position
@@ -28,7 +28,7 @@ type NearestParams struct {
 	Units   string `json:"units,omitempty"`
 }
 
-// StatusParams says where to count: by Location or by Position. Units is miles (the default) or km, also for Radius.
+// StatusParams selects an area by Location or by Position. Units is miles (the default) or km, also for Radius.
 type StatusParams struct {
 	Location string `json:"location,omitempty"`
 	*Position
@@ -37,7 +37,7 @@ type StatusParams struct {
 	Units  string  `json:"units,omitempty"`
 }
 
-// CityParams names a city and its state, two letters.
+// CityParams selects a city by its name and the two-letter code of its state.
 type CityParams struct {
 	City   string `json:"city"`
 	State  string `json:"state"`
@@ -45,7 +45,7 @@ type CityParams struct {
 	Units  string `json:"units,omitempty"`
 }
 
-// ATM is a machine in a list.
+// ATM is an ATM in a list.
 type ATM struct {
 	ID             int64   `json:"id"`
 	Name           string  `json:"name"`
@@ -64,8 +64,8 @@ type ATM struct {
 	Reports        string  `json:"reports,omitempty"`
 }
 
-// ATMList is some machines, nearest first, and what people should know. Show Notice, Advisories and
-// Attribution beside them.
+// ATMList is a list of ATMs, nearest first, with texts for users. Notice, Advisories and Attribution must be shown with
+// the list.
 type ATMList struct {
 	ATMs        []ATM      `json:"atms"`
 	Total       int64      `json:"total"`
@@ -76,19 +76,19 @@ type ATMList struct {
 	Attribution []string   `json:"attribution"`
 }
 
-// NearestATMs is the machines around a place.
+// NearestATMs are the ATMs around a place.
 type NearestATMs struct {
 	ATMList
 	ResolvedLocation *ResolvedLocation `json:"resolvedLocation,omitempty"`
 }
 
-// CityATMs is a page of a city's machines.
+// CityATMs is a page of a city's ATMs.
 type CityATMs struct {
 	ATMList
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
-// ATMStatus is how many machines of each status there are, and the nearest of them.
+// ATMStatus is the number of ATMs by status, with the nearest of them.
 type ATMStatus struct {
 	ATMList
 	ResolvedLocation *ResolvedLocation `json:"resolvedLocation,omitempty"`
@@ -96,7 +96,7 @@ type ATMStatus struct {
 	AsOf             string            `json:"asOf"`
 }
 
-// ResolvedLocation is what a location was taken for. Confidence is 0 to 1.
+// ResolvedLocation is the interpretation of a location. Confidence is 0 to 1.
 type ResolvedLocation struct {
 	Place
 	Source       string  `json:"source,omitempty"`
@@ -113,7 +113,7 @@ type Place struct {
 	Position
 }
 
-// Advisory is what the law or fraud means at a place, with its source.
+// Advisory is a legal or fraud notice for a place, with its source.
 type Advisory struct {
 	ID        string `json:"id"`
 	Kind      string `json:"kind"`
@@ -123,7 +123,7 @@ type Advisory struct {
 	SourceURL string `json:"sourceUrl,omitempty"`
 }
 
-// ATMDetails is all that is known of a machine.
+// ATMDetails are the details of an ATM.
 type ATMDetails struct {
 	ID             int64             `json:"id"`
 	Name           string            `json:"name"`
@@ -170,7 +170,7 @@ type ATMDetails struct {
 	Attribution    []string          `json:"attribution"`
 }
 
-// ATMSource is a data set that knows a machine, and which parts come from it.
+// ATMSource is a data source of an ATM, with the fields that come from it.
 type ATMSource struct {
 	ATMID       int64    `json:"atmId"`
 	Name        string   `json:"name"`
@@ -181,27 +181,27 @@ type ATMSource struct {
 	Attribution string   `json:"attribution,omitempty"`
 }
 
-// Nearest finds machines around a place.
+// Nearest finds ATMs around a place.
 func (a *ATMs) Nearest(ctx context.Context, params NearestParams) (*NearestATMs, error) {
 	return callTool[NearestATMs](ctx, a.c, "find_nearest_bitcoin_atm", params)
 }
 
-// Get gives all that is known of a machine.
+// Get returns the details of an ATM.
 func (a *ATMs) Get(ctx context.Context, atmID int64) (*ATMDetails, error) {
 	return callTool[ATMDetails](ctx, a.c, "get_atm_details", map[string]int64{"atmId": atmID})
 }
 
-// Status counts the machines around a place by their status.
+// Status counts the ATMs around a place by status.
 func (a *ATMs) Status(ctx context.Context, params StatusParams) (*ATMStatus, error) {
 	return callTool[ATMStatus](ctx, a.c, "check_atm_status", params)
 }
 
-// ListByCity gives a page of a city's machines.
+// ListByCity returns a page of a city's ATMs.
 func (a *ATMs) ListByCity(ctx context.Context, params CityParams) (*CityATMs, error) {
 	return callTool[CityATMs](ctx, a.c, "list_atms_by_city", params)
 }
 
-// MCPURL is the address to give to an assistant; empty if the base URL is not good.
+// MCPURL returns the MCP URL for AI assistants; empty if the base URL is invalid.
 func (a *ATMs) MCPURL() string {
 	if a.c.misuse != nil {
 		return ""
@@ -246,7 +246,7 @@ func callTool[T any](ctx context.Context, c *Client, name string, arguments any)
 	return said.Result.StructuredContent, nil
 }
 
-// rpcError is the error of a JSON-RPC reply, nil if it has none.
+// rpcError returns the error of a JSON-RPC reply, or nil.
 func rpcError(r *reply) *Error {
 	var said struct {
 		Error *struct {

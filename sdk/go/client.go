@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// DefaultBaseURL is the sandbox of a server on one's own machine.
+// DefaultBaseURL is the sandbox of a local server.
 const DefaultBaseURL = "http://localhost:8080/sandbox/v1"
 
 const (
 	userAgent    = "signpost-sdk-go/0.1.0"
 	maxReply     = 4 << 20
-	longestDelay = 30 * time.Second // that Retry-After may ask for
+	longestDelay = 30 * time.Second // maximum Retry-After
 )
 
-// Client calls the service. It is safe for concurrent use, and prints nothing of its key.
+// Client calls the service. It is safe for concurrent use. Its printed form does not contain the key.
 type Client struct {
 	Sessions   *Sessions
 	Domains    *Domains
@@ -36,41 +36,41 @@ type Client struct {
 	base, origin string
 	misuse       *Error
 	http         *http.Client
-	// For calls that are not repeated: a kept connection may have been closed by the other side.
+	// For calls that are not retried, because the server may have closed an idle connection.
 	fresh   *http.Client
 	timeout time.Duration
 	retries int
 	longest time.Duration
-	// Functions, so that printing a client shows their addresses and never the key.
+	// Functions, so that a printed client contains their addresses instead of the key.
 	key    func() string
 	now    func() time.Time
 	random func() float64
-	// Between two attempts, and between two questions.
+	// Between two attempts, and between two polls.
 	sleep, pause func(context.Context, time.Duration) error
 }
 
-// Option changes a [Client].
+// Option configures a [Client].
 type Option func(*Client)
 
-// WithBaseURL is the address of the API: http or https, with /v1 or /sandbox/v1 at its end.
+// WithBaseURL sets the address of the API: http or https, with /v1 or /sandbox/v1 at its end.
 func WithBaseURL(base string) Option { return func(c *Client) { c.setBase(base) } }
 
-// WithTimeout is how long one attempt may take, 30 s if it is not set. The context of a call bounds all of its attempts.
+// WithTimeout sets the timeout of an attempt. Default: 30 s. The context of a call bounds all of its attempts.
 func WithTimeout(timeout time.Duration) Option {
 	return func(c *Client) { c.timeout = timeout }
 }
 
-// WithRetries is how often a request is tried again at most, 2 if it is not set.
+// WithRetries sets the maximum number of retries. Default: 2.
 func WithRetries(retries int) Option { return func(c *Client) { c.retries = retries } }
 
-// WithHTTPClient sends requests with a client of yours. Redirects are not followed, because the key would go along. Calls that
-// are not safe to repeat take a new connection each, if its Transport is an [http.Transport].
+// WithHTTPClient sends requests with the given client. Redirects are not followed, because they would disclose the key.
+// Calls that are not safe to repeat use a new connection each, if its Transport is an [http.Transport].
 func WithHTTPClient(client *http.Client) Option {
 	return func(c *Client) { copied := *client; c.http = &copied }
 }
 
-// New makes a client for an API key. What is wrong with an option is the error of the first call, invalid_argument;
-// whether a key is good only the service knows.
+// New creates a client for an API key. An invalid option is reported by the first call, as invalid_argument. The key is
+// checked only by the service.
 func New(key string, options ...Option) *Client {
 	c := &Client{
 		http: &http.Client{}, timeout: 30 * time.Second, retries: 2, longest: longestDelay,
@@ -99,7 +99,7 @@ func (c *Client) link() *Client {
 	return c
 }
 
-// within is this client, without the patience for a longer Retry-After.
+// within returns a copy of the client with a shorter maximum Retry-After.
 func (c *Client) within(longest time.Duration) *Client {
 	copied := *c
 	copied.longest = min(c.longest, longest)
@@ -115,20 +115,20 @@ func (c *Client) setBase(base string) {
 	c.misuse, c.base, c.origin = nil, strings.TrimRight(base, "/"), u.Scheme+"://"+u.Host
 }
 
-// call is one request, with what may be done if it gets no good reply.
+// call is a request, with its rules for retries.
 type call struct {
 	method, path string
 	query        url.Values
 	body         any
-	// Tried again after a lost connection.
+	// Retried after a lost connection.
 	repeatable     bool
 	idempotencyKey string
 	accept         string
-	// How long the service may wait before it replies.
+	// How long the service itself may wait before it replies.
 	wait time.Duration
-	// Tried once, whatever comes: who asked waits.
+	// Never retried, because the caller is waiting.
 	once bool
-	// To the locator: another path, and no key.
+	// Sent to the locator: at another path, without the key.
 	locator bool
 }
 
@@ -159,7 +159,7 @@ func (c *Client) expectNothing(ctx context.Context, k call) error {
 	return err
 }
 
-// do gives a reply of 2xx, or an *Error.
+// do returns a reply with a status of 2xx, or an *Error.
 func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 	if c.misuse != nil {
 		return nil, c.misuse
@@ -259,7 +259,7 @@ func lost(err error) *Error {
 	return &Error{Code: "connection_failed", Message: "no reply came, or it was cut: " + err.Error(), cause: err}
 }
 
-// refusal is the error that a reply other than 2xx means.
+// refusal returns the error for a reply without a status of 2xx.
 func (c *Client) refusal(r *reply) *Error {
 	var said struct {
 		Error struct {
@@ -278,7 +278,7 @@ func (c *Client) refusal(r *reply) *Error {
 	return failure
 }
 
-// retryAfter reads both forms of Retry-After; what cannot be read is 0.
+// retryAfter parses both forms of Retry-After; 0 if it is malformed.
 func (c *Client) retryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, math.MaxInt32)) * time.Second
@@ -308,7 +308,7 @@ func decode(r *reply, out any) error {
 	return nil
 }
 
-// path puts an ID into a path, where it leads nowhere else.
+// path inserts IDs into a path, each as a single segment.
 func path(format string, ids ...string) (string, error) {
 	for _, id := range ids {
 		if id == "" || id == "." || id == ".." {

@@ -40,13 +40,13 @@ type clientCase struct {
 	Error              map[string]any
 }
 
-// UnmarshalJSON reads what MarshalJSON writes: vectors have changes as they are on the wire.
+// UnmarshalJSON parses the output of MarshalJSON, because the vectors contain changes in JSON.
 func (n *Nullable[T]) UnmarshalJSON(text []byte) error {
 	n.given = true
 	return json.Unmarshal(text, &n.value)
 }
 
-func TestClientSendsAndReadsWhatTheVectorsSay(t *testing.T) {
+func TestClientPassesTheVectors(t *testing.T) {
 	var vectors struct {
 		Key   string
 		Cases []clientCase
@@ -64,7 +64,7 @@ func TestClientSendsAndReadsWhatTheVectorsSay(t *testing.T) {
 	}
 }
 
-// startReplies starts the scripted service, and gives its port for each case.
+// startReplies starts the scripted service, and returns its port for each case.
 func startReplies(t *testing.T) map[string]int {
 	t.Helper()
 	program := exec.Command("python3", "../replies.py", "../../vectors/client.json")
@@ -321,7 +321,7 @@ func perform(t *testing.T, client *Client, c clientCase) (any, error) {
 	return nil, nil
 }
 
-func TestABadOptionIsTheErrorOfTheFirstCall(t *testing.T) {
+func TestFirstCallReportsAnInvalidOption(t *testing.T) {
 	for _, base := range []string{"", "localhost:8080/v1", "ftp://a.example/v1", "http://a.example/v1?x=1", "http:///v1", "http://a.example/v1#a", "http://me:pw@a.example/v1"} {
 		client := New("key", WithBaseURL(base))
 		_, err := client.Domains.List(t.Context(), ListParams{})
@@ -337,7 +337,7 @@ func TestABadOptionIsTheErrorOfTheFirstCall(t *testing.T) {
 	mustEqual(t, "MCP", client.ATMs.MCPURL(), "https://a.example/mcp")
 }
 
-func TestAnImageThatIsNoneOrTooLongIsNotGiven(t *testing.T) {
+func TestInvalidOrLongImageIsRejected(t *testing.T) {
 	body := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
 	defer server.Close()
@@ -350,7 +350,7 @@ func TestAnImageThatIsNoneOrTooLongIsNotGiven(t *testing.T) {
 	checkError(t, err, map[string]any{"code": "invalid_response", "status": 200.0})
 }
 
-func TestAWaitMayBeOfAnyLength(t *testing.T) {
+func TestWaitAcceptsAnyDuration(t *testing.T) {
 	client := New("key")
 	for text, want := range map[string]time.Duration{
 		"0": 0, "30": 30 * time.Second, "99999999999999999999": math.MaxInt32 * time.Second, "1.5": 0, "+1": 0, "": 0, "-1": 0,
@@ -359,7 +359,7 @@ func TestAWaitMayBeOfAnyLength(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsPrintedNowhere(t *testing.T) {
+func TestKeyIsNeverPrinted(t *testing.T) {
 	const key = "svc_test_secret-key"
 	client := New(key, WithBaseURL("http://127.0.0.1:1/v1"), WithRetries(0))
 	log := &strings.Builder{}
@@ -377,12 +377,12 @@ func TestTheKeyIsPrintedNowhere(t *testing.T) {
 	}
 }
 
-func TestAKeyWithALineEndIsSentNowhere(t *testing.T) {
+func TestKeyWithALineEndIsNotSent(t *testing.T) {
 	_, err := New("svc_test_a\n", WithBaseURL("http://127.0.0.1:1/v1")).Domains.List(t.Context(), ListParams{})
 	checkError(t, err, map[string]any{"code": "invalid_argument"})
 }
 
-func TestTimeAndContextsBoundACall(t *testing.T) {
+func TestTimeoutAndContextBoundACall(t *testing.T) {
 	entered := make(chan struct{}, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -391,7 +391,7 @@ func TestTimeAndContextsBoundACall(t *testing.T) {
 	}))
 	defer server.Close()
 	client := New("key", WithBaseURL(server.URL+"/v1"), WithTimeout(20*time.Millisecond))
-	// A busy machine may not have read a request before the client gives up: the waits between tries are counted here.
+	// A busy machine may not have read a request before the client times out: the waits between attempts are counted here.
 	waits := 0
 	client.sleep = func(context.Context, time.Duration) error { waits++; return nil }
 	_, err := client.Sessions.Get(t.Context(), "sess_1")
@@ -416,7 +416,7 @@ func TestTimeAndContextsBoundACall(t *testing.T) {
 	mustEqual(t, "further tries", len(entered), 0)
 }
 
-func TestAWaitEndsWithItsTime(t *testing.T) {
+func TestWaitEndsWithItsTimeout(t *testing.T) {
 	polls := []string{}
 	now := time.Unix(1_700_000_000, 0)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -434,11 +434,11 @@ func TestAWaitEndsWithItsTime(t *testing.T) {
 	mustEqual(t, "polls", polls, []string{"wait=25", "wait=25", "wait=10"})
 }
 
-func TestAWaitAsksNotMoreThanOnceASecond(t *testing.T) {
+func TestWaitPollsOnceASecond(t *testing.T) {
 	polls := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if polls++; polls > 100 {
-			w.WriteHeader(http.StatusInternalServerError) // It would go on for ever.
+			w.WriteHeader(http.StatusInternalServerError) // Otherwise it would never end.
 		}
 		fmt.Fprint(w, `{"id":"sess_1","status":"pending","expires_at":"2023-11-14T22:18:10Z"}`)
 	}))
@@ -455,7 +455,7 @@ func TestAWaitAsksNotMoreThanOnceASecond(t *testing.T) {
 	mustEqual(t, "polls", polls, 6)
 }
 
-func TestPagesEndWhereTheCallerStops(t *testing.T) {
+func TestPagesEndWhenTheCallerStops(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++
@@ -485,7 +485,7 @@ func TestPagesEndWhereTheCallerStops(t *testing.T) {
 	mustEqual(t, "items, then the error", got, []string{"usr_1", "usr_2", "invalid_request"})
 }
 
-func TestAWayOfSendingMayBeYours(t *testing.T) {
+func TestCustomHTTPClientIsUsed(t *testing.T) {
 	sent := 0
 	mine := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
@@ -505,7 +505,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestWhatIsNotRepeatedTakesANewConnection(t *testing.T) {
+func TestOneShotRequestUsesANewConnection(t *testing.T) {
 	opened := 0
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -525,7 +525,7 @@ func TestWhatIsNotRepeatedTakesANewConnection(t *testing.T) {
 	mustEqual(t, "one for all that is repeated, one for each of the others", opened, 4)
 }
 
-func TestACodeIsNoPageOfSomethingBetween(t *testing.T) {
+func TestQRCodeRejectsAProxyPage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html><svg></svg></html>")

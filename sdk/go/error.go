@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Error is every error of this package. Programs decide by Code, which is one of the service's codes or one of these:
+// Error is the type of all errors of this package. Code is a code of the service or of this list:
 //
-//   - connection_failed: no reply came, or it was cut
-//   - timeout: no reply came in time
-//   - invalid_response: a reply that is not what was promised: no JSON, too long, a redirect
-//   - tool_error, mcp_error: the locator refused a call
-//   - invalid_argument: wrong use that was noticed before anything was sent
+//   - connection_failed: the connection failed before the reply was complete
+//   - timeout: the reply was not complete in time
+//   - invalid_response: a reply that violates the API: no JSON, too long, a redirect
+//   - tool_error, mcp_error: an error of the locator
+//   - invalid_argument: wrong use, detected before a request was sent
 //   - invalid_signature (without a status), invalid_secret, invalid_event, parsed_body: see [VerifyWebhook]
 type Error struct {
 	Code    string
 	Message string
 	// Status is the HTTP status of the reply; 0 if there was none.
 	Status int
-	// Details is what a program needs to act on the error; its members depend on Code.
+	// Details are the machine-readable details; its members depend on Code.
 	Details map[string]any
-	// RequestID names the request in the service's log; empty if there was no reply.
+	// RequestID identifies the request in the service's log; empty if there was no reply.
 	RequestID string
-	// RetryAfter is how long the service asked to wait; 0 if it did not ask.
+	// RetryAfter is the time to wait before a retry; 0 if the service sent none.
 	RetryAfter time.Duration
 
 	cause error
@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives what the network said, such as [context.Canceled].
+// Unwrap returns the cause, such as [context.Canceled].
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) reason() string {

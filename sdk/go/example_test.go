@@ -11,7 +11,7 @@ import (
 	"signpost"
 )
 
-// service stands for a running server, so that the examples run everywhere.
+// service simulates a running server, so that the examples run everywhere.
 func service(reply string, status int) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Request-Id", "req_1")
@@ -56,7 +56,7 @@ func ExampleDomains_Update() {
 	client := signpost.New("svc_test_key", signpost.WithBaseURL(server.URL+"/sandbox/v1"))
 	domain, err := client.Domains.Update(context.Background(), "dom_1", signpost.DomainChange{
 		EventURL:    signpost.Value("https://shop.example/signpost/events"),
-		DisplayName: signpost.Null[string](), // Removed; what is left out stays as it is.
+		DisplayName: signpost.Null[string](), // Removed; members that are not set stay unchanged.
 	})
 	fmt.Println(domain.Handler, domain.Methods, err)
 	// Output: hosted [scan] <nil>

@@ -22,51 +22,51 @@ import (
 const (
 	minCookieSecret = 32
 	maxStates       = 3
-	// A browser waits.
+	// The user is waiting.
 	longestWait = 3 * time.Second
 )
 
-// LoginOptions are what [NewLogin] needs: Domain, Site, CookieSecret and SignIn.
+// LoginOptions are the options of [NewLogin]. Domain, Site, CookieSecret and SignIn are required.
 type LoginOptions struct {
-	// Domain is the registered name, which people see on the login page.
+	// Domain is the registered domain, shown to users on the login page.
 	Domain string
-	// Site is the origin that people see, such as https://shop.example.
+	// Site is the site's public origin, such as https://shop.example.
 	Site string
-	// Path is where the handler is mounted, /signpost if it is not set; / is the root.
+	// Path is the path of the handler. Default: /signpost. / is the root.
 	Path string
-	// CookieSecret signs the state of a login; at least 32 characters, the same in all processes of the site.
+	// CookieSecret signs the state of a login; at least 32 characters, identical in all processes of the site.
 	CookieSecret string
-	// WebhookSecrets verify events: one secret, or two during a rotation. Without one <path>/events is 404.
+	// WebhookSecrets verify events: a secret, or two during a rotation. Without a secret, <path>/events responds with 404.
 	WebhookSecrets []string
-	// SignIn sets the site's own login cookie on w, with a new value, and leaves the reply to the handler.
+	// SignIn sets the site's own login cookie on w, with a new value. The handler writes the response.
 	SignIn func(w http.ResponseWriter, r *http.Request, login Login) error
-	// OnEvent acts on an event. One that fails comes again; one that was acted on does not, as long as SeenEvents remembers it.
+	// OnEvent processes an event. After an error the event is delivered again; after success SeenEvents prevents a repetition.
 	OnEvent func(ctx context.Context, event *Event) error
-	// CurrentUser returns the ID of the user who is logged in, or nothing. With it <path>/link lets people add a key. It is
-	// called again when the browser comes back: a link completes only for the user who began it and is still logged in.
+	// CurrentUser returns the ID of the logged-in user, or "". With it, <path>/link adds a key to the account. It is called
+	// again when the browser returns: a link completes only if the user who started it is still logged in.
 	CurrentUser func(r *http.Request) string
-	// FailedPath is where a login that failed leads, with ?login_error=; / if it is not set.
+	// FailedPath is the target after a failed login, with ?login_error=. Default: /.
 	FailedPath string
-	// SeenEvents is by default the memory of this process, for the last 10,000 events.
+	// SeenEvents records processed events. Default: the memory of this process, for the last 10,000 events.
 	SeenEvents SeenEvents
-	// OnError answers what is nobody's wrong use: by default 500, and the error goes to [log/slog].
+	// OnError handles internal errors. Default: it responds with 500 and logs the error with [log/slog].
 	OnError func(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// Login is who logged in.
+// Login is a completed login.
 type Login struct {
-	// User is the ID of the user: usr_… on the service's page, your own from [NewWallet].
+	// User is the ID of the user: usr_… from the service's page, your own from [NewWallet].
 	User string
-	// Session is what the service says of the login.
+	// Session is the authenticated session.
 	Session *Session
 	// Mode is login, register or link.
 	Mode string
-	// Next is the path on your site to which the browser goes on.
+	// Next is the path of the site to continue at.
 	Next string
 }
 
-// LoginHandler logs people in on the service's page. It serves, below its path, GET /login, /register and /link, which
-// lead to the page, GET /return, to which the browser comes back, and POST /events.
+// LoginHandler handles logins on the service's page. It serves, below its path, GET /login, /register and /link, which
+// redirect to the page, GET /return, to which the browser returns, and POST /events.
 type LoginHandler struct {
 	site
 	client      *Client
@@ -79,10 +79,10 @@ type LoginHandler struct {
 	random      func([]byte)
 }
 
-// NewLogin makes the handler. Mount it at its path with a slash at the end: mux.Handle("/signpost/", login).
+// NewLogin creates the handler. Mount it at its path with a slash at the end: mux.Handle("/signpost/", login).
 //
-// The login belongs to the browser that began it: a secret in its cookie completes it, and nothing is stored. Options that
-// are wrong panic with an *[Error], as a wrong pattern does in net/http.
+// A login belongs to the browser that started it: the secret in its cookie completes it, and nothing is stored. Invalid
+// options panic with an *[Error], like an invalid pattern in net/http.
 func NewLogin(client *Client, options LoginOptions) *LoginHandler {
 	h := &LoginHandler{
 		site:   newSite(options.Site, options.Path, options.WebhookSecrets, options.OnEvent, options.SeenEvents),
@@ -130,7 +130,7 @@ func (h *LoginHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start begins a login in this browser, and sends it to the page.
+// start starts a login in this browser and redirects it to the page.
 func (h *LoginHandler) start(mode string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		user := ""
@@ -161,7 +161,7 @@ func (h *LoginHandler) start(mode string) http.HandlerFunc {
 	}
 }
 
-// user returns the ID of the user who is logged in at the site, or nothing.
+// user returns the ID of the user who is logged in at the site, or "".
 func (h *LoginHandler) user(r *http.Request) string {
 	if h.currentUser == nil {
 		return ""
@@ -169,7 +169,7 @@ func (h *LoginHandler) user(r *http.Request) string {
 	return h.currentUser(r)
 }
 
-// finish completes the login that this browser began.
+// finish completes the login that this browser started.
 func (h *LoginHandler) finish(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	fail := func(reason string) {
@@ -190,14 +190,14 @@ func (h *LoginHandler) finish(w http.ResponseWriter, r *http.Request) {
 	if len(cookies) > 0 {
 		w.Header().Add("Set-Cookie", h.cookie(name, "", "0"))
 	}
-	for _, cookie := range cookies { // Others may have been set by another site of the domain.
+	for _, cookie := range cookies { // Another site of the domain may have set more.
 		if began, isBound = h.readState(id, cookie.Value); isBound {
 			break
 		}
 	}
 	switch code, reason := once(query, "code"), once(query, "error"); {
 	case reason == "access_denied" || reason == "expired":
-		fail(reason) // Also where the state has ended meanwhile: nobody is logged in.
+		fail(reason) // Also if the state has expired: no user is logged in.
 	case query.Has("error"):
 		fail("refused")
 	case !isBound:
@@ -205,7 +205,7 @@ func (h *LoginHandler) finish(w http.ResponseWriter, r *http.Request) {
 	case code == "":
 		fail("refused")
 	case began.mode == ModeLink && h.user(r) != began.user:
-		fail("refused") // A link never logs in a browser whose user has logged out meanwhile.
+		fail("refused") // A link must not log in a browser whose user has logged out since.
 	default:
 		session, err := h.client.Sessions.Complete(r.Context(), id, Completion{Code: code, BrowserSecret: began.secret})
 		if refused := (*Error)(nil); errors.As(err, &refused) && refusedReason(refused) != "" {
@@ -233,7 +233,7 @@ func (h *LoginHandler) finish(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// once is the value of a parameter that is given once, else nothing.
+// once returns the value of a parameter that occurs once, or "".
 func once(query url.Values, name string) string {
 	if values := query[name]; len(values) == 1 {
 		return values[0]
@@ -241,7 +241,7 @@ func once(query url.Values, name string) string {
 	return ""
 }
 
-// refusedReason is what people are told of an error; nothing for what is not theirs.
+// refusedReason returns the login_error for an error that concerns the user, or "".
 func refusedReason(err *Error) string {
 	switch {
 	case err.Status == http.StatusNotAcceptable && err.reason() == "browser":
@@ -255,14 +255,14 @@ func refusedReason(err *Error) string {
 	return ""
 }
 
-// state is what the browser keeps of a login that it began. There is one cookie per session, so that two tabs do not
-// disturb each other.
+// state is the content of the cookie of a pending login. Each session has its own cookie, so that logins in two tabs do
+// not collide.
 type state struct {
 	secret  string
 	expires int64
 	mode    string
 	next    string
-	user    string // The user who began a link; empty for every other mode.
+	user    string // The user who started a link; empty for other modes.
 }
 
 func (h *LoginHandler) stateMAC(id, text string) string {
@@ -276,7 +276,7 @@ func (h *LoginHandler) setState(w http.ResponseWriter, r *http.Request, id strin
 	}
 	name := h.cookieName("signpost", id)
 	w.Header().Add("Set-Cookie", h.cookie(name, text+"."+h.stateMAC(id, text), strconv.Itoa(cookieMaxAge)))
-	// Those beyond the newest are cleared, so that no browser sends headers that are too long.
+	// All but the newest states are deleted, to limit the size of the Cookie header.
 	isState := regexp.MustCompile("^" + name[:len(name)-16] + "[0-9a-f]{16}$")
 	others := slices.DeleteFunc(r.Cookies(), func(c *http.Cookie) bool { return !isState.MatchString(c.Name) || c.Name == name })
 	newest := slices.Clone(others)
@@ -290,7 +290,7 @@ func (h *LoginHandler) setState(w http.ResponseWriter, r *http.Request, id strin
 
 var isTime = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// expiry is when a state ends, in Unix seconds; 0 if that cannot be read.
+// expiry returns the expiry of a state in Unix seconds; 0 if it is malformed.
 func expiry(value string) int64 {
 	parts := strings.Split(value, ".")
 	if len(parts) < 6 || len(parts) > 7 || !isTime.MatchString(parts[2]) {

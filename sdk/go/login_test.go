@@ -35,7 +35,7 @@ type returnCase struct {
 	}
 }
 
-// visit lets a browser send one request to a handler whose service answers as the case says.
+// visit sends a browser's request to a handler with the case's service.
 func visit(t *testing.T, c returnCase, cookieSecret, route string, status int, reply json.RawMessage) (got http.Header, code int, sent []string, login *Login, thrown error) {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ func checkVisit(t *testing.T, c returnCase, header http.Header, status int) {
 	mustEqual(t, "cookies", append([]string{}, header.Values("Set-Cookie")...), append([]string{}, c.Expect.SetCookie...))
 }
 
-func TestALoginStartsAndReturnsAsTheVectorsSay(t *testing.T) {
+func TestLoginPassesTheVectors(t *testing.T) {
 	var vectors struct {
 		CookieSecret    string `json:"cookie_secret"`
 		Starts, Returns []returnCase
@@ -141,7 +141,7 @@ func TestALoginStartsAndReturnsAsTheVectorsSay(t *testing.T) {
 	}
 }
 
-func TestWrongOptionsPanicAtOnce(t *testing.T) {
+func TestInvalidOptionsPanic(t *testing.T) {
 	var vectors struct {
 		CookieSecret   string `json:"cookie_secret"`
 		RefusedOptions []struct {
@@ -182,7 +182,7 @@ func TestWrongOptionsPanicAtOnce(t *testing.T) {
 	}
 }
 
-func TestRoutesThatAreNoneAreNotFound(t *testing.T) {
+func TestUnknownRoutesAreNotFound(t *testing.T) {
 	handler := NewLogin(New("key"), loginOptions(nil))
 	for _, c := range []struct {
 		method, path string
@@ -197,7 +197,7 @@ func TestRoutesThatAreNoneAreNotFound(t *testing.T) {
 	}
 }
 
-func TestAnOriginHasOneSpelling(t *testing.T) {
+func TestOriginIsNormalized(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://Example.com/": "https://example.com", "https://example.com:443": "https://example.com",
 		"http://127.0.0.1:9000": "http://127.0.0.1:9000", "http://example.com:80": "http://example.com",
@@ -206,7 +206,7 @@ func TestAnOriginHasOneSpelling(t *testing.T) {
 	}
 }
 
-func TestWhoeverCancelsIsToldSoAlsoWhenTheStateHasEnded(t *testing.T) {
+func TestCancellationIsReportedAfterExpiry(t *testing.T) {
 	handler := NewLogin(New("key"), loginOptions(nil))
 	for query, place := range map[string]string{
 		"session_id=sess_1&error=access_denied": "/?login_error=access_denied",
@@ -221,7 +221,7 @@ func TestWhoeverCancelsIsToldSoAlsoWhenTheStateHasEnded(t *testing.T) {
 	}
 }
 
-func TestALoginWaitsForABrowsersPatience(t *testing.T) {
+func TestLoginLimitsItsRetryDelay(t *testing.T) {
 	asked := 0
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -238,7 +238,7 @@ func TestALoginWaitsForABrowsersPatience(t *testing.T) {
 	mustEqual(t, "the client alone", asked, 4)
 }
 
-func TestCookiesOfTheSiteAreLeftAlone(t *testing.T) {
+func TestStartDeletesOnlyItsOwnCookies(t *testing.T) {
 	handler := NewLogin(New("key"), loginOptions(nil))
 	request := httptest.NewRequest(http.MethodGet, "/signpost/login", nil)
 	for at := range 5 {
@@ -254,7 +254,7 @@ func TestCookiesOfTheSiteAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestACookieOfTheSiteHasANameThatNoOtherHostCanSet(t *testing.T) {
+func TestSiteCookieHasTheHostPrefix(t *testing.T) {
 	secure, plain := NewSiteCookie("https://shop.example", "login", time.Minute), NewSiteCookie("http://localhost:9001", "login", time.Minute)
 	recorder := httptest.NewRecorder()
 	secure.Set(recorder, "a-b_c")

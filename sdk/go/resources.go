@@ -19,7 +19,7 @@ const (
 	fullPage        = 100
 )
 
-// ListParams selects a page of a list. Limit is 1 to 100; 0 leaves it to the service.
+// ListParams selects a page of a list. Limit is 1 to 100; 0 selects the service's default.
 type ListParams struct {
 	Limit  int
 	Cursor string
@@ -53,7 +53,7 @@ func (p ListParams) query(filters ...string) url.Values {
 	return query
 }
 
-// pages iterates over the items of all pages. It ends with the first error.
+// pages iterates over the items of all pages, and stops at the first error.
 func pages[T any](params ListParams, list func(ListParams) (items []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if params.Limit == 0 {
@@ -82,7 +82,7 @@ func pages[T any](params ListParams, list func(ListParams) (items []T, next stri
 // Sessions are login attempts.
 type Sessions struct{ c *Client }
 
-// Create creates a session. Retries are safe: they carry one idempotency key.
+// Create creates a session. Retries are safe: they share an idempotency key.
 func (s *Sessions) Create(ctx context.Context, params SessionParams) (*CreatedSession, error) {
 	key := params.IdempotencyKey
 	if key == "" {
@@ -91,7 +91,7 @@ func (s *Sessions) Create(ctx context.Context, params SessionParams) (*CreatedSe
 	return fetch[CreatedSession](ctx, s.c, call{method: http.MethodPost, path: "/sessions", body: params, idempotencyKey: key, repeatable: true})
 }
 
-// List gives a page of sessions, newest first.
+// List returns a page of sessions, newest first.
 func (s *Sessions) List(ctx context.Context, params SessionListParams) (*SessionList, error) {
 	query := params.query("status", params.Status, "domain", params.Domain)
 	return fetch[SessionList](ctx, s.c, call{method: http.MethodGet, path: "/sessions", query: query, repeatable: true})
@@ -109,10 +109,10 @@ func (s *Sessions) All(ctx context.Context, params SessionListParams) iter.Seq2[
 	})
 }
 
-// GetOption changes [Sessions.Get].
+// GetOption configures [Sessions.Get].
 type GetOption func(*call)
 
-// LongPoll lets the service reply as soon as the session is no longer pending, or after this time: whole seconds, 25 at most.
+// LongPoll delays the reply until the session is no longer pending, for at most this time: whole seconds, up to 25.
 func LongPoll(wait time.Duration) GetOption {
 	return func(k *call) {
 		k.wait = wait
@@ -120,7 +120,7 @@ func LongPoll(wait time.Duration) GetOption {
 	}
 }
 
-// Get gives a session. One that expired or was cancelled is an error.
+// Get returns a session. It fails if the session expired or was cancelled.
 func (s *Sessions) Get(ctx context.Context, id string, options ...GetOption) (*Session, error) {
 	k := call{method: http.MethodGet, repeatable: true}
 	for _, option := range options {
@@ -129,16 +129,16 @@ func (s *Sessions) Get(ctx context.Context, id string, options ...GetOption) (*S
 	return to[Session](ctx, s.c, k, "/sessions/{}", id)
 }
 
-// WaitOption changes [Sessions.Wait].
+// WaitOption configures [Sessions.Wait].
 type WaitOption func(*time.Duration)
 
-// WaitAtMost is how long to wait for a session, 300 s if it is not set.
+// WaitAtMost sets the maximum time to wait for a session. Default: 300 s.
 func WaitAtMost(patience time.Duration) WaitOption {
 	return func(p *time.Duration) { *p = patience }
 }
 
-// Wait waits until a session is no longer pending, or the time is over; then it gives the session as it was last. One that
-// expired or was cancelled has that status, and is no error.
+// Wait waits until a session is no longer pending or the time is over, and returns its last state. A session that expired
+// or was cancelled has that status; it is not an error.
 func (s *Sessions) Wait(ctx context.Context, id string, options ...WaitOption) (*Session, error) {
 	patience := defaultPatience
 	for _, option := range options {
@@ -156,7 +156,7 @@ func (s *Sessions) Wait(ctx context.Context, id string, options ...WaitOption) (
 		if err != nil || session.Status != StatusPending || !s.c.now().Before(end) {
 			return session, err
 		}
-		// Something between does not wait: the next question comes a second later.
+		// A proxy on the way may reply early: the next request is sent a second later.
 		if s.c.now().Sub(asked) < time.Second {
 			if err := s.c.pause(ctx, time.Second); err != nil {
 				return nil, lost(err)
@@ -165,17 +165,17 @@ func (s *Sessions) Wait(ctx context.Context, id string, options ...WaitOption) (
 	}
 }
 
-// Refresh replaces the code of a pending session, up to 15 minutes after it expired.
+// Refresh replaces the code of a session that is pending or expired up to 15 minutes ago.
 func (s *Sessions) Refresh(ctx context.Context, id string) (*RefreshedSession, error) {
 	return to[RefreshedSession](ctx, s.c, call{method: http.MethodPost, repeatable: true}, "/sessions/{}/refresh", id)
 }
 
-// Complete completes a login on a page, or on one device, with what the browser brought back.
+// Complete completes a login of the page or the same-device flow with its completion code.
 func (s *Sessions) Complete(ctx context.Context, id string, completion Completion) (*Session, error) {
 	return to[Session](ctx, s.c, call{method: http.MethodPost, body: completion}, "/sessions/{}/complete", id)
 }
 
-// Authenticate passes on what a wallet posted to your handler.
+// Authenticate forwards a wallet's answer that was posted to your handler.
 func (s *Sessions) Authenticate(ctx context.Context, id string, answer Answer) (*Session, error) {
 	return to[Session](ctx, s.c, call{method: http.MethodPost, body: answer}, "/sessions/{}/authenticate", id)
 }
@@ -185,12 +185,12 @@ func (s *Sessions) Cancel(ctx context.Context, id string) error {
 	return remove(ctx, s.c, "/sessions/{}", id)
 }
 
-// Simulate plays a wallet that answers, in the sandbox.
+// Simulate simulates a wallet's answer, in the sandbox.
 func (s *Sessions) Simulate(ctx context.Context, id string, params SimulateParams) (*Simulation, error) {
 	return to[Simulation](ctx, s.c, call{method: http.MethodPost, body: params}, "/sessions/{}/simulate", id)
 }
 
-// QRSVG gives the QR code of a pending session as SVG.
+// QRSVG returns the QR code of a pending session as SVG.
 func (s *Sessions) QRSVG(ctx context.Context, id string) (string, error) {
 	path, err := path("/sessions/{}/qr.svg", id)
 	if err != nil {
@@ -211,15 +211,15 @@ func (c *Client) Verify(ctx context.Context, params VerifyParams) (*Verification
 	return fetch[Verification](ctx, c, call{method: http.MethodPost, path: "/verify", body: params, repeatable: true})
 }
 
-// Domains are the host names that people log in to.
+// Domains are the registered domains.
 type Domains struct{ c *Client }
 
-// Create registers a domain. Only its result has the signing secret.
+// Create registers a domain. Only this result contains the webhook secret.
 func (d *Domains) Create(ctx context.Context, params DomainParams) (*RegisteredDomain, error) {
 	return fetch[RegisteredDomain](ctx, d.c, call{method: http.MethodPost, path: "/domains", body: params})
 }
 
-// List gives a page of domains, oldest first.
+// List returns a page of domains, oldest first.
 func (d *Domains) List(ctx context.Context, params ListParams) (*DomainList, error) {
 	return fetch[DomainList](ctx, d.c, call{method: http.MethodGet, path: "/domains", query: params.query(), repeatable: true})
 }
@@ -235,7 +235,7 @@ func (d *Domains) All(ctx context.Context) iter.Seq2[ListedDomain, error] {
 	})
 }
 
-// Get gives a domain.
+// Get returns a domain.
 func (d *Domains) Get(ctx context.Context, id string) (*Domain, error) {
 	return to[Domain](ctx, d.c, call{method: http.MethodGet, repeatable: true}, "/domains/{}", id)
 }
@@ -245,7 +245,7 @@ func (d *Domains) Update(ctx context.Context, id string, change DomainChange) (*
 	return to[Domain](ctx, d.c, call{method: http.MethodPatch, body: change, repeatable: true}, "/domains/{}", id)
 }
 
-// Verify looks for the proof of a domain; the Details of its error have what was found.
+// Verify checks the proof of ownership of a domain; the Details of its error list the results.
 func (d *Domains) Verify(ctx context.Context, id string) (*ProvedDomain, error) {
 	return to[ProvedDomain](ctx, d.c, call{method: http.MethodPost, repeatable: true}, "/domains/{}/verify", id)
 }
@@ -255,15 +255,15 @@ func (d *Domains) Delete(ctx context.Context, id string) error {
 	return remove(ctx, d.c, "/domains/{}", id)
 }
 
-// SendTestEvent sends an event that means nothing.
+// SendTestEvent sends a test event.
 func (d *Domains) SendTestEvent(ctx context.Context, id string) (*Delivery, error) {
 	return to[Delivery](ctx, d.c, call{method: http.MethodPost}, "/domains/{}/test-event", id)
 }
 
-// Users are the users of hosted domains. A user is named by ID or by one of the user's public keys.
+// Users are the users of hosted domains. A user is identified by ID or by any of the user's public keys.
 type Users struct{ c *Client }
 
-// List gives a page of users, oldest first.
+// List returns a page of users, oldest first.
 func (u *Users) List(ctx context.Context, domainID string, params ListParams) (*UserList, error) {
 	return to[UserList](ctx, u.c, call{method: http.MethodGet, query: params.query(), repeatable: true}, "/domains/{}/users", domainID)
 }
@@ -279,17 +279,17 @@ func (u *Users) All(ctx context.Context, domainID string) iter.Seq2[HostedUser, 
 	})
 }
 
-// Get gives a user.
+// Get returns a user.
 func (u *Users) Get(ctx context.Context, domainID, user string) (*HostedUser, error) {
 	return to[HostedUser](ctx, u.c, call{method: http.MethodGet, repeatable: true}, "/domains/{}/users/{}", domainID, user)
 }
 
-// Update names a user, and sets the groups.
+// Update sets the name and the groups of a user.
 func (u *Users) Update(ctx context.Context, domainID, user string, change UserChange) (*HostedUser, error) {
 	return to[HostedUser](ctx, u.c, call{method: http.MethodPatch, body: change, repeatable: true}, "/domains/{}/users/{}", domainID, user)
 }
 
-// Delete deletes a user with all credentials.
+// Delete deletes a user and all of its credentials.
 func (u *Users) Delete(ctx context.Context, domainID, user string) error {
 	return remove(ctx, u.c, "/domains/{}/users/{}", domainID, user)
 }
@@ -299,15 +299,15 @@ func (u *Users) DeleteAll(ctx context.Context, domainID string) error {
 	return remove(ctx, u.c, "/domains/{}/users", domainID)
 }
 
-// DeleteCredential deletes one key of a user, named by ID or by itself.
+// DeleteCredential deletes a credential of a user, by its ID or its key.
 func (u *Users) DeleteCredential(ctx context.Context, domainID, user, credential string) error {
 	return remove(ctx, u.c, "/domains/{}/users/{}/credentials/{}", domainID, user, credential)
 }
 
-// Deliveries are the events that were sent to you.
+// Deliveries are event deliveries.
 type Deliveries struct{ c *Client }
 
-// List gives a page of deliveries, newest first.
+// List returns a page of deliveries, newest first.
 func (d *Deliveries) List(ctx context.Context, params DeliveryListParams) (*DeliveryList, error) {
 	query := params.query("state", params.State)
 	return fetch[DeliveryList](ctx, d.c, call{method: http.MethodGet, path: "/deliveries", query: query, repeatable: true})
@@ -325,17 +325,17 @@ func (d *Deliveries) All(ctx context.Context, params DeliveryListParams) iter.Se
 	})
 }
 
-// Get gives a delivery with its body.
+// Get returns a delivery with its body.
 func (d *Deliveries) Get(ctx context.Context, id string) (*Delivery, error) {
 	return to[Delivery](ctx, d.c, call{method: http.MethodGet, repeatable: true}, "/deliveries/{}", id)
 }
 
-// Retry sends an event again as soon as possible.
+// Retry retries a delivery as soon as possible.
 func (d *Deliveries) Retry(ctx context.Context, id string) (*Delivery, error) {
 	return to[Delivery](ctx, d.c, call{method: http.MethodPost}, "/deliveries/{}/retry", id)
 }
 
-// RetryAll sends all failed events of the account again.
+// RetryAll retries all failed deliveries of the account.
 func (d *Deliveries) RetryAll(ctx context.Context) (*Retried, error) {
 	return fetch[Retried](ctx, d.c, call{method: http.MethodPost, path: "/deliveries/retry"})
 }
@@ -356,7 +356,7 @@ func remove(ctx context.Context, c *Client, format string, ids ...string) error 
 	return c.expectNothing(ctx, call{method: http.MethodDelete, path: path})
 }
 
-// newUUID draws a random UUID (RFC 9562, version 4).
+// newUUID returns a random UUID (RFC 9562, version 4).
 func newUUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // It cannot fail since Go 1.24.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What the service does with signatures, so that a service can be played: ECDSA on secp256k1 (SEC 1, section 4.1.4). It is
-// slow and not constant in time, which matters to no test.
+// Signatures of a simulated service: ECDSA on secp256k1 (SEC 1, section 4.1.4). It is slow and not constant-time, which
+// does not matter in tests.
 
 var (
 	fieldPrime = number("fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f")
@@ -19,7 +19,7 @@ var (
 	}
 )
 
-// point is one on the curve y² = x³ + 7; nil is the one at infinity.
+// point is a point of the curve y² = x³ + 7; nil is the point at infinity.
 type point struct{ x, y *big.Int }
 
 func number(text string) *big.Int {
@@ -79,7 +79,7 @@ func parsePoint(text string) *point {
 	return &point{x, y}
 }
 
-// parseDER reads r and s in the one spelling that DER has for them.
+// parseDER parses r and s in their canonical DER encoding.
 func parseDER(text string) (numbers []*big.Int) {
 	rest, err := hex.DecodeString(text)
 	if err != nil || len(rest) < 2 || rest[0] != 0x30 || rest[1] > 0x7f || int(rest[1]) != len(rest)-2 {
@@ -119,7 +119,7 @@ func verifySignature(publicKey, signature, message string) (code string, valid b
 	return "", sum != nil && new(big.Int).Mod(sum.x, groupOrder).Cmp(numbers[0]) == 0
 }
 
-func TestThePlayedServiceVerifiesAsTheRealOne(t *testing.T) {
+func TestSimulatedServicePassesTheSignatureVectors(t *testing.T) {
 	for _, c := range signatures(t) {
 		code, valid := verifySignature(c.PublicKey, c.Signature, c.Message)
 		mustEqual(t, c.Name, []any{code, valid}, []any{c.code, c.Valid})
@@ -135,7 +135,7 @@ type signatureCase struct {
 	code      string
 }
 
-// signatures are all cases of signature.json and lnurl.json, with the code of the error that a malformed one gets.
+// signatures returns all cases of signature.json and lnurl.json, with the error code of malformed signatures.
 func signatures(t *testing.T) []signatureCase {
 	var vectors struct {
 		Verified            []signatureCase

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// server is the real program, started once for all tests that need it.
+// server is the built program, started once for all tests.
 type server struct {
 	program, data, sandbox, mcp string
 	key                         string
@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// realServer skips where there is no program to test against; test.sh insists on one.
+// realServer skips the test if the program is not built; test.sh requires it.
 func realServer(t *testing.T) (*server, *Client) {
 	t.Helper()
 	if os.Getenv("SIGNPOST") == "" {
@@ -76,7 +76,7 @@ func realServer(t *testing.T) (*server, *Client) {
 	return s, New(s.key, WithBaseURL(s.sandbox))
 }
 
-// start starts a program, and gives the first line that it prints.
+// start starts a program, and returns its first line of output.
 func start(command *exec.Cmd) ([]byte, error) {
 	log := &bytes.Buffer{}
 	command.Stderr = log
@@ -100,7 +100,7 @@ func stop(command *exec.Cmd) {
 	_ = command.Wait()
 }
 
-// freePort is one that nobody listens on now.
+// freePort returns an unused port.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "localhost:0")
@@ -112,7 +112,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-func TestTheWholeAPIOfARealServer(t *testing.T) {
+func TestServerAPI(t *testing.T) {
 	_, client := realServer(t)
 	ctx := t.Context()
 	must := func(err error) {
@@ -224,7 +224,7 @@ func TestTheWholeAPIOfARealServer(t *testing.T) {
 	}
 }
 
-func TestARealServerVerifiesAsTheVectorsSay(t *testing.T) {
+func TestServerPassesTheSignatureVectors(t *testing.T) {
 	_, client := realServer(t)
 	for _, c := range signatures(t) {
 		checked, err := client.Verify(t.Context(), VerifyParams{PublicKey: c.PublicKey, Signature: c.Signature, Message: c.Message})
@@ -236,7 +236,7 @@ func TestARealServerVerifiesAsTheVectorsSay(t *testing.T) {
 	}
 }
 
-func TestTheLocatorOfARealServer(t *testing.T) {
+func TestServerLocator(t *testing.T) {
 	s, client := realServer(t)
 	ctx := t.Context()
 	mustEqual(t, "MCP", client.ATMs.MCPURL(), strings.Replace(s.mcp, "127.0.0.1", "localhost", 1))
@@ -266,7 +266,7 @@ func TestTheLocatorOfARealServer(t *testing.T) {
 	checkError(t, err, map[string]any{"code": "mcp_error", "status": 200.0, "details": map[string]any{"code": -32602.0}})
 }
 
-// example starts a program of the folder examples, until the test ends, and gives its address.
+// example starts a program of the folder examples until the test ends, and returns its address.
 func example(t *testing.T, name string, environment ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), name)
@@ -306,7 +306,7 @@ func example(t *testing.T, name string, environment ...string) string {
 	}
 }
 
-// browser goes to pages as a person's browser does.
+// browser navigates like a user's browser.
 type browser struct {
 	t      *testing.T
 	client *http.Client
@@ -317,7 +317,7 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{t, &http.Client{Jar: jar}}
 }
 
-// open gives the text of a page, and where it is.
+// open returns the text of a page, and its final address.
 func (b *browser) open(address string) (text, at string) {
 	b.t.Helper()
 	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, address, nil)
@@ -336,14 +336,14 @@ func (b *browser) open(address string) (text, at string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	// A page that net/http takes for a plain text shows its markup.
+	// net/http reports this type for a page that is plain text; its markup would be shown.
 	if kind := response.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/plain") {
 		b.t.Errorf("%s is %s", address, kind)
 	}
 	return string(body), response.Request.URL.String()
 }
 
-// find gives the first part of a page that an expression names.
+// find returns the first match of an expression in a page.
 func (b *browser) find(page, expression string) string {
 	b.t.Helper()
 	found := regexp.MustCompile(expression).FindStringSubmatch(page)
@@ -355,7 +355,7 @@ func (b *browser) find(page, expression string) string {
 
 const continueLink = `<a [^>]*id="continue"[^>]*href="([^"]*)"|<a [^>]*href="([^"]*)"[^>]*id="continue"`
 
-func TestPeopleLogInAtTheExampleOnThePage(t *testing.T) {
+func TestPageExampleLogsAUserIn(t *testing.T) {
 	s, client := realServer(t)
 	ctx := t.Context()
 	domain, err := client.Domains.Create(ctx, DomainParams{Domain: "localhost", WebhookURL: "http://localhost:9/hook"})
@@ -382,7 +382,7 @@ func TestPeopleLogInAtTheExampleOnThePage(t *testing.T) {
 			if simulation.Status == 200 {
 				break
 			}
-			// Nobody has this key yet: the page shows a new code, which creates an account.
+			// The key is unknown: the page shows a new code, which creates an account.
 			mustEqual(t, "status", []any{simulation.Status, strings.Contains(simulation.Body, "account_needed")}, []any{404, true})
 			page, _ = person.open(at)
 		}
@@ -395,7 +395,7 @@ func TestPeopleLogInAtTheExampleOnThePage(t *testing.T) {
 		home, where := person.open(returned)
 		mustEqual(t, "where", where, site+"/?welcome")
 
-		// The same return in a browser that did not begin the login, and a second time in this one, logs nobody in.
+		// A repeated return fails, in another browser and in this browser.
 		_, where = newBrowser(t).open(returned)
 		mustEqual(t, "elsewhere", where, site+"/?login_error=other_browser")
 		_, where = person.open(returned)
@@ -406,7 +406,7 @@ func TestPeopleLogInAtTheExampleOnThePage(t *testing.T) {
 	person.client.Jar, _ = cookiejar.New(nil)
 	mustEqual(t, "user", login(), registered)
 
-	// A key is added by whoever is logged in: the page says which account it joins.
+	// A logged-in user adds a key: the page names the account.
 	page, at := person.open(site + "/signpost/link")
 	if !strings.Contains(at, "/sandbox/login/") {
 		t.Error(at, page)
@@ -416,7 +416,7 @@ func TestPeopleLogInAtTheExampleOnThePage(t *testing.T) {
 
 func first(text, _ string) string { return text }
 
-// waitForEvents waits until so many events have arrived.
+// waitForEvents waits until this many events have arrived.
 func waitForEvents(t *testing.T, client *Client, count int) {
 	t.Helper()
 	for arrived := 0; arrived < count; {
@@ -437,7 +437,7 @@ func waitForEvents(t *testing.T, client *Client, count int) {
 	}
 }
 
-func TestTheExampleWithHandlersKeepsAllRules(t *testing.T) {
+func TestHandlersExamplePassesConformance(t *testing.T) {
 	s, _ := realServer(t)
 	kit := freePort(t)
 	const secret = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ=="
@@ -459,7 +459,7 @@ func TestTheExampleWithHandlersKeepsAllRules(t *testing.T) {
 	}
 }
 
-func TestPeopleLogInAtTheExampleWithHandlers(t *testing.T) {
+func TestHandlersExampleLogsAUserIn(t *testing.T) {
 	s, client := realServer(t)
 	ctx := t.Context()
 	domain, err := client.Domains.Create(ctx, DomainParams{Domain: "localhost", WebhookURL: "http://localhost:9/hook"})
@@ -492,7 +492,7 @@ func TestPeopleLogInAtTheExampleWithHandlers(t *testing.T) {
 	}
 }
 
-func TestTheSiteOfTheReadmeCompiles(t *testing.T) {
+func TestReadmeSiteCompiles(t *testing.T) {
 	readme := string(must(os.ReadFile("README.md")))
 	_, site, _ := strings.Cut(readme, "```go\npackage main")
 	site, _, found := strings.Cut(site, "\n```\n")
@@ -501,7 +501,7 @@ func TestTheSiteOfTheReadmeCompiles(t *testing.T) {
 	}
 }
 
-// around is a program in which calls are written down, with what they take for granted.
+// around is the program around the calls, with the variables that they use.
 const around = `package main
 import ("context"; "errors"; "log"; "net/http"; "os"; "time"; "signpost")
 var (_ = errors.As; _ = log.Print; _ = os.Args; _ = time.Now)
@@ -513,7 +513,7 @@ func calls(
 ) {
 `
 
-func TestTheCallsOfTheReferencePageCompile(t *testing.T) {
+func TestReferenceCallsCompile(t *testing.T) {
 	page := string(must(os.ReadFile("../../crates/signpost/assets/reference.html")))
 	calls := regexp.MustCompile(`(?s)<figcaption>Go</figcaption>\s*<pre><code>(.*?)</code></pre>`).FindAllStringSubmatch(page, -1)
 	if len(calls) < 25 {
@@ -522,7 +522,7 @@ func TestTheCallsOfTheReferencePageCompile(t *testing.T) {
 	source := around
 	for at, call := range calls {
 		text := html.UnescapeString(regexp.MustCompile("<[^>]+>").ReplaceAllString(call[1], ""))
-		if at > 0 { // The first makes the client, which the others use.
+		if at > 0 { // The first creates the client for the others.
 			text = "_ = func() {\n" + text + "\n}"
 		}
 		source += text + "\n"
@@ -534,7 +534,7 @@ func TestTheCallsOfTheReferencePageCompile(t *testing.T) {
 	}
 }
 
-// compile says what is wrong with a program that uses this package.
+// compile returns the errors of a program that uses this package.
 func compile(t *testing.T, source string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -21,33 +21,33 @@ import (
 
 const (
 	maxBody      = 64 << 10
-	maxNext      = 1024 // bytes: the cookie that holds it must not grow beyond 4096
+	maxNext      = 1024 // bytes, so that its cookie is at most 4096
 	maxRemember  = 10_000
 	cookieMaxAge = 1800
 )
 
-// SeenEvents remembers which events were acted on, so that one that comes again has no second effect. Use a store of your
-// own where several processes receive events, or where a restart must forget nothing. Two processes may still act on one
-// event at the same moment: where that matters, act and remember the event in one transaction, in OnEvent.
+// SeenEvents records the processed events, so that a repeated delivery has no second effect. Use your own store if several
+// processes receive events, or if the record must survive a restart. Two processes may still process one event
+// concurrently: if that matters, process and record the event in one transaction, in OnEvent.
 type SeenEvents interface {
-	// Has reports whether an event was acted on.
+	// Has reports whether an event was processed.
 	Has(ctx context.Context, identity string) (bool, error)
-	// Add remembers an event, after OnEvent.
+	// Add records an event, after OnEvent.
 	Add(ctx context.Context, identity string) error
 }
 
-// site is what both handlers know of the site around them.
+// site is the common configuration of both handlers.
 type site struct {
 	origin, path   string
 	webhookSecrets func() []string
 	onEvent        func(context.Context, *Event) error
 	seen           SeenEvents
-	// The identities of the events that OnEvent is at.
+	// The identities of the events that OnEvent is processing.
 	acting *sync.Map
 	now    func() time.Time
 }
 
-// newSite panics with an *Error of the code invalid_argument, as net/http does for a pattern that is none.
+// newSite panics with an *Error of the code invalid_argument, like net/http for an invalid pattern.
 func newSite(origin, path string, secrets []string, onEvent func(context.Context, *Event) error, seen SeenEvents) site {
 	switch {
 	case path == "":
@@ -86,7 +86,7 @@ func parseOrigin(text string) string {
 
 func (s *site) isSecure() bool { return strings.HasPrefix(s.origin, "https:") }
 
-// cookieName has the prefix that binds a cookie to this host, where browsers allow it.
+// cookieName returns a name with the prefix that binds the cookie to this host, if the site uses https.
 func (s *site) cookieName(kind, id string) string {
 	digest := sha256.Sum256([]byte(id))
 	name := kind + "-" + hex.EncodeToString(digest[:8])
@@ -104,16 +104,16 @@ func (s *site) cookie(name, value string, maxAge string) string {
 	return text
 }
 
-// SiteCookie is a cookie of your own site, such as the one of a browser that is logged in. No other host can set or change it:
-// over https its name begins with __Host-.
+// SiteCookie is a cookie of your site, such as its login cookie. No other host can set or change it: over https, its name
+// begins with __Host-.
 type SiteCookie struct {
 	name     string
 	isSecure bool
 	maxAge   time.Duration
 }
 
-// NewSiteCookie makes the cookie of this name, which browsers keep for maxAge. Site is the origin that people see; one that is
-// wrong panics, as in [NewLogin].
+// NewSiteCookie creates the cookie with this name and lifetime. Site is the site's public origin; it panics if the origin
+// is invalid, like [NewLogin].
 func NewSiteCookie(site, name string, maxAge time.Duration) SiteCookie {
 	isSecure := strings.HasPrefix(parseOrigin(site), "https:")
 	if isSecure {
@@ -122,7 +122,7 @@ func NewSiteCookie(site, name string, maxAge time.Duration) SiteCookie {
 	return SiteCookie{name, isSecure, maxAge}
 }
 
-// Set gives a value to the browser.
+// Set sets the cookie's value in the browser.
 func (c SiteCookie) Set(w http.ResponseWriter, value string) {
 	http.SetCookie(w, c.with(value, int(c.maxAge/time.Second)))
 }
@@ -132,7 +132,7 @@ func (c SiteCookie) Clear(w http.ResponseWriter) {
 	http.SetCookie(w, c.with("", -1))
 }
 
-// Value returns the value in a request, or nothing if there is none, or more than one: somebody else has set one of them.
+// Value returns the value in a request, or "" if it is missing or ambiguous: another site may set a duplicate.
 func (c SiteCookie) Value(r *http.Request) string {
 	cookies := r.CookiesNamed(c.name)
 	if len(cookies) != 1 {
@@ -147,7 +147,7 @@ func (c SiteCookie) with(value string, seconds int) *http.Cookie {
 	}
 }
 
-// redirect escapes what no address may hold; what is escaped already stays so.
+// redirect escapes invalid characters of the address. Existing escapes are not encoded again.
 func redirect(w http.ResponseWriter, to string) {
 	location := strings.Builder{}
 	for _, b := range []byte(to) {
@@ -172,7 +172,7 @@ func writeError(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{"error": message})
 }
 
-// readBody reads at most 64 KiB. It has answered where it gives false.
+// readBody reads at most 64 KiB. If it returns false, the response has been written.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -237,10 +237,10 @@ func (s *site) receive(w http.ResponseWriter, r *http.Request, body []byte) {
 
 var errActing = errors.New("this event is being acted on: send it again")
 
-// handle acts on an event, and remembers it only then: if the act fails or panics, the event acts when it comes again.
+// handle processes an event and then records it, so that a failed or panicking OnEvent is repeated at the next delivery.
 func (s *site) handle(ctx context.Context, event *Event) (isNew bool, err error) {
 	identity := event.Identity()
-	// Whether it will have been received is not known yet: the service must ask again.
+	// The outcome is not known yet: the service must retry.
 	if _, isActing := s.acting.LoadOrStore(identity, true); isActing {
 		return false, errActing
 	}
@@ -254,24 +254,24 @@ func (s *site) handle(ctx context.Context, event *Event) (isNew bool, err error)
 			return false, err
 		}
 	}
-	// Also where the service has hung up meanwhile: it was acted on.
+	// Recorded even if the service has disconnected, because the event was processed.
 	return true, s.seen.Add(context.WithoutCancel(ctx), identity)
 }
 
-// isLocalPath reports whether a text is a path on this site, and nothing that a browser reads as another one.
+// isLocalPath reports whether a text is a path that stays on this site in a browser.
 func isLocalPath(text string) bool {
 	leaves := strings.HasPrefix(text, "//") || strings.HasPrefix(text, `/\`) || strings.ContainsFunc(text, unicode.IsControl)
 	return strings.HasPrefix(text, "/") && !leaves
 }
 
-// isWebAddress reports whether a browser can be sent to an address.
+// isWebAddress reports whether a text is an http or https URL that a browser may be redirected to.
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	hasGap := strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) })
 	return err == nil && !hasGap && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// localNext is where to go on to, the root if that is no place on this site.
+// localNext returns the path to continue at; / if the text is not a path of this site.
 func localNext(text string) string {
 	if isLocalPath(text) && utf8.ValidString(text) && len(text) <= maxNext {
 		return text
@@ -281,7 +281,7 @@ func localNext(text string) string {
 
 func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// memory remembers the last identities.
+// memory stores the last identities.
 type memory struct {
 	mutex sync.Mutex
 	known map[string]bool

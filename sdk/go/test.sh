@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs the pinned Go once, into this folder, and runs everything that belongs to the Go SDK against the built program.
+# Installs the pinned Go once, into this folder, and runs all tests of the Go SDK against the built program.
 #
 #   SIGNPOST=target/debug/signpost OPENAPI_JSON=<openapi.yaml as JSON> sdk/go/test.sh
 #
-# Its example sites, for others who drive them, are built by `test.sh --install`: .cache/site and .cache/handlers
+# `test.sh --install` builds its example sites, for other tests: .cache/site and .cache/handlers
 set -eu
 cd "$(dirname "$0")"
 
@@ -12,8 +12,8 @@ if ! [ venv -nt requirements.txt ]; then
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
   touch venv
 fi
-# No module is fetched from anywhere: there are no dependencies. Tests build the examples with this Go too.
-# One way of building for all, with the race detector: each other way would compile the standard library once more.
+# Modules are never downloaded: there are no dependencies. Tests build the examples with this Go too.
+# All builds use the race detector: another build mode would compile the standard library again.
 command -v gcc >/dev/null || { echo "The race detector of Go needs gcc." >&2; exit 1; }
 export GOFLAGS="-mod=mod -race" GOPROXY=off GOTOOLCHAIN=local GOCACHE="$PWD/.cache/build" GOPATH="$PWD/.cache/path" CGO_ENABLED=1
 export PATH="$PWD/venv/bin:$PATH"

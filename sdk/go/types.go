@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What a session is and is for. The service may know more words; they pass as they are.
+// Values of the enumerations of sessions. Values that are newer than this package are passed on unchanged.
 const (
 	ModeLogin    = "login"
 	ModeRegister = "register"
@@ -17,7 +17,7 @@ const (
 	StatusCancelled     = "cancelled"
 )
 
-// Nullable is a member of a change that may be left alone (its zero value), set ([Value]) or removed ([Null]).
+// Nullable is a member of a change: unchanged (its zero value), set ([Value]) or removed ([Null]).
 type Nullable[T any] struct {
 	value *T
 	given bool
@@ -29,18 +29,18 @@ func Value[T any](value T) Nullable[T] { return Nullable[T]{&value, true} }
 // Null removes a member.
 func Null[T any]() Nullable[T] { return Nullable[T]{nil, true} }
 
-// IsZero reports whether the member is left alone.
+// IsZero reports whether the member is unchanged.
 func (n Nullable[T]) IsZero() bool { return !n.given }
 
 // MarshalJSON writes the value, or null.
 func (n Nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
-// SessionParams creates a session; only Domain is required.
+// SessionParams are the parameters of a new session; only Domain is required.
 type SessionParams struct {
 	Domain string `json:"domain"`
 	// Mode is login (the default), register or link.
 	Mode string `json:"mode,omitempty"`
-	// User is whose account a key joins, with Mode link.
+	// User is the user to add a key to, with Mode link.
 	User       string         `json:"user,omitempty"`
 	WebhookURL string         `json:"webhook_url,omitempty"`
 	Metadata   map[string]any `json:"metadata,omitempty"`
@@ -51,11 +51,11 @@ type SessionParams struct {
 	Requester *Requester `json:"requester,omitempty"`
 	// BrowserHash is the SHA-256, in base64url, of a secret in a cookie of the browser; with Flow page.
 	BrowserHash string `json:"browser_hash,omitempty"`
-	// IdempotencyKey makes the creation happen once. Without one the client draws one, so that its retries are safe.
+	// IdempotencyKey prevents a second creation. Default: a random key for each call, so that retries are safe.
 	IdempotencyKey string `json:"-"`
 }
 
-// Requester is the browser that asked for a login, for wallets to show.
+// Requester is the browser that requested a login, shown by wallets.
 type Requester struct {
 	IP        string `json:"ip,omitempty"`
 	Country   string `json:"country,omitempty"`
@@ -70,20 +70,20 @@ type RefreshedSession struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// CreatedSession is a new session, with what only its creation shows.
+// CreatedSession is a new session, with members that are only in this reply.
 type CreatedSession struct {
 	RefreshedSession
 	Status       string    `json:"status"`
 	CreatedAt    time.Time `json:"created_at"`
 	ClientSecret string    `json:"client_secret,omitempty"`
-	// ConfirmCode is the number for the page to show, with Confirm code.
+	// ConfirmCode is the number to show on the page, with Confirm code.
 	ConfirmCode string `json:"confirm_code,omitempty"`
-	// PageURL is where you send the browser, with Flow page.
+	// PageURL is the URL to redirect the browser to, with Flow page.
 	PageURL  string         `json:"page_url,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
-// Session is one login attempt. ExpiresAt is set while it is pending, AuthenticatedAt and User once it is authenticated.
+// Session is a login attempt. ExpiresAt is set while it is pending, AuthenticatedAt and User once it is authenticated.
 type Session struct {
 	ID              string       `json:"id"`
 	Status          string       `json:"status"`
@@ -94,18 +94,18 @@ type Session struct {
 	// Method is scan, browser, lightning or passkey, at hosted domains.
 	Method   string         `json:"method,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
-	// Redirect is for the wallet to open, in the same-device flow.
+	// Redirect is the URL that the wallet opens, in the same-device flow.
 	Redirect string `json:"redirect,omitempty"`
 }
 
-// SessionUser is who authenticated a session. ID is set at hosted domains.
+// SessionUser is the user or key that authenticated a session. ID is set only for hosted domains.
 type SessionUser struct {
 	ID         string `json:"id,omitempty"`
 	PublicKey  string `json:"public_key"`
 	DeviceInfo Device `json:"device_info"`
 }
 
-// Device is what a wallet says it runs on, in its own words.
+// Device is a wallet's device, as reported by the wallet.
 type Device struct {
 	Platform string `json:"platform,omitempty"`
 	Version  string `json:"version,omitempty"`
@@ -122,17 +122,17 @@ type ListedSession struct {
 // SessionList is a page of sessions.
 type SessionList struct {
 	Sessions []ListedSession `json:"sessions"`
-	// NextCursor is where the next page starts; empty on the last one.
+	// NextCursor is the cursor of the next page; empty on the last page.
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-// Completion is what a browser brought back.
+// Completion is the completion code and the browser's secret.
 type Completion struct {
 	Code          string `json:"code"`
 	BrowserSecret string `json:"browser_secret,omitempty"`
 }
 
-// Answer is what a wallet posts.
+// Answer is a wallet's answer.
 type Answer struct {
 	PublicKey string `json:"public_key"`
 	Signature string `json:"signature"`
@@ -143,14 +143,14 @@ type Answer struct {
 	ConfirmCode string  `json:"confirm_code,omitempty"`
 }
 
-// SimulateParams selects the wallet that the sandbox plays, 1 to 100, and what is wrong with its answer: signature,
-// timestamp, challenge or confirm_code.
+// SimulateParams select the simulated wallet, 1 to 100, and the fault of its answer: signature, timestamp, challenge or
+// confirm_code.
 type SimulateParams struct {
 	Wallet int    `json:"wallet,omitempty"`
 	Fault  string `json:"fault,omitempty"`
 }
 
-// Simulation is what the sandbox's wallet posted where, and the reply.
+// Simulation is the request of the simulated wallet, its URL, and the response.
 type Simulation struct {
 	PublicKey string `json:"public_key"`
 	PostedTo  string `json:"posted_to"`
@@ -167,20 +167,20 @@ type VerifyParams struct {
 	Message   string `json:"message"`
 }
 
-// Verification says whether a signature verifies.
+// Verification is the result of a signature check.
 type Verification struct {
 	Valid       bool   `json:"valid"`
 	PublicKey   string `json:"public_key"`
 	MessageHash string `json:"message_hash"`
 }
 
-// DomainParams registers a domain.
+// DomainParams are the parameters of a new domain.
 type DomainParams struct {
 	Domain     string `json:"domain"`
 	WebhookURL string `json:"webhook_url"`
 }
 
-// DomainChange changes a domain. What is left out stays as it is.
+// DomainChange changes a domain. Members that are not set stay unchanged.
 type DomainChange struct {
 	WebhookURL   string           `json:"webhook_url,omitempty"`
 	EventURL     Nullable[string] `json:"event_url,omitzero"`
@@ -205,7 +205,7 @@ type DomainList struct {
 	NextCursor string         `json:"next_cursor,omitempty"`
 }
 
-// Domain is a registered host name.
+// Domain is a registered domain.
 type Domain struct {
 	ListedDomain
 	VerificationToken string `json:"verification_token"`
@@ -221,13 +221,13 @@ type Domain struct {
 	FailingSince  time.Time `json:"failing_since,omitzero"`
 }
 
-// RegisteredDomain is a new domain, with the signing secret that only its registration shows.
+// RegisteredDomain is a new domain, with the webhook secret, which is only in this reply.
 type RegisteredDomain struct {
 	Domain
 	WebhookSecret string `json:"webhook_secret"`
 }
 
-// ProvedDomain is a domain whose proof was found.
+// ProvedDomain is a domain with a valid proof of ownership.
 type ProvedDomain struct {
 	ID         string    `json:"id"`
 	Domain     string    `json:"domain"`
@@ -235,7 +235,7 @@ type ProvedDomain struct {
 	VerifiedAt time.Time `json:"verified_at"`
 }
 
-// UserChange changes a user of a hosted domain. What is left out stays as it is.
+// UserChange changes a user of a hosted domain. Members that are not set stay unchanged.
 type UserChange struct {
 	Name   Nullable[string]   `json:"name,omitzero"`
 	Groups Nullable[[]string] `json:"groups,omitzero"`
@@ -259,7 +259,7 @@ type UserList struct {
 	NextCursor string       `json:"next_cursor,omitempty"`
 }
 
-// Credential is a key that logs a user in. Kind is wallet, lightning or passkey.
+// Credential is a key of a user. Kind is wallet, lightning or passkey.
 type Credential struct {
 	ID         string    `json:"id"`
 	Kind       string    `json:"kind"`
@@ -283,7 +283,7 @@ type Delivery struct {
 	LastError          string    `json:"last_error,omitempty"`
 	LastAnswer         string    `json:"last_answer,omitempty"`
 	EndpointDisabledAt time.Time `json:"endpoint_disabled_at,omitzero"`
-	// Body is there in the reply for a single delivery.
+	// Body is set only in the reply for a single delivery.
 	Body *Event `json:"body,omitempty"`
 }
 
@@ -293,7 +293,7 @@ type DeliveryList struct {
 	NextCursor string     `json:"next_cursor,omitempty"`
 }
 
-// Retried is how many deliveries are sent again.
+// Retried is the number of deliveries that are retried.
 type Retried struct {
 	Retried int `json:"retried"`
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// schema is as much of JSON Schema as the interface uses.
+// schema is the part of JSON Schema that the interface uses.
 type schema struct {
 	Ref                  string `json:"$ref"`
 	Type                 any
@@ -26,16 +26,16 @@ type schema struct {
 	AdditionalProperties any
 }
 
-// comparison collects where types and schemas differ.
+// comparison collects the differences between types and schemas.
 type comparison struct {
 	schemas map[string]*schema
-	// Whether a type may have members that the schema leaves open.
+	// Whether a type may have additional members.
 	isOpen bool
 	seen   map[string]bool
 	wrong  []string
 }
 
-// resolve puts a schema and all that it is made of into one.
+// resolve merges a schema with its references.
 func (c *comparison) resolve(s *schema) *schema {
 	whole := *s
 	whole.Properties = map[string]*schema{}
@@ -77,7 +77,7 @@ func (c *comparison) differ(where, format string, values ...any) {
 	c.wrong = append(c.wrong, where+": "+fmt.Sprintf(format, values...))
 }
 
-// member is a field as JSON has it.
+// member is a JSON member of a field.
 type member struct {
 	kind     reflect.Type
 	optional bool
@@ -164,7 +164,7 @@ func (c *comparison) compareMembers(where string, s *schema, kind reflect.Type) 
 			c.differ(where, "%v has no %s", kind, name)
 			continue
 		}
-		// What an embedded type leaves out may be required where it is embedded: the tag is the other's.
+		// A member that the embedded type omits may be required in the outer type, whose tag decides.
 		isSaid := !(c.isOpen && s.Required == nil)
 		if isRequired := slices.Contains(s.Required, name); isSaid && isRequired == member.optional && !(isRequired && member.promoted) {
 			c.differ(where, "%v.%s: required is %t, and so is omitempty", kind, name, isRequired)
@@ -178,7 +178,7 @@ func (c *comparison) compareMembers(where string, s *schema, kind reflect.Type) 
 	}
 }
 
-func TestTheTypesAreThoseOfTheInterface(t *testing.T) {
+func TestTypesMatchTheAPI(t *testing.T) {
 	file := os.Getenv("OPENAPI_JSON")
 	if file == "" {
 		t.Skip("OPENAPI_JSON is not set: the path of openapi.yaml as JSON")
@@ -202,8 +202,8 @@ func TestTheTypesAreThoseOfTheInterface(t *testing.T) {
 		"UserList": UserList{}, "HostedUser": HostedUser{}, "Credential": Credential{}, "Delivery": Delivery{}, "DeliveryList": DeliveryList{},
 		"Retried": Retried{}, "Event": Event{}, "EventData": EventData{},
 	}
-	// What no call of this package returns: texts, errors, what wallets and operators of machines exchange, and the
-	// applications that an operator registers once.
+	// Schemas without a call in this package: texts, errors, messages of wallets and ATM operators, and the applications that
+	// an operator registers once.
 	others := []string{
 		"NewClient", "Client", "ClientWithSecret", "ClientChange", "ClientList", "ClientRotation",
 		"Metadata", "Error", "ErrorDetails", "ProofCheck", "WalletError", "Context", "Taken", "Submission", "ImportOutcome", "NewReport",
@@ -231,7 +231,7 @@ func TestTheTypesAreThoseOfTheInterface(t *testing.T) {
 	}
 }
 
-func TestTheTypesOfTheLocatorAreThoseOfItsTools(t *testing.T) {
+func TestLocatorTypesMatchTheTools(t *testing.T) {
 	s, _ := realServer(t)
 	request := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	response, err := http.Post(s.mcp, "application/json", request)
@@ -276,7 +276,7 @@ func TestTheTypesOfTheLocatorAreThoseOfItsTools(t *testing.T) {
 				c.differ(tool.Name, "%s is not in its outputSchema", name)
 			}
 		}
-		c.isOpen = true // Of places, advisories and sources the schema says that they are objects, and not all of what is inside.
+		c.isOpen = true // The schemas of places, advisories and sources do not list all members.
 		c.compare(tool.Name, tool.OutputSchema, reflect.TypeOf(out))
 		for _, wrong := range c.wrong {
 			t.Error(wrong)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// readVectors reads a file that the SDKs of all languages share.
+// readVectors reads a file of the vectors that all SDKs share.
 func readVectors(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile("../../vectors/" + name)
@@ -19,7 +19,7 @@ func readVectors(t *testing.T, name string, into any) {
 	}
 }
 
-// generic is a value as any client sees it in JSON.
+// generic converts a value to its JSON form.
 func generic(t *testing.T, value any) any {
 	t.Helper()
 	text, err := json.Marshal(value)
@@ -40,7 +40,7 @@ func mustEqual(t *testing.T, what string, got, want any) {
 	}
 }
 
-// contains reports whether everything in part is in whole.
+// contains reports whether whole contains all members of part.
 func contains(whole, part any) bool {
 	members, ok := part.(map[string]any)
 	if !ok {

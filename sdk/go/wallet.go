@@ -23,11 +23,11 @@ import (
 
 const clockTolerance = 30
 
-// ErrUserExists is what CreateUser gives where another registration of the same key came first.
+// ErrUserExists is returned by CreateUser if the key has a user in the meantime.
 var ErrUserExists = errors.New("a user with this public key exists")
 
-// WalletOptions are what [NewWallet] needs: Domain, Site, FindUser, CreateUser and SignIn. What is named as in
-// [LoginOptions] means the same.
+// WalletOptions are the options of [NewWallet]. Domain, Site, FindUser, CreateUser and SignIn are required. Fields with a
+// name of [LoginOptions] have its meaning.
 type WalletOptions struct {
 	Domain         string
 	Site           string
@@ -36,45 +36,45 @@ type WalletOptions struct {
 	SignIn         func(w http.ResponseWriter, r *http.Request, login Login) error
 	OnEvent        func(ctx context.Context, event *Event) error
 	SeenEvents     SeenEvents
-	// FindUser gives the ID of the user with this key, or nothing. Keys come in one spelling: compressed, in lower-case hex.
+	// FindUser returns the ID of the user with this key, or "". Keys are normalized: compressed, in lower-case hex.
 	FindUser func(ctx context.Context, publicKey string) (user string, err error)
-	// CreateUser creates the user of a new key, or gives [ErrUserExists].
+	// CreateUser creates the user of a new key, or returns [ErrUserExists].
 	CreateUser func(ctx context.Context, publicKey string, device Device) (user string, err error)
-	// Codes is by default the memory of this process, for the last 10,000 codes.
+	// Codes stores shown codes. Default: the memory of this process, for the last 10,000 codes.
 	Codes Codes
-	// UnboundPolls lets whoever knows a sid be logged in, as the specification has it: open to relayed codes.
+	// UnboundPolls logs in any browser with the sid, as the specification defines it. It permits relayed codes.
 	UnboundPolls bool
 }
 
-// Code is a code that a browser was shown.
+// Code is the stored state of a code that a browser was shown.
 type Code struct {
 	SID, Challenge, Mode, Next string
 	ExpiresAt                  time.Time
-	// Browser is the SHA-256, in hex, of what this browser's cookie holds.
+	// Browser is the SHA-256, in hex, of the value of this browser's cookie.
 	Browser string
 	// User and Session are set once a wallet has answered.
 	User    string
 	Session *Session
 }
 
-// Codes stores codes. Nothing needs them longer than an hour.
+// Codes stores codes. Entries may be deleted after an hour.
 type Codes interface {
-	// Save stores a code in place of the one with its SID, not completed.
+	// Save stores a code, not completed, and replaces any code with its SID.
 	Save(ctx context.Context, code Code) error
-	// Find gives the code with this SID, or with this challenge as its newest; nil if there is none.
+	// Find returns the code with this SID, or with this challenge as its newest; nil if there is none.
 	Find(ctx context.Context, sidOrChallenge string) (*Code, error)
-	// Complete reports, for each SID, true to the first caller alone.
+	// Complete returns true for the first call with a SID only, even if calls race.
 	Complete(ctx context.Context, sid string) (first bool, err error)
 }
 
-// ShownCode is what your page shows.
+// ShownCode is a code for your page.
 type ShownCode struct {
 	SID, QRData string
 	ExpiresAt   time.Time
 }
 
-// WalletHandler answers wallets itself. It serves, below its path, POST /wallet/login, /wallet/register and /events, and
-// GET /poll?sid=.
+// WalletHandler receives wallets' answers. It serves, below its path, POST /wallet/login, /wallet/register and /events,
+// and GET /poll?sid=.
 type WalletHandler struct {
 	site
 	client     *Client
@@ -86,7 +86,7 @@ type WalletHandler struct {
 	unbound    bool
 }
 
-// NewWallet makes the handler. Options that are wrong panic with an *[Error], as a wrong pattern does in net/http.
+// NewWallet creates the handler. Invalid options panic with an *[Error], like an invalid pattern in net/http.
 func NewWallet(client *Client, options WalletOptions) *WalletHandler {
 	h := &WalletHandler{
 		site:   newSite(options.Site, options.Path, options.WebhookSecrets, options.OnEvent, options.SeenEvents),
@@ -118,8 +118,8 @@ func (h *WalletHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ShowCode creates a session for a page of yours, and sets a cookie that binds it to the browser: call it before the page
-// is written. Mode is login or register, next where the browser goes on to.
+// ShowCode creates a session for your page, and sets a cookie that binds it to the browser: call it before the page is
+// written. Mode is login or register, next the path to continue at.
 func (h *WalletHandler) ShowCode(w http.ResponseWriter, r *http.Request, mode, next string) (*ShownCode, error) {
 	ctx := r.Context()
 	if mode != ModeLogin && mode != ModeRegister {
@@ -145,7 +145,7 @@ func (h *WalletHandler) ShowCode(w http.ResponseWriter, r *http.Request, mode, n
 	return &ShownCode{SID: session.ID, QRData: session.QRData, ExpiresAt: session.ExpiresAt}, nil
 }
 
-// RefreshCode replaces a code before it ends, for the browser that was shown it. It keeps its cookie.
+// RefreshCode replaces a code before it expires, for the browser that was shown it. The browser's cookie stays valid.
 func (h *WalletHandler) RefreshCode(r *http.Request, sid string) (*ShownCode, error) {
 	ctx := r.Context()
 	code, err := h.codes.Find(ctx, sid)
@@ -166,7 +166,7 @@ func (h *WalletHandler) RefreshCode(r *http.Request, sid string) (*ShownCode, er
 	return &ShownCode{SID: sid, QRData: session.QRData, ExpiresAt: session.ExpiresAt}, nil
 }
 
-// isShown reports whether a request is from the browser that was shown a code, and from no other site.
+// isShown reports whether a request comes from the browser that was shown a code, and from no other site.
 func (h *WalletHandler) isShown(r *http.Request, code *Code) bool {
 	from, hasOrigin := headerValue(r.Header, "Origin")
 	fetched, hasFetch := headerValue(r.Header, "Sec-Fetch-Site")
@@ -216,7 +216,7 @@ func (h *WalletHandler) poll(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"status": StatusAuthenticated, "redirect": next})
 }
 
-// refusal is an answer to a wallet other than 200.
+// refusal is a response to a wallet other than 200.
 type refusal struct {
 	status  int
 	message string
@@ -232,7 +232,7 @@ func (h *WalletHandler) answer(w http.ResponseWriter, r *http.Request, mode stri
 	if !ok {
 		return
 	}
-	// Where a domain has no event URL, its events come here. What calls itself an event has to be signed.
+	// If a domain has no event URL, its events are posted here. An unsigned event is rejected.
 	if h.isEvent(r.Header, body) {
 		if len(h.webhookSecrets()) == 0 {
 			writeError(w, http.StatusUnauthorized, "no events are expected here")
@@ -269,13 +269,13 @@ func (h *WalletHandler) fail(w http.ResponseWriter, r *http.Request, err error) 
 func (h *WalletHandler) isEvent(header http.Header, body []byte) bool {
 	_, signed := headerValue(header, "X-Svc-Signature")
 	_, standard := headerValue(header, "webhook-signature")
-	// A map, because a struct would take a member "Event" too.
+	// A map, because a struct would also accept a member "Event".
 	var members map[string]json.RawMessage
 	isNamed := json.Unmarshal(body, &members) == nil && !isNull(members["event"])
 	return signed || standard || isNamed
 }
 
-// accept checks a wallet's answer in the specification's order.
+// accept checks a wallet's answer, in the specification's order.
 func (h *WalletHandler) accept(ctx context.Context, mode string, body []byte) error {
 	answer, err := parseAnswer(body)
 	if err != nil {
@@ -325,7 +325,7 @@ func (h *WalletHandler) accept(ctx context.Context, mode string, body []byte) er
 
 var sentence = regexp.MustCompile(`^Sign this to (login|register) to ([^ :]+) at ([0-9]+:[A-Za-z0-9_-]{22})$`)
 
-// findChallenge gives the code that waits for an answer to this text, in either of its two renderings.
+// findChallenge returns the pending code for this text, in either of its two forms.
 func (h *WalletHandler) findChallenge(ctx context.Context, mode, text string) (*Code, error) {
 	notHeld := &refusal{status: http.StatusNotFound, message: "no session waits for an answer to this challenge: scan the code again"}
 	if parts := sentence.FindStringSubmatch(text); parts != nil {
@@ -341,7 +341,7 @@ func (h *WalletHandler) findChallenge(ctx context.Context, mode, text string) (*
 	return code, nil
 }
 
-// refuseUser says that the user is missing, or there; but first, that the signature is wrong if it is.
+// refuseUser returns the error for a missing or an existing user, or for a wrong signature, which is checked first.
 func (h *WalletHandler) refuseUser(ctx context.Context, mode string, answer *Answer) error {
 	body := VerifyParams{PublicKey: answer.PublicKey, Signature: answer.Signature, Message: answer.Challenge}
 	checked, err := fetch[Verification](ctx, h.client, call{method: http.MethodPost, path: "/verify", body: body, once: true})
@@ -358,7 +358,7 @@ func (h *WalletHandler) refuseUser(ctx context.Context, mode string, answer *Ans
 	return &refusal{status: http.StatusConflict, message: "a user with this public key exists: log in instead"}
 }
 
-// authenticate lets the service check the answer; of answers that race it accepts one.
+// authenticate forwards the answer to the service. If answers race, only the first is accepted.
 func (h *WalletHandler) authenticate(ctx context.Context, sid string, answer *Answer) (*Session, error) {
 	k := call{method: http.MethodPost, body: answer, once: true}
 	session, err := to[Session](ctx, h.client, k, "/sessions/{}/authenticate", sid)
@@ -436,7 +436,7 @@ func readText(text json.RawMessage, to *string) bool {
 	return len(text) > 0 && text[0] == '"' && json.Unmarshal(text, to) == nil
 }
 
-// canonicalKey spells a key of 33 or 65 bytes compressed, in lower-case hex.
+// canonicalKey normalizes a key of 33 or 65 bytes: compressed, in lower-case hex.
 func canonicalKey(text string) (string, bool) {
 	key, err := hex.DecodeString(text)
 	switch {
@@ -456,7 +456,7 @@ func hashText(text string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// codeMemory stores the last codes.
+// codeMemory stores the last codes in memory.
 type codeMemory struct {
 	mutex     sync.Mutex
 	bySID     map[string]*Code

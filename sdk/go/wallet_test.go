@@ -48,7 +48,7 @@ type receiverCase struct {
 	}
 }
 
-// unsupported is why the handlers of this SDK do not do what a case is about.
+// unsupported returns the reason why this SDK does not support a case, or "".
 func (c receiverCase) unsupported() string {
 	switch {
 	case c.Held.AllowedSources != nil:
@@ -57,7 +57,7 @@ func (c receiverCase) unsupported() string {
 	return ""
 }
 
-// playService answers as the service does, at the time `now`.
+// playService simulates the service at the time `now`.
 func playService(sessions map[string]*Code, busy int, now int64) http.HandlerFunc {
 	var mutex sync.Mutex
 	fail := func(w http.ResponseWriter, status int, code string) {
@@ -103,7 +103,7 @@ func playService(sessions map[string]*Code, busy int, now int64) http.HandlerFun
 	}
 }
 
-func TestWalletsPollsAndEventsAreAnsweredAsTheVectorsSay(t *testing.T) {
+func TestWalletHandlerPassesTheVectors(t *testing.T) {
 	var vectors struct {
 		Now    int64
 		Origin string
@@ -171,7 +171,7 @@ func playReceiver(t *testing.T, c receiverCase, origin string, now int64) {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)
 	if c.Expect.Body["post"] == "answer" {
-		c.Expect.Status = http.StatusNotFound // Nobody waits for an answer to it; no signature was asked for.
+		c.Expect.Status = http.StatusNotFound // No session is pending, so the signature is not checked.
 	}
 	mustEqual(t, "status", recorder.Code, c.Expect.Status)
 	for _, session := range c.Held.Sessions {
@@ -190,7 +190,7 @@ func playReceiver(t *testing.T, c receiverCase, origin string, now int64) {
 		t.Fatal(err, recorder.Body.String())
 	}
 	if c.Handler == "classify" && c.Expect.Status != http.StatusUnauthorized {
-		return // The status says what it was taken for.
+		return // The status shows how it was classified.
 	}
 	for name, text := range got {
 		if c.Expect.Body[name] == "<text>" && text != "" {
@@ -200,7 +200,7 @@ func playReceiver(t *testing.T, c receiverCase, origin string, now int64) {
 	mustEqual(t, "body", got, c.Expect.Body)
 }
 
-// hold lets the handler remember what the case says.
+// hold stores the state of a case in the handler.
 func hold(t *testing.T, handler *WalletHandler, c receiverCase, sessions map[string]*Code, now time.Time) {
 	save := func(code Code) {
 		code.Browser = hashText(shownTo)
@@ -265,7 +265,7 @@ func receiverRequest(c receiverCase, handler *WalletHandler) *http.Request {
 	return request
 }
 
-// shop is a handler whose service plays along, and a request of the browser that was shown its code.
+// shop returns a handler with a simulated service, and a request of the browser that was shown its code.
 func shop(t *testing.T, change func(*WalletOptions)) (handler *WalletHandler, browser func(path string) *httptest.ResponseRecorder) {
 	t.Helper()
 	challenges := 0
@@ -311,7 +311,7 @@ func shop(t *testing.T, change func(*WalletOptions)) (handler *WalletHandler, br
 	}
 }
 
-// answers posts what a wallet answers to the challenge of this number.
+// answers posts a wallet's answer to the challenge with this number.
 func answers(handler http.Handler, number int) *httptest.ResponseRecorder {
 	body := fmt.Sprintf(`{"public_key":"%s","signature":"30","challenge":"Sign this to register to example.com at 1:%022d","timestamp":%d}`,
 		"02"+strings.Repeat("ab", 32), number, time.Now().Unix())
@@ -320,7 +320,7 @@ func answers(handler http.Handler, number int) *httptest.ResponseRecorder {
 	return recorder
 }
 
-func TestACodeIsReplacedForItsBrowserAlone(t *testing.T) {
+func TestRefreshRequiresTheBrowserOfTheCode(t *testing.T) {
 	handler, browser := shop(t, func(*WalletOptions) {})
 	_, err := handler.RefreshCode(httptest.NewRequest(http.MethodPost, "/refresh", nil), "sess_1")
 	checkError(t, err, map[string]any{"code": "invalid_argument"})
@@ -330,7 +330,7 @@ func TestACodeIsReplacedForItsBrowserAlone(t *testing.T) {
 	mustEqual(t, "the poll", strings.TrimSpace(browser("/signpost/poll?sid=sess_1").Body.String()), `{"redirect":"/","status":"authenticated"}`)
 }
 
-func TestARegistrationThatCameSecondIsAConflict(t *testing.T) {
+func TestConcurrentRegistrationIsAConflict(t *testing.T) {
 	handler, _ := shop(t, func(o *WalletOptions) {
 		o.CreateUser = func(context.Context, string, Device) (string, error) {
 			return "", fmt.Errorf("insert: %w", ErrUserExists)
@@ -339,7 +339,7 @@ func TestARegistrationThatCameSecondIsAConflict(t *testing.T) {
 	mustEqual(t, "status", answers(handler, 1).Code, http.StatusConflict)
 }
 
-func TestASignInThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedSignInIsRetried(t *testing.T) {
 	signIns := 0
 	handler, browser := shop(t, func(o *WalletOptions) {
 		o.SignIn = func(http.ResponseWriter, *http.Request, Login) error {
@@ -356,7 +356,7 @@ func TestASignInThatFailsIsTriedAgain(t *testing.T) {
 	mustEqual(t, "sign-ins", signIns, 2)
 }
 
-func TestTheMemoryOfCodesHasABound(t *testing.T) {
+func TestCodeMemoryIsBounded(t *testing.T) {
 	codes := &codeMemory{bySID: map[string]*Code{}, completed: map[string]bool{}}
 	for at := range maxRemember + 5 {
 		sid := strconv.Itoa(at)
@@ -366,7 +366,7 @@ func TestTheMemoryOfCodesHasABound(t *testing.T) {
 	mustEqual(t, "entries", []int{len(codes.bySID), len(codes.completed), len(codes.order)}, []int{2 * maxRemember, maxRemember, maxRemember})
 }
 
-func TestRoutesOfWalletsThatAreNoneAreNotFound(t *testing.T) {
+func TestUnknownWalletRoutesAreNotFound(t *testing.T) {
 	handler, _ := shop(t, func(*WalletOptions) {})
 	for _, c := range []struct {
 		method, path string
@@ -379,12 +379,12 @@ func TestRoutesOfWalletsThatAreNoneAreNotFound(t *testing.T) {
 		handler.ServeHTTP(recorder, httptest.NewRequest(c.method, c.path, nil))
 		mustEqual(t, c.method+" "+c.path, recorder.Code, c.status)
 	}
-	// A member that the specification does not know makes no event of an answer.
+	// An unknown member does not turn an answer into an event.
 	request := httptest.NewRequest(http.MethodPost, "/signpost/wallet/login", strings.NewReader(`{"Event":"login"}`))
 	serve(t, handler, request, http.StatusBadRequest)
 }
 
-func TestWhetherThereIsAUserIsSaidToWhoeverHasTheKey(t *testing.T) {
+func TestUserExistenceRequiresAValidSignature(t *testing.T) {
 	cases := signatures(t)
 	for _, c := range cases {
 		if c.code != "" || c.Message != cases[0].Message {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kinds of events. More may follow; an endpoint accepts them and does nothing.
+// Kinds of events. New kinds may be added; an endpoint must accept and ignore unknown kinds.
 const (
 	EventLogin    = "login"
 	EventRegister = "register"
@@ -25,21 +25,21 @@ const (
 
 const attemptTolerance = 5 * 60
 
-// Event is what the service posts to the event URL of a domain.
+// Event is an event that the service posts to the event URL of a domain.
 type Event struct {
-	// ID is the same on every attempt. A sender that knows only the specification has none.
+	// ID is identical for every attempt. It is empty if the sender implements only the specification.
 	ID string `json:"id"`
-	// Event is its kind.
+	// Event is the kind.
 	Event     string    `json:"event"`
 	Timestamp time.Time `json:"timestamp"`
 	SessionID string    `json:"session_id"`
 	// Data is set for the kinds login, register and link.
 	Data EventData `json:"data"`
-	// Raw is the event as it came, with the members that this package does not know.
+	// Raw is the original JSON, including unknown members.
 	Raw json.RawMessage `json:"-"`
 }
 
-// EventData is a proof of who logged in, registered or linked a key.
+// EventData is the signed proof of a login, a registration or a new key.
 type EventData struct {
 	PublicKey     string `json:"public_key"`
 	Signature     string `json:"signature"`
@@ -53,13 +53,13 @@ type EventData struct {
 	WebAuthn *WebAuthn `json:"webauthn,omitempty"`
 }
 
-// WebAuthn is what a passkey signed, in base64url.
+// WebAuthn is the data that a passkey signed, in base64url.
 type WebAuthn struct {
 	AuthenticatorData string `json:"authenticator_data"`
 	ClientDataJSON    string `json:"client_data_json"`
 }
 
-// Identity distinguishes an event from all others: its ID, else its session and kind.
+// Identity returns the identity of an event, for deduplication: its ID, else its session and kind.
 func (e *Event) Identity() string {
 	if e.ID != "" {
 		return e.ID
@@ -67,7 +67,7 @@ func (e *Event) Identity() string {
 	return e.SessionID + ":" + e.Event
 }
 
-// UnmarshalJSON reads an event. A login, a registration and a link need their proof.
+// UnmarshalJSON parses an event. A login, a registration and a link require their proof.
 func (e *Event) UnmarshalJSON(text []byte) error {
 	var envelope struct {
 		ID        string          `json:"id"`
@@ -100,7 +100,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes an event as it came.
+// MarshalJSON returns the original JSON.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Raw != nil {
 		return e.Raw, nil
@@ -122,10 +122,10 @@ func requireMembers(object []byte, names ...string) error {
 	return nil
 }
 
-// VerifyWebhook checks the signature of an event over its raw body, and reads it. During a rotation, give both secrets.
+// VerifyWebhook checks the signature of an event over its raw body, and parses it. Pass both secrets during a rotation.
 //
-// X-Svc-Signature must be there and match; the headers of Standard Webhooks are checked where they are there. The code of
-// an error is invalid_signature (Details["reason"] is missing, mismatch or timestamp), invalid_secret or invalid_event.
+// X-Svc-Signature is required and must match; the headers of Standard Webhooks are checked if they are present. The code
+// of an error is invalid_signature (Details["reason"] is missing, mismatch or timestamp), invalid_secret or invalid_event.
 func VerifyWebhook(body []byte, header http.Header, secrets ...string) (*Event, error) {
 	return verifyWebhook(body, header, secrets, time.Now())
 }
@@ -195,7 +195,7 @@ func authenticate(body []byte, header http.Header, secrets []string, keys [][]by
 	return refuse("mismatch", "webhook-signature does not match")
 }
 
-// standardKeys are what the secrets stand for in Standard Webhooks. No message repeats a secret.
+// standardKeys returns the keys of the secrets for Standard Webhooks. Error messages do not contain a secret.
 func standardKeys(secrets []string) ([][]byte, error) {
 	refuse := func(why string) ([][]byte, error) {
 		return nil, &Error{Code: "invalid_secret", Message: "a signing secret is whsec_ and base64, as the registration of the domain showed it: " + why}
@@ -226,7 +226,7 @@ func sign(key []byte, parts ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// headerValue finds a header in any case: not every http.Header was made by net/http.
+// headerValue finds a header in any case, because some frameworks do not normalize names in an http.Header.
 func headerValue(header http.Header, name string) (string, bool) {
 	if values := header.Values(name); len(values) > 0 {
 		return values[0], true

@@ -17,12 +17,12 @@ import (
 func headers(lines map[string]string) http.Header {
 	header := http.Header{}
 	for name, value := range lines {
-		header[name] = []string{value} // As it came: not every http.Header was made by net/http.
+		header[name] = []string{value} // Not normalized: some frameworks do not use net/http.
 	}
 	return header
 }
 
-func TestAnEventIsVerifiedAsTheVectorsSay(t *testing.T) {
+func TestVerifyWebhookPassesTheVectors(t *testing.T) {
 	var vectors struct {
 		Verify []struct {
 			Name    string
@@ -39,7 +39,7 @@ func TestAnEventIsVerifiedAsTheVectorsSay(t *testing.T) {
 	for _, c := range vectors.Verify {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Parsed != nil {
-				// The type of the body has no place for it; what a middleware has read is a test of its own below.
+				// The Go type of the body allows no parsed body; a body that a middleware has read is tested below.
 				mustEqual(t, "code", c.Error.Code, "parsed_body")
 				return
 			}
@@ -65,7 +65,7 @@ func TestAnEventIsVerifiedAsTheVectorsSay(t *testing.T) {
 	}
 }
 
-// checkMembers compares what has a field with what came.
+// checkMembers compares the fields with the original members.
 func checkMembers(t *testing.T, event *Event, came json.RawMessage) {
 	t.Helper()
 	var want map[string]any
@@ -88,7 +88,7 @@ func checkMembers(t *testing.T, event *Event, came json.RawMessage) {
 	}
 }
 
-func TestTheSignaturesAreThoseOfTheSharedVectors(t *testing.T) {
+func TestSignaturesMatchTheVectors(t *testing.T) {
 	type signed struct {
 		Name, Secret, Header, ID, Body string
 		Timestamp                      int64
@@ -103,7 +103,7 @@ func TestTheSignaturesAreThoseOfTheSharedVectors(t *testing.T) {
 		MalformedSecrets []signed `json:"malformed_secrets"`
 	}
 	readVectors(t, "webhook.json", &vectors)
-	// refused is whether a body is refused for its signature; what it says is not looked at.
+	// refused returns whether a body is rejected for its signature; its content is ignored.
 	refused := func(c signed, header http.Header) bool {
 		_, err := verifyWebhook([]byte(c.Body), header, []string{c.Secret}, time.Unix(c.Timestamp, 0))
 		var failure *Error
@@ -132,7 +132,7 @@ func TestTheSignaturesAreThoseOfTheSharedVectors(t *testing.T) {
 	}
 }
 
-func TestAnEndpointAnswersAsTheVectorsSay(t *testing.T) {
+func TestEventEndpointPassesTheVectors(t *testing.T) {
 	var vectors struct {
 		Endpoint []struct {
 			Name    string
@@ -180,7 +180,7 @@ func TestAnEndpointAnswersAsTheVectorsSay(t *testing.T) {
 	}
 }
 
-// serve gives the members of a JSON reply.
+// serve returns the members of a JSON response.
 func serve(t *testing.T, handler http.Handler, request *http.Request, status int) map[string]any {
 	t.Helper()
 	recorder := httptest.NewRecorder()
@@ -206,7 +206,7 @@ func loginOptions(change func(*LoginOptions)) LoginOptions {
 
 const someSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-func TestABodyThatWasReadAlreadyFailsLoudly(t *testing.T) {
+func TestConsumedBodyIsAnError(t *testing.T) {
 	handler := NewLogin(New("key"), loginOptions(func(o *LoginOptions) { o.WebhookSecrets = []string{someSecret} }))
 	careless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
@@ -219,12 +219,12 @@ func TestABodyThatWasReadAlreadyFailsLoudly(t *testing.T) {
 	}
 }
 
-func TestEventsAreNotFoundWithoutASecret(t *testing.T) {
+func TestEventsRequireASecret(t *testing.T) {
 	request := httptest.NewRequest(http.MethodPost, "/signpost/events", strings.NewReader("{}"))
 	serve(t, NewLogin(New("key"), loginOptions(nil)), request, http.StatusNotFound)
 }
 
-func TestAHandlerThatPanicsGetsItsEventAgain(t *testing.T) {
+func TestPanickingOnEventIsRetried(t *testing.T) {
 	calls := 0
 	handler := NewLogin(New("key"), loginOptions(func(o *LoginOptions) {
 		o.OnEvent = func(context.Context, *Event) error {
@@ -245,7 +245,7 @@ func TestAHandlerThatPanicsGetsItsEventAgain(t *testing.T) {
 	mustEqual(t, "the third time", []any{isNew, err, calls}, []any{false, nil, 2})
 }
 
-func TestAnEventThatComesWhileItIsActedOnIsAskedForAgain(t *testing.T) {
+func TestConcurrentDeliveryIsDeferred(t *testing.T) {
 	began, failure := make(chan bool), make(chan error)
 	handler := NewLogin(New("key"), loginOptions(func(o *LoginOptions) {
 		o.WebhookSecrets = []string{someSecret}
@@ -281,7 +281,7 @@ func TestAnEventThatComesWhileItIsActedOnIsAskedForAgain(t *testing.T) {
 	mustEqual(t, "afterwards", strings.TrimSpace(deliver().Body.String()), `{"status":"received before"}`)
 }
 
-func TestAnEventThatWasActedOnIsRememberedAlsoWhenTheServiceHungUp(t *testing.T) {
+func TestProcessedEventIsRecordedAfterADisconnect(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	store := &attentive{memory: memory{known: map[string]bool{}}}
 	handler := NewLogin(New("key"), loginOptions(func(o *LoginOptions) {
@@ -296,14 +296,14 @@ func TestAnEventThatWasActedOnIsRememberedAlsoWhenTheServiceHungUp(t *testing.T)
 	mustEqual(t, "remembered", []any{err, isNew}, []any{nil, false})
 }
 
-// attentive is a store that looks at its context, as a database does.
+// attentive is a store that checks its context, like a database.
 type attentive struct{ memory }
 
 func (a *attentive) Add(ctx context.Context, identity string) error {
 	return errors.Join(ctx.Err(), a.memory.Add(ctx, identity))
 }
 
-func TestTheMemoryOfEventsHasABound(t *testing.T) {
+func TestEventMemoryIsBounded(t *testing.T) {
 	seen := &memory{known: map[string]bool{}}
 	knows := func(identity string) bool {
 		known, _ := seen.Has(t.Context(), identity)

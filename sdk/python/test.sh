@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the pinned tools once, and runs all that belongs to the Python SDK against the built program.
+# Installs the pinned tools once, and runs all tests of the Python SDK against the built program.
 #
 #   SIGNPOST=target/debug/signpost sdk/python/test.sh            with python3, and mypy, pyright and the package
-#   SIGNPOST=target/debug/signpost sdk/python/test.sh --newest   the tests alone, with the newest Python that is here
+#   SIGNPOST=target/debug/signpost sdk/python/test.sh --newest   only the tests, with the newest installed Python
 #
-# Its example sites, for others who drive them: venv/bin/python examples/{fastapi_site,flask_site,django_site,handlers}.py
+# Its example sites, for other tests: venv/bin/python examples/{fastapi_site,flask_site,django_site,handlers}.py
 set -eu
 SIGNPOST="${SIGNPOST:+$(realpath -m "$SIGNPOST")}"
 cd "$(dirname "$0")"
@@ -13,7 +13,7 @@ need_program() {
   [ -x "$SIGNPOST" ] || { echo "The tests need the built program: cargo build, or SIGNPOST=…" >&2; exit 1; }
 }
 
-# install FOLDER PYTHON: the pinned tools and this package, unless they are there already.
+# install FOLDER PYTHON: installs the pinned tools and this package, if missing.
 install() {
   [ "$1" -nt tests/requirements.txt ] && [ "$1" -nt pyproject.toml ] && return
   "$2" -m venv --clear "$1"
@@ -21,7 +21,7 @@ install() {
   "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
   touch "$1"
 }
-# The newest Python that is here, of those that pyenv has too.
+# The newest installed Python, including those of pyenv.
 newest() {
   for version in 3.15 3.14 3.13 3.12; do
     for python in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the pinned tools once, builds the package and tests it against the built program, which SIGNPOST names.
-# The arguments are files of test/, all of them by default; with --install nothing is tested.
+# Installs the pinned tools once, builds the package and tests it against the built program in $SIGNPOST.
+# The arguments are files of test/, all of them by default; with --install no test runs.
 set -eu
 SIGNPOST="${SIGNPOST:+$(realpath -m "$SIGNPOST")}"
 cd "$(dirname "$0")"

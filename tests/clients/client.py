@@ -1,4 +1,4 @@
-"""Talks to a server with one of the Python clients and prints what came of it as JSON."""
+"""Connects to a server with a Python client and prints the results as JSON."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 @asynccontextmanager
 async def session(path, url):
-    """The client that begins with `initialize`, and the revision agreed on."""
+    """The client that starts with `initialize`, and the negotiated revision."""
     transport = streamable_http_client(url) if path == "mcp" else sse_client(url)
     async with transport as (incoming, outgoing, *_), mcp.ClientSession(incoming, outgoing) as client:
         yield client, (await client.initialize()).protocol_version
@@ -32,7 +32,7 @@ async def connected(kind, path, url):
 
 
 async def refusal(client, name, arguments):
-    """What a model or a program is told when the call fails."""
+    """Returns the error that a model or a program gets for a failed call."""
     try:
         result = await client.call_tool(name, arguments)
     except (ToolError, mcp.MCPError) as error:

@@ -1,4 +1,4 @@
-// The protocol's conformance suite: all of it against the example server that has its fixtures, and what needs none
+// The protocol's conformance suite: all of it against the example server with its fixtures, and the parts without fixtures
 // against the program.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -10,11 +10,11 @@ import { NEWEST, end, firstLine, program, run } from './program.mjs';
 
 const SUITE = new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url).pathname;
 const timeout = 120_000;
-/** What must not be is a failure, what should not be a warning. */
+/** A violation of a MUST is a failure, of a SHOULD a warning. */
 const BAD = ['FAILURE', 'WARNING'];
 const running = program();
 const everything = {};
-// The suite itself asks as `localhost`, and checks that this is let in.
+// The suite itself connects to `localhost`, and checks that this host is allowed.
 const local = (address) => address.replace('127.0.0.1', 'localhost');
 
 before(async () => {
@@ -23,11 +23,11 @@ before(async () => {
 });
 after(() => end(everything.child));
 
-/** Runs a part of the suite; the checks that had one of these ends, as `scenario check`. */
+/** Runs a part of the suite; returns the checks with these results, as `scenario check`. */
 async function checks(ends, ...asked) {
   const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
   try {
-    // It ends with 1 where anything failed that was not expected; what failed is in its files.
+    // It exits with 1 after unexpected failures; they are listed in its files.
     await run(process.execPath, [SUITE, 'server', '-o', folder, ...asked]).catch((ended) => {
       if (ended.code !== 1) throw ended;
     });
@@ -43,15 +43,15 @@ async function checks(ends, ...asked) {
   }
 }
 
-test(`everything of ${NEWEST}`, { timeout }, async () => {
+test(`the example server passes ${NEWEST}`, { timeout }, async () => {
   const failed = await checks(BAD, '--url', local(everything.mcp), '--requirements', NEWEST);
-  // An extension that is optional by its own words and that nothing here needs.
+  // An extension that is optional in the specification and not used here.
   assert.deepEqual(failed.filter((check) => !check.startsWith('tasks-') && check !== PING_ANSWERED), []);
 });
 
-test('everything of 2025-11-25 that a server without sessions can have', { timeout }, async () => {
-  // The server asks the client in the middle of a call, and the answer comes in another request: only a session ties
-  // the two together. Since 2026-07-28 the client sends its answer with the call.
+test('the example server passes 2025-11-25 without sessions', { timeout }, async () => {
+  // The server sends the client a request during a call, and the answer comes in another request: only a session connects
+  // the two. Since 2026-07-28, the client sends its answer with the call.
   const needASession = ['elicitation-sep1034-defaults', 'elicitation-sep1330-enums', 'tools-call-elicitation', 'tools-call-sampling'];
   const failed = await checks(['FAILURE'], '--url', local(everything.mcp), '--requirements', '2025-11-25');
   assert.deepEqual([...new Set(failed.map((check) => check.split(' ')[0]))].sort(), needASession);
@@ -62,7 +62,7 @@ for (const [revision, scenarios] of [
   [NEWEST, ['tools-list', 'resources-list', 'prompts-list', 'dns-rebinding-protection', 'caching', 'http-header-validation', 'sep-2164-resource-not-found', 'server-stateless']],
 ]) {
   for (const scenario of scenarios) {
-    test(`the program: ${scenario} of ${revision}`, { timeout }, async () => {
+    test(`the program passes ${scenario} of ${revision}`, { timeout }, async () => {
       const failed = await checks(BAD, '--url', local(running.mcp), '--scenario', scenario, '--spec-version', revision);
       assert.deepEqual(failed.filter((check) => !NEED_FIXTURES.includes(check) && check !== PING_ANSWERED), []);
     });
@@ -70,12 +70,12 @@ for (const [revision, scenarios] of [
 }
 
 /**
- * The revision 2026-07-28 has no ping any more. Those who watch over servers still send it, and an answer harms nobody: the
- * method is answered at every revision.
+ * The revision 2026-07-28 has no ping any more. Monitoring tools still send it, so the method is answered at every
+ * revision.
  */
 const PING_ANSWERED = 'server-stateless sep-2575-http-server-method-not-found-404-ping';
 
-/** Checks that call a tool which only a server for tests has. */
+/** Checks that call a tool of a test server. */
 const NEED_FIXTURES = [
   'server-stateless sep-2575-server-rejects-undeclared-capability',
   'server-stateless sep-2575-missing-capability-http-400',

@@ -1,5 +1,5 @@
-// `signpost mcp install` into assistants that others wrote, whose own commands say what came of it; and a bundle, which the
-// validator of its makers reads.
+// `signpost mcp install` into third-party assistants, checked by their own commands; and a bundle, checked by the
+// validator of the format's authors.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ const running = program();
 let data;
 
 before(() => {
-  // Whoever has no such assistant has tested nothing.
+  // Fails if an assistant is missing, because nothing would be tested.
   for (const name of ['claude', 'codex', 'gemini', 'mcpb']) assert.ok(existsSync(join(BIN, name)), `${name} is not installed: run tests/clients/run.sh`);
 });
 
-/** A person's home without anything in it; what runs there sees no other. */
+/** An empty home directory, for the programs of a test. */
 function home() {
   const folder = mkdtempSync(join(tmpdir(), 'signpost-home-'));
-  // The whole of what a program needs: the runtime of those that are scripts is the one that runs this test.
+  // The complete environment of a program: scripts run with the runtime of this test.
   const env = { HOME: folder, PATH: `${BIN}:${dirname(process.execPath)}:/usr/bin:/bin`, GEMINI_CLI_TRUST_WORKSPACE: 'true' };
   const says = (name, ...args) => run(name, args, { cwd: folder, env });
   const runs = async (name, ...args) => (await says(name, ...args)).stdout;
@@ -31,7 +31,7 @@ function home() {
 }
 
 before(() => {
-  // The data of a server that has ended: a client starts the program on it, and no two may have it.
+  // The data of a stopped server: a client starts the program on it, and two processes must not share it.
   data = mkdtempSync(join(tmpdir(), 'signpost-data-'));
   const rows = join(data, 'machines.csv');
   writeFileSync(rows, 'id,name,lat,lon,address,city,state\n1,One,25.7617,-80.1918,1 A St,Miami,FL\n2,Two,25.77,-80.19,2 B St,Miami,FL\n3,Three,25.78,-80.2,3 C St,Miami,FL\n');
@@ -78,7 +78,7 @@ for (const [name, listed, isConnected] of [
       const written = readFileSync(done.file, 'utf8');
       const shown = await says(name, ...listed);
       assert.ok(isConnected(shown), `${JSON.stringify(shown)}\n${written}`);
-      // Claude keeps its own counts in the file; what nobody else wrote to is as before.
+      // Claude stores counters in the file; all other members are unchanged.
       env.PATH = '/usr/bin:/bin';
       const untouched = readFileSync(done.file, 'utf8') === written;
       await install(name, '--uninstall');
@@ -89,7 +89,7 @@ for (const [name, listed, isConnected] of [
   }
 }
 
-test('a bundle is valid, and starts from where it was unpacked', { timeout }, async () => {
+test('an unpacked bundle is valid and starts', { timeout }, async () => {
   const { folder, runs, leave } = home();
   const bundle = join(folder, 'signpost.mcpb');
   const written = JSON.parse(await runs(process.env.SIGNPOST, 'mcp', 'bundle', bundle, '--json'));

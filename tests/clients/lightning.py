@@ -1,4 +1,4 @@
-"""Answers the code of a login with the Python library for Lightning wallets, and prints what came of it as JSON."""
+"""Answers a login code with the Python library for Lightning wallets, and prints the result as JSON."""
 
 import asyncio
 import json

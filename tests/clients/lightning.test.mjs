@@ -1,5 +1,5 @@
-// Lightning wallets that others wrote, and our own: each reads the code of a login page, answers it, and its person is
-// logged in at the site once the browser is back there.
+// Third-party Lightning wallets and the command-line wallet: each reads the code of a login page and answers it, and the
+// browser is logged in at the site.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Opens a login as a site does, and its page as a browser does. */
+/** Opens a login like a site, and its page like a browser. */
 async function arrive(mode) {
   const secret = randomBytes(32).toString('base64url');
   const browser_hash = createHash('sha256').update(secret).digest('base64url');
@@ -39,7 +39,7 @@ async function arrive(mode) {
   return login;
 }
 
-/** Looks at the page, again with the cookie that it set. `fetch` says that it is a script, and a page is opened by none. */
+/** Loads the page, with its cookie. `fetch` marks requests as scripts', which do not open pages. */
 async function look(login) {
   const [reply] = await once(get(login.session.page_url, { headers: login.cookie ? { cookie: login.cookie } : {} }), 'response');
   login.html = (await reply.setEncoding('utf8').toArray()).join('');
@@ -48,14 +48,14 @@ async function look(login) {
   login.cookie ??= reply.headers['set-cookie'].map((cookie) => cookie.split(';')[0]).join('; ');
 }
 
-/** An attribute of the one element that has the other. */
+/** Returns an attribute of the only element with the other attribute. */
 function attribute(html, other, name) {
   const elements = html.match(/<[^>]+>/g).filter((element) => element.includes(` ${other}`));
   assert.equal(elements.length, 1, `${other} in ${html}`);
   return new RegExp(` ${name}="([^"]*)"`).exec(elements[0])[1].replaceAll('&amp;', '&');
 }
 
-/** Whoever answered is brought back to the site; the session as the site sees it then. */
+/** Returns the browser to the site; returns the session as the site sees it. */
 async function comeBack(login) {
   const path = `/sessions/${login.session.id}`;
   assert.equal((await server.ask('GET', path)).status, 'pending', 'nothing is known before the browser is back');
@@ -67,7 +67,7 @@ async function comeBack(login) {
   return server.ask('GET', path);
 }
 
-/** Registers with a wallet, logs in with it, and checks that both are one person, with this key. */
+/** Registers and logs in with a wallet, and checks that both are one user, with this key. */
 async function check(method, answer) {
   const people = [];
   for (const mode of ['register', 'login']) {
@@ -86,7 +86,7 @@ async function check(method, answer) {
   assert.deepEqual(user.credentials.map((one) => one.kind), [method === 'lightning' ? 'lightning' : 'wallet']);
 }
 
-/** Requests the URL with what a wallet adds; the reply must be the one to a login. */
+/** Requests the URL with the wallet's parameters; the reply must be a login's. */
 async function request(url, added) {
   for (const [name, value] of Object.entries(added)) url.searchParams.append(name, value);
   const reply = await fetch(url);
@@ -123,7 +123,7 @@ test('js-lnurl', { timeout }, async () => {
   });
 });
 
-/** Wallets that are programs and keep a seed: what each says that it did with a code. */
+/** Wallets that are programs with a stored seed, and their output after a code. */
 const KEEPERS = {
   'python lnurl': (code, seed) => run('venv/bin/python', ['lightning.py', code, seed]),
   'the crate lnurl-rs': (code, seed) => run(process.env.LNURL_RS, [code, seed]),
@@ -147,7 +147,7 @@ test('the command-line wallet, as a Lightning wallet', { timeout }, async () => 
     assert.deepEqual([told.host, told.status], [new URL(server.origin).host, 'OK']);
     return told.public_key;
   });
-  // Whoever takes its seed to another wallet stays the same person.
+  // Another wallet with the seed is the account's owner.
   const seed = readFileSync(join(server.folder, 'data', 'wallet.key'), 'utf8').trim();
   const known = await server.command('wallet', 'lnurl', (await arrive('login')).link, '--yes');
   for (const answer of Object.values(KEEPERS)) {
@@ -165,7 +165,7 @@ test('the command-line wallet, with the number', { timeout }, async () => {
   });
 });
 
-test('a wallet that does not know the person is told in its own words', { timeout }, async () => {
+test('a wallet shows the error for an unknown key', { timeout }, async () => {
   const login = await arrive('login');
   const { key, sign } = linkingKey();
   const url = new URL(lnurl.decode(login.code));

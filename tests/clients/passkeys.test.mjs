@@ -1,5 +1,5 @@
-// Answers of authenticators, judged by us and by @simplewebauthn/server: what we accept it accepts, and what it accepts and we
-// refuse is refused for a reason of ours that it does not look for.
+// Authenticators' answers, checked by the server and by @simplewebauthn/server: both accept an answer, or the server's
+// rejection has a reason that the library does not check.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, randomInt, sign } from 'node:crypto';
@@ -11,7 +11,7 @@ import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simpl
 const vectors = JSON.parse(readFileSync(new URL('../../vectors/webauthn.json', import.meta.url)));
 const ORIGIN = 'https://login.test';
 const UP = 1, UV = 4, BE = 8, BS = 16, AT = 64, ED = 128;
-/** What we look for and it does not: frames, members that are there twice, keys that nothing can be signed with, which passkey the browser named. */
+/** Reasons that only the server checks: frames, duplicate members, keys that cannot sign, the credential ID of the browser. */
 const STRICTER = ['cross_origin', 'malformed', 'key', 'algorithm', 'attestation', 'credential_id'];
 const MUTATIONS = 2_000;
 
@@ -26,14 +26,14 @@ after(() => program.stdin.end());
 const b64 = (bytes) => Buffer.from(bytes).toString('base64url');
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
-/** Our verdict: `{refusal}`. */
+/** Returns the server's result: `{refusal}`. */
 async function ours({ origin = ORIGIN, challenge, response, publicKey }) {
   const key = publicKey?.export({ type: 'spki', format: 'der' }).toString('hex');
   program.stdin.write(`${JSON.stringify({ origin, challenge: challenge.toString('hex'), response, public_key: key })}\n`);
   return JSON.parse((await verdicts.next()).value);
 }
 
-/** The other's verdict: whether it accepts the answer. */
+/** Returns whether the library accepts the answer. */
 async function theirs({ origin = ORIGIN, challenge, response, publicKey }) {
   const expected = {
     response, expectedChallenge: b64(challenge), expectedOrigin: origin, expectedRPID: new URL(origin).hostname,
@@ -48,7 +48,7 @@ async function theirs({ origin = ORIGIN, challenge, response, publicKey }) {
   }
 }
 
-/** CBOR of what keys and attestations are made of. */
+/** Encodes keys and attestations in CBOR. */
 function cbor(value) {
   const head = (major, n) =>
     n < 24 ? [(major << 5) + n] : n < 256 ? [(major << 5) + 24, n] : [(major << 5) + 25, n >> 8, n & 255];
@@ -65,7 +65,7 @@ function cose(publicKey) {
   return cbor(new Map([[1, 2], [3, -7], [-1, 1], [-2, part('x')], [-3, part('y')]]));
 }
 
-/** A passkey that answers both questions; what it says can be changed before it is signed. */
+/** A passkey for both ceremonies; its answers can be changed before they are signed. */
 class Passkey {
   constructor(kind) {
     const keys = kind === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -104,12 +104,12 @@ class Passkey {
   }
 }
 
-/** Nobody asked for an attestation: we look at no statement of any format, it refuses formats that it does not know. */
+/** No attestation is requested: the server ignores statements of any format, the library rejects unknown formats. */
 function isOfUnknownFormat({ response }) {
   return response.attestationObject !== undefined && !Buffer.from(response.attestationObject, 'base64url').includes('cfmtdnoneg');
 }
 
-/** Both judge; the refusal is ours. Of a changed signature it reads more spellings of DER than there are. */
+/** Compares both results. The library accepts more DER encodings of a changed signature. */
 async function compare(name, asked, changed) {
   const [{ refusal }, accepted] = [await ours(asked), await theirs(asked)];
   const stricter = STRICTER.includes(refusal) || (changed === 'signature' && refusal === 'signature');
@@ -118,7 +118,7 @@ async function compare(name, asked, changed) {
   return { refusal, accepted };
 }
 
-test('honest passkeys of both kinds are accepted by both', async () => {
+test('both accept valid passkeys of both kinds', async () => {
   for (const kind of ['ec', 'rsa']) {
     const passkey = new Passkey(kind);
     const challenge = randomBytes(32);
@@ -131,7 +131,7 @@ test('honest passkeys of both kinds are accepted by both', async () => {
   }
 });
 
-test('each lie is judged alike', async () => {
+test('both reject each lie', async () => {
   const lies = {
     type: { clientData: { type: 'payment.get' } },
     origin: { clientData: { origin: 'https://evil.test' } },
@@ -174,9 +174,9 @@ test('each lie is judged alike', async () => {
   assert.deepEqual(await compare('another key', asked), { refusal: 'signature', accepted: false });
 });
 
-test('the vectors of the specification are judged alike', async () => {
+test('both agree on the specification\'s vectors', async () => {
   for (const { name, public_key, registration, assertion } of vectors.cases) {
-    // Certificates that nobody trusts are refused there and not looked at here.
+    // The library rejects untrusted certificates, which the server ignores.
     const { response, challenge } = registration;
     if (Buffer.from(challenge, 'hex').length !== 32) continue;
     const asked = { origin: vectors.origin, challenge: Buffer.from(challenge, 'hex'), response };
@@ -189,7 +189,7 @@ test('the vectors of the specification are judged alike', async () => {
   }
 });
 
-test('what is made from honest answers by accident is judged alike', async () => {
+test('both agree on mutated answers', async () => {
   const passkey = new Passkey('ec');
   const challenge = randomBytes(32);
   const answers = [passkey.create(challenge), passkey.get(challenge)];

@@ -1,4 +1,4 @@
-// The program under test, and what every client must be able to do with it.
+// The program under test, and the checks for every client.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { promisify } from 'node:util';
 
-/** The tools as a test of the server holds them. */
+/** The tools, as listed in a test of the server. */
 const LISTED = new URL('../../crates/signpost/tests/it/listed.json', import.meta.url);
 export const TOOLS = JSON.parse(readFileSync(LISTED)).map((tool) => tool.name);
 export const NEWEST = '2026-07-28';
 export const run = promisify(execFile);
 
-/** Starts `signpost serve` for the tests of a file; its addresses and a folder are there once the tests run. */
+/** Starts `signpost serve` for the tests of a file; its addresses and a folder are set once the tests run. */
 export function program() {
   const running = { folder: mkdtempSync(join(tmpdir(), 'signpost-')) };
   let child;
@@ -30,7 +30,7 @@ export function program() {
   return running;
 }
 
-/** The first line that a program prints. */
+/** Returns a program's first line of output. */
 export function firstLine(child) {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -43,7 +43,7 @@ export function firstLine(child) {
   });
 }
 
-/** Asks a program to end, and waits until it has. */
+/** Terminates a program, and waits for its end. */
 export async function end(child) {
   child.removeAllListeners('exit');
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -51,7 +51,7 @@ export async function end(child) {
   await ended;
 }
 
-/** What a search must have found, given the whole result of the call. */
+/** Checks the result of a search. */
 export function checkFound(result) {
   assert.ok(!result.isError, JSON.stringify(result));
   assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent);
@@ -59,7 +59,7 @@ export function checkFound(result) {
   assert.match(result.structuredContent.notice, /sample/i);
 }
 
-/** Everything the server offers, through an official TypeScript client that is connected. */
+/** Uses everything that the server offers, with a connected official TypeScript client. */
 export async function useEverything(client, mode = 'remote') {
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map((tool) => tool.name), TOOLS);

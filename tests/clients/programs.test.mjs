@@ -1,4 +1,4 @@
-// Clients that are programs: the Inspector's command line, and the bridge for hosts that speak stdio alone.
+// Clients that are programs: the Inspector's command line, and the bridge for hosts with stdio only.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -23,7 +23,7 @@ for (const [path, transport] of [['mcp', 'http'], ['sse', 'sse']]) {
   });
 }
 
-test('the Inspector sees which tools have a card, and what it may do', { timeout }, async () => {
+test('the Inspector shows the cards and their permissions', { timeout }, async () => {
   const program = `${MODULES}@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
   const args = [program, '--cli', running.mcp, '--transport', 'http', '--method', 'tools/list', '--app-info', '--advertise-apps'];
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, HOME: running.folder } });

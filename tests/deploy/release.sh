@@ -1,16 +1,16 @@
 #!/bin/sh
-# What `make release` tells the compilers, and that it keeps this machine's paths and clock out of what they make. The program
-# itself is not built: another cargo stands in for that one step, and hands over the program that the other tests run.
+# Tests that `make release` passes the correct flags to the compilers, and removes paths and times of this machine from the
+# output. The program itself is not built: a fake cargo replaces this step and returns the program of the other tests.
 set -eu
 cd "$(dirname "$0")/../.."
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-# As a release has it: symbols would be compressed for half a minute.
+# As in a release: compressing symbols would last half a minute.
 program="$work/program"
 strip -o "$program" "${CARGO_TARGET_DIR:-target}/debug/signpost"
 fail() { echo "$1" >&2; exit 1; }
 
-# The commit that the folder would be.
+# The commit of the folder.
 git clone --quiet --shared . "$work/clone"
 rm -r "$work/clone/deploy"
 cp -R deploy "$work/clone/"
@@ -28,7 +28,7 @@ echo "\$*" >"$work/arguments"
 echo "\$RUSTFLAGS" >"$work/rustflags"
 echo "\$CFLAGS" >"$work/cflags"
 echo "\$SOURCE_DATE_EPOCH" >"$work/epoch"
-# The last argument is the target, where one is named.
+# The last argument is the target, if given.
 case "\$*" in *--target*) folder="\$CARGO_TARGET_DIR/\${*##* }/dist" ;; *) folder="\$CARGO_TARGET_DIR/dist" ;; esac
 mkdir -p "\$folder"
 cp "$program" "\$folder/signpost"
@@ -41,7 +41,7 @@ grep -q '"timestamp": "2001-02-03T04:05:06Z"' dist/*.cdx.json
 (cd dist && sha256sum --check --quiet SHA256SUMS)
 [ -z "$(git status --porcelain)" ] || fail "a release leaves something behind"
 
-# Both compilers forget the folder: what a panic and an assertion would print is a path below /signpost.
+# Both compilers remap the folder: a panic and an assertion would print a path below /signpost.
 mkdir probe
 echo 'fn main() { std::env::args().next_back().expect("a name"); panic!("probe") }' >probe/probe.rs
 # shellcheck disable=SC2046
@@ -54,7 +54,7 @@ cc $(cat "$work/cflags") -c "$PWD/probe/probe.c" -o "$work/probe.o"
 grep -q '/signpost/probe/probe.c' "$work/probe.o" || fail "the C compiler was not told how to write paths"
 grep -q "$work/clone" "$work/probe.o" && fail "the C compiler leaves the folder in a program"
 
-# What is not committed is no release.
+# A release requires a clean work tree.
 sh deploy/package/release.sh 2>"$work/refused" && fail "what is not committed was released"
 grep -q 'Commit your changes first' "$work/refused"
 echo "deploy/package: a release is told a commit's time, and none of this machine's paths"

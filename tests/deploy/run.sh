@@ -1,6 +1,6 @@
 #!/bin/sh
-# The files in deploy/: Kubernetes takes the manifests, the compose file is what it refers to, every variable that any of
-# them sets is one of the program's, what alerts and dashboard ask for is what a server tells, and Traefik's file is
+# Tests the files in deploy/: the manifests match the Kubernetes schemas, the compose file matches the files it refers to,
+# every variable is a setting of the program, the alerts and the dashboard use existing metrics, and Traefik's file is
 # consistent.
 set -eu
 cd "$(dirname "$0")"
@@ -19,7 +19,7 @@ for name, service in services.items():
     assert set(service.get('depends_on', {})) <= set(services), name
     for volume in service.get('volumes', []):
         assert volume.split(':')[0] in volumes, volume
-# What an import brings lasts, and no server starts on tables that are not up to date.
+# Imported data is persistent, and servers start only on a migrated database.
 servers = [service for name, service in services.items() if name.startswith('signpost-')]
 assert len(servers) > 1 and all('places:/data' in one['volumes'] for one in servers)
 assert all(one['depends_on']['migrate']['condition'] == 'service_completed_successfully' for one in servers)
@@ -29,7 +29,7 @@ keys = set(re.findall(r'^([a-z_]+) =', open('../../crates/signpost/config.defaul
 for file in ['compose.yaml', 'kubernetes/signpost.yaml', 'kubernetes/migrate.yaml', 'signpost.service', 'Dockerfile']:
     for name in re.findall(r'SIGNPOST_([A-Z_]+)', open(f'../../deploy/{file}').read()):
         assert name.lower() in keys or name == 'DOMAIN', f'{file} sets SIGNPOST_{name}, which is no setting'
-# Else a service named signpost sets SIGNPOST_PORT and its like in every pod of the namespace.
+# Otherwise a service named signpost sets SIGNPOST_PORT and similar variables in every pod of the namespace.
 files = ['signpost', 'migrate']
 manifests = [one for file in files for one in yaml.safe_load_all(open(f'../../deploy/kubernetes/{file}.yaml'))]
 by_kind = {manifest['kind']: manifest['spec'] for manifest in manifests}
@@ -43,7 +43,7 @@ assert {mount['name'] for mount in pods[0]['containers'][0]['volumeMounts']} == 
 images = {pod['containers'][0]['image'] for pod in pods}
 version = re.search(r'^version = "(.*)"', open('../../Cargo.toml').read(), re.M).group(1)
 assert images == {f'signpost:{version}'}, images
-# A roll-out and a drained node leave servers that answer.
+# Servers remain available during a rollout and a node drain.
 assert deployment['strategy']['rollingUpdate']['maxUnavailable'] == 0 and deployment['replicas'] > budget['minAvailable'] > 0
 assert budget['selector'] == deployment['selector'] and by_kind['Service']['selector'].items() <= deployment['selector']['matchLabels'].items()
 ports = {port['name'] for port in by_kind['Service']['ports']}
@@ -55,7 +55,7 @@ assert {f'https://{host}' for host in hosts} == {settings['SIGNPOST_PUBLIC_URL']
 assert hosts == {host for one in by_kind['Ingress']['tls'] for host in one['hosts']}
 CHECK
 venv/bin/python traefik.py
-# promtool alone, without the server that Debian would start beside it.
+# Only promtool, without the server that Debian would start.
 promtool="$(command -v promtool || echo "$PWD/tools/usr/bin/promtool")"
 if ! [ -x "$promtool" ]; then
   rm -rf tools && mkdir tools
@@ -68,10 +68,10 @@ program="$(realpath "${CARGO_TARGET_DIR:-../../target}/debug/signpost")"
 venv/bin/python metrics.py "$program"
 venv/bin/python image.py "$program"
 if command -v systemd-analyze >/dev/null 2>&1; then
-  # The program is not installed where the unit looks for it, which is all that it may say.
+  # The program is not installed at the path of the unit; only this warning is allowed.
   said="$(systemd-analyze verify ../../deploy/signpost.service 2>&1 | grep signpost.service | grep -v 'is not executable' || true)"
   [ -z "$said" ] || { echo "$said" >&2; exit 1; }
-  # At most 1.5 of 10 is open to the service.
+  # systemd's exposure score of the service is at most 1.5 of 10.
   said="$(systemd-analyze security --offline=true --threshold=15 --no-pager ../../deploy/signpost.service 2>&1)" ||
     { echo "$said" | grep -v '✓' >&2; exit 1; }
 fi

@@ -1,5 +1,5 @@
-"""The file for Traefik, as far as it can be tried without Traefik: what it refers to is there, the question comes behind what
-removes names, all names are removed in three spellings and set by the answer, and no header of a client's is believed."""
+"""Checks of the file for Traefik without Traefik: its references exist, authorization follows the removal of headers, all
+headers are removed in three spellings and set by the response, and no header of a client is trusted."""
 
 import yaml
 
@@ -23,7 +23,7 @@ assert set(MIDDLEWARES) == {names, asks} and all(len(one) == 1 for one in MIDDLE
 removed = forget['customRequestHeaders']
 assert set(forget) == {'customRequestHeaders'} and set(removed.values()) == {''}, forget
 assert set(removed) == {name.replace('-', mark) for name in NAMES for mark in '-_.'}, removed
-# Of what the question can be told, these alone: `trustForwardHeader` and its like would let a client say which request it is.
+# No other options: `trustForwardHeader` and similar options would let a client choose the authorized request.
 assert set(question) == {'address', 'authResponseHeaders'}, question
 assert set(question['authResponseHeaders']) == NAMES and len(question['authResponseHeaders']) == len(NAMES), question
 
@@ -33,7 +33,7 @@ def leads_to(service: str) -> str:
     return server['url']
 
 
-# One router for the application, and a longer rule for the pages of a login, which nothing is asked about.
+# One router for the application, and a longer rule for the login pages, which need no authorization.
 (app,) = [router for router in ROUTERS.values() if router.get('middlewares')]
 (own,) = [router for router in ROUTERS.values() if not router.get('middlewares')]
 assert app['middlewares'] == [names, asks], 'what a client calls itself is removed before the answer is set'

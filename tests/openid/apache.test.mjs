@@ -1,4 +1,4 @@
-// Apache with mod_auth_openidc: a whole server that knows nothing of us but the issuer. It says what went wrong with a 200.
+// Apache with mod_auth_openidc, configured only with the issuer. It reports errors with a status of 200.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { greeted, journeys, stage, timeout } from './journeys.mjs';
@@ -7,15 +7,15 @@ const shared = stage([process.execPath, 'sites/apache.mjs']);
 
 journeys('Apache', shared, {
   claims: ['sub', 'preferred_username', 'nickname', 'name', 'email', 'groups'],
-  // Several values are one text there.
+  // Multiple values are one text in its headers.
   as: (known) => ({ ...known, groups: known.groups.join(',') }),
-  // An error that comes with `iss` is taken for a login that somebody else begins, and refused as such. With OIDCDefaultURL
-  // it would begin that login: a loop.
+  // It treats an error with `iss` as a third-party initiated login, and rejects it. With OIDCDefaultURL, it would start that
+  // login: a loop.
   refuses: { denied: /Invalid Request/, state: /Bad Request/, iss: /Error in handling response type/ },
   logsOut: true,
 });
 
-test('Apache: the user is whom the server was told to take, and groups enter what is theirs', { timeout }, async () => {
+test('Apache: the configured claim is the user, and groups restrict access', { timeout }, async () => {
   const person = shared.realm.person();
   const user = greeted(await person.open(`${shared.site.origin}/login`));
   assert.equal(user.REMOTE_USER, user.preferred_username);

@@ -1,4 +1,4 @@
-// Auth.js, whole: its own routes, cookies and session.
+// Auth.js, with its own routes, cookies and session.
 import { journeys, stage } from './journeys.mjs';
 
 journeys('Auth.js', stage([process.execPath, 'sites/authjs.mjs'], { redirect: '/auth/callback/signpost' }), {

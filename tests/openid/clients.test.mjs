@@ -1,4 +1,4 @@
-// What `signpost clients` sets of a client, and what it does to the people at its site.
+// The client settings of `signpost clients`, and their effect on users.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { greeted, refused, stage, timeout } from './journeys.mjs';
@@ -7,7 +7,7 @@ const PROGRAM = [process.execPath, 'sites/openid-client-6.mjs'];
 const shared = stage(PROGRAM);
 const login = (site, person, options) => person.open(`${site.origin}/login`, options);
 
-test('whoever is signed in is known at every client of the realm, and asked by each of them once', { timeout }, async () => {
+test('a signed-in user consents once per client', { timeout }, async () => {
   const other = await shared.start(PROGRAM);
   const person = shared.realm.person();
   const { sub } = greeted(await login(shared.site, person));
@@ -17,7 +17,7 @@ test('whoever is signed in is known at every client of the realm, and asked by e
   assert.deepEqual(person.met, []);
 });
 
-test('the operator’s own site asks nobody, and a login says how it was made', { timeout }, async () => {
+test('a trusted client needs no consent and gets amr', { timeout }, async () => {
   const site = await shared.start(PROGRAM, { client: ['--trusted'] });
   const person = await shared.realm.scanner();
   const user = greeted(await login(site, person));
@@ -28,13 +28,13 @@ test('the operator’s own site asks nobody, and a login says how it was made', 
   assert.ok(user.auth_time <= user.iat, JSON.stringify(user));
 });
 
-test('a client without addresses of people gets none', { timeout }, async () => {
+test('a client without e-mail addresses gets none', { timeout }, async () => {
   const site = await shared.start(PROGRAM, { client: ['--email', 'none'] });
   const user = greeted(await login(site, shared.realm.person()));
   for (const claims of [user, user.userinfo]) assert.deepEqual([claims.email, claims.email_verified], [undefined, undefined]);
 });
 
-test('a client lets in whom it names', { timeout }, async () => {
+test('a client admits only the named users', { timeout }, async () => {
   const person = shared.realm.person();
   const { sub } = greeted(await login(shared.site, person));
   const site = await shared.start(PROGRAM, { client: ['--allow', sub, '--allow', 'group:staff'] });
@@ -45,7 +45,7 @@ test('a client lets in whom it names', { timeout }, async () => {
   greeted(await login(site, stranger));
 });
 
-test('a secret that was rotated works for another day, and with --now no longer', { timeout }, async () => {
+test('a rotated secret works for a day, without --now', { timeout }, async () => {
   const site = await shared.start(PROGRAM, { client: ['--trusted'] });
   const person = shared.realm.person();
   greeted(await login(site, person));
@@ -56,7 +56,7 @@ test('a secret that was rotated works for another day, and with --now no longer'
   assert.match((await login(site, person)).text, /status: 401/);
 });
 
-test('a client that was deleted has no logins', { timeout }, async () => {
+test('a deleted client has no logins', { timeout }, async () => {
   const site = await shared.start(PROGRAM, { client: ['--trusted'] });
   const person = shared.realm.person();
   greeted(await login(site, person));

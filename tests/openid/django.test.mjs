@@ -11,7 +11,7 @@ journeys('mozilla-django-oidc', shared, {
   logsOut: true,
 });
 
-test('mozilla-django-oidc: people are told apart by the address that the realm gives them', { timeout }, async () => {
+test('mozilla-django-oidc: the e-mail address identifies the user', { timeout }, async () => {
   const people = [shared.realm.person(), shared.realm.person()];
   const users = [];
   for (const person of people) users.push(greeted(await person.open(`${shared.site.origin}/login`)));
@@ -21,7 +21,7 @@ test('mozilla-django-oidc: people are told apart by the address that the realm g
   assert.equal(again.id, users[0].id);
 });
 
-test('mozilla-django-oidc: a login that has grown old is renewed without a page', { timeout }, async () => {
+test('mozilla-django-oidc: an old login is renewed without a page', { timeout }, async () => {
   const person = shared.realm.person();
   const { sub } = greeted(await person.open(`${shared.site.origin}/login`));
   const journey = [];

@@ -1,4 +1,4 @@
-// The application that docs/openid.md shows.
+// The application in docs/openid.md.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const shared = stage(['venv/bin/python', 'sites/example.py']);
 const open = (person, path, options) => person.open(`${shared.site.origin}${path}`, options);
 const greeting = ({ text }) => /<b id="user">(usr_\w+)<\/b> is ([^.]+)\./.exec(text)?.slice(1);
 
-test('the application of the docs logs people in, knows them again, and logs them out', { timeout }, async () => {
+test('the documented application logs users in and out', { timeout }, async () => {
   const person = shared.realm.person();
   assert.equal(greeting(await open(person, '/')), undefined);
   const [sub, petname] = greeting(await open(person, '/login'));
@@ -23,7 +23,7 @@ test('the application of the docs logs people in, knows them again, and logs the
   assert.deepEqual(person.met, ['login']);
 });
 
-test('the application of the docs logs in nobody who says no, and nobody by another state', { timeout }, async () => {
+test('the documented application rejects a denial and another state', { timeout }, async () => {
   const person = shared.realm.person();
   const denied = await open(person, '/login', { consent: 'deny' });
   assert.deepEqual([denied.status, denied.text], [403, 'Nobody was logged in: the user did not agree']);
@@ -31,7 +31,7 @@ test('the application of the docs logs in nobody who says no, and nobody by anot
   assert.deepEqual([page.status, greeting(await open(person, '/'))], [403, undefined]);
 });
 
-test('over https the application of the docs has a session cookie that no other host can set', (t) => {
+test('the documented application has a host-only cookie over https', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'signpost-example-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const CLIENT = join(folder, 'client.json');

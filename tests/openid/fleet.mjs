@@ -1,4 +1,4 @@
-// Three servers on one database and one Redis, behind one address that passes each request to the next of them.
+// Three servers with a shared database and Redis, behind an address that distributes the requests in turn.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer, request as ask } from 'node:http';
@@ -10,11 +10,11 @@ const run = promisify(execFile);
 export class Fleet {
   servers = [];
 
-  /** Starts them in a schema of their own on this PostgreSQL. */
+  /** Starts them in a new schema on this PostgreSQL. */
   static async start(postgres, redis, settings) {
     const schema = `openid_${randomBytes(8).toString('hex')}`;
     await run('psql', [postgres, '--quiet', '--command', `CREATE SCHEMA ${schema}`]);
-    // Commands are on this database too.
+    // Commands use this database too.
     process.env.SIGNPOST_DATABASE_URL = `${postgres}?options=-csearch_path%3D${schema}`;
     process.env.SIGNPOST_REDIS_URL = redis;
     const fleet = new Fleet();

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Real reverse proxies with the files of deploy/forward-auth, in front of an application that says what it was sent: nginx, a
-# pinned Caddy, and Debian's older one; and a live realm over https, with certificates of an authority made for the test.
+# Tests real reverse proxies with the files of deploy/forward-auth, in front of an application that echoes its request:
+# nginx, a pinned Caddy, and Debian's older Caddy; and a live issuer over https, with certificates of a test authority.
 set -eu
 cd "$(dirname "$0")/forward"
 target="${CARGO_TARGET_DIR:-$PWD/../../../target}"
 
-# The person with a browser is the one of the other tests.
+# The user with a browser is shared with the other tests.
 if ! [ ../node_modules -nt ../package-lock.json ]; then
   (cd .. && npm ci --silent --no-progress)
   touch ../node_modules
@@ -13,7 +13,7 @@ fi
 if ! [ venv -nt requirements.txt ]; then
   python3 -m venv --clear venv
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
-  # Unpacked and not installed: the packages would start a server each.
+  # Unpacked and not installed: each package would start a server.
   mkdir -p venv/debian
   (cd venv/debian && apt-get -qq -o APT::Sandbox::User="$(id -un)" download nginx caddy) ||
     { echo "Debian's packages nginx and caddy are not to be had: apt-get update" >&2; rm -rf venv; exit 1; }

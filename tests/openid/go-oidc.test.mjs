@@ -1,4 +1,4 @@
-// Debian's go-oidc, with the Go of the SDK's tests: it takes no algorithm but RS256, and `at_hash` where it is asked to.
+// Debian's go-oidc, with the Go of the SDK's tests: it accepts only RS256, and checks `at_hash` on request.
 import { journeys, stage } from './journeys.mjs';
 
 journeys('go-oidc', stage(['.cache/go-oidc-site']), {

@@ -1,13 +1,13 @@
-// What people do at a site, whichever library logs them in.
+// Users' journeys at a site, for every relying party library.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Realm } from './realm.mjs';
 import { Site } from './site.mjs';
 
-/** A slow machine builds beside the tests. */
+/** The machine may be busy with a build. */
 export const timeout = 120_000;
 
-/** What a test file shares: a realm and a site in it, both there once the tests run. */
+/** The tenant and the site of a test file, both set once the tests run. */
 export function stage(program, options = {}) {
   const shared = { sites: [] };
   shared.start = async (...args) => {
@@ -27,7 +27,7 @@ export function stage(program, options = {}) {
   return shared;
 }
 
-/** Whom a site greets; it must greet somebody. */
+/** Returns the user in a site's greeting, which must be there. */
 export function greeted(page) {
   assert.equal(page.status, 200, `${page.url} ${page.text}`);
   const user = JSON.parse(page.text);
@@ -35,7 +35,7 @@ export function greeted(page) {
   return user;
 }
 
-/** Nobody is logged in at the site, for this reason: some of them say with a 200 what went wrong. */
+/** Checks that no user is logged in at the site, for this reason: some sites report errors with a status of 200. */
 export async function refused(shared, person, page, reason) {
   assert.equal(page.url.origin, shared.site.origin, `${page.status} ${page.url}`);
   assert.match(page.text, reason);
@@ -43,7 +43,7 @@ export async function refused(shared, person, page, reason) {
   assert.equal(home.status, 401, home.text);
 }
 
-/** Another value for a parameter that the browser brings back to the site. */
+/** Returns a change of a parameter that the browser returns to the site. */
 export function bringing(shared, name, value) {
   return (url) => {
     if (url.origin === shared.site.origin && url.searchParams.has('code')) {
@@ -55,8 +55,8 @@ export function bringing(shared, name, value) {
 }
 
 /**
- * The journeys at a site of this party. `claims`: those that it shows, `as` it shows them. `refuses`: what its library checks
- * of a reply → how it says so; `denied` is somebody who says no. `refreshes`, `logsOut`: what it can do.
+ * Tests the journeys at a site of this party. `claims`: the claims that it shows, `as` it shows them. `refuses`: the
+ * response checks of its library → the error message; `denied` is a denied consent. `refreshes`, `logsOut`: its features.
  */
 export function journeys(party, shared, { claims, refuses, refreshes, logsOut, as = (known) => known }) {
   const login = (person, options) => person.open(`${shared.site.origin}/login`, options);

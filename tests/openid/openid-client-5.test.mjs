@@ -1,4 +1,4 @@
-// openid-client 5, which NextAuth 4 is built on: it takes no algorithm but RS256, and looks at `at_hash`.
+// openid-client 5, the base of NextAuth 4: it accepts only RS256, and checks `at_hash`.
 import { journeys, stage } from './journeys.mjs';
 
 journeys('openid-client 5', stage([process.execPath, 'sites/openid-client-5.mjs']), {

@@ -1,4 +1,4 @@
-// openid-client 6: the certified library that most of Node uses.
+// openid-client 6: the certified library that is most used with Node.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { greeted, journeys, stage, timeout } from './journeys.mjs';
@@ -18,7 +18,7 @@ journeys('openid-client 6', shared, {
   logsOut: true,
 });
 
-test('openid-client 6: a token that was revoked is not active, and refreshes nothing', { timeout }, async () => {
+test('openid-client 6: a revoked token is inactive', { timeout }, async () => {
   const person = shared.realm.person();
   greeted(await person.open(`${shared.site.origin}/login`));
   const said = await person.open(`${shared.site.origin}/revoke`);
@@ -26,7 +26,7 @@ test('openid-client 6: a token that was revoked is not active, and refreshes not
   assert.match((await person.open(`${shared.site.origin}/refresh`)).text, /invalid_grant/);
 });
 
-test('openid-client 6: whoever is signed in may be asked for without a page, or asked anew', { timeout }, async () => {
+test('openid-client 6: prompts none and login work', { timeout }, async () => {
   const person = shared.realm.person();
   const silent = await person.open(`${shared.site.origin}/login?prompt=none`);
   assert.match(silent.text, /login_required/);
@@ -38,7 +38,7 @@ test('openid-client 6: whoever is signed in may be asked for without a page, or 
   assert.deepEqual(person.met, ['login']);
 });
 
-test('openid-client 6: a client may ask for ES256', { timeout }, async () => {
+test('openid-client 6: a client may use ES256', { timeout }, async () => {
   const site = await shared.start(PROGRAM, { client: ['--alg', 'ES256'], env: { SITE_ALG: 'ES256' } });
   greeted(await shared.realm.person().open(`${site.origin}/login`));
 });

@@ -1,4 +1,4 @@
-// The crate openidconnect, in an application that runs on its person's machine: no secret, and another port each time.
+// The crate openidconnect, in a native application: no secret, and another port each time.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,7 @@ let realm;
 before(async () => (realm = await Realm.open()));
 after(() => realm?.close());
 
-/** Runs the application for a person whose browser it opens: what it says about them. `spoil` as the program takes it. */
+/** Runs the application for a user whose browser it opens; returns its output. `spoil` is the program's argument. */
 async function run(client, person, { spoil, ...options } = {}) {
   const args = [client.issuer, client.client_id, ...(spoil ? [spoil] : [])];
   const child = spawn(process.env.OPENIDCONNECT, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -31,7 +31,7 @@ async function run(client, person, { spoil, ...options } = {}) {
 const register = (...options) => realm.createClient('http://127.0.0.1/callback', ['--public', ...options]);
 
 for (const algorithm of ['RS256', 'ES256']) {
-  test(`openidconnect: a person is logged in, and the keys of the realm say so by ${algorithm}`, { timeout }, async () => {
+  test(`openidconnect: a user logs in with ${algorithm}`, { timeout }, async () => {
     const client = await register('--alg', algorithm);
     assert.equal(client.client_secret, undefined);
     const person = realm.person();
@@ -51,7 +51,7 @@ for (const algorithm of ['RS256', 'ES256']) {
   });
 }
 
-test('openidconnect: another nonce, at_hash or state is refused, and so is somebody who says no', { timeout }, async () => {
+test('openidconnect: another nonce, at_hash or state, or a denial, is rejected', { timeout }, async () => {
   const client = await register();
   const person = realm.person();
   assert.match((await run(client, person, { consent: 'deny' })).error, /access_denied/);

@@ -1,33 +1,33 @@
-// A person whose browser has cookies and follows redirects, and nothing else: from the login button of a site to the page
-// that greets them there, through whatever the provider puts in the way.
+// A user whose browser has cookies and follows redirects, and has no scripts: from a site's login button, through the
+// provider's pages, to the site's greeting.
 import assert from 'node:assert/strict';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { CookieJar, PrefixSecurityEnum } from 'tough-cookie';
 
-/** Nobody is sent around longer than this. */
+/** Maximum number of steps of a journey. */
 const MOST_STEPS = 40;
 
 export class Person {
-  /** What stood in the way of the last journey, in order: `login`, `create`, `consent`, `logout`. */
+  /** The pages of the last journey, in order: `login`, `create`, `consent`, `logout`. */
   met = [];
-  /** As browsers do, it refuses a cookie whose name promises what it does not keep (`__Host-`). */
+  /** Like browsers, it rejects a cookie that violates the rules of its prefix (`__Host-`). */
   #jar = new CookieJar(undefined, { prefixSecurity: PrefixSecurityEnum.STRICT });
 
-  /** `answer(page)` answers the code of a login page, as this person's wallet does; `ca` certifies the sites on https. */
+  /** `answer(page)` answers the code of a login page like this user's wallet; `ca` certifies the https sites. */
   constructor(answer, { ca } = {}) {
     this.answer = answer;
     this.ca = ca;
   }
 
-  /** The cookies for an address, as `{key, secure, httpOnly, sameSite, path}` and more. */
+  /** Returns the cookies for an address, as `{key, secure, httpOnly, sameSite, path}` and more. */
   cookies(address) {
     return this.#jar.getCookies(address);
   }
 
   /**
-   * Goes to an address, and on until a site shows something: `{status, url, text, headers}`. `change(url)` may alter where
-   * a redirect leads, `until(url)` ends before it; `consent` is the button that is pressed, `allow` or `deny`.
+   * Opens an address, and continues until a site shows a page: `{status, url, text, headers}`. `change(url)` may alter a
+   * redirect, `until(url)` stops before it; `consent` is the button to press, `allow` or `deny`.
    */
   async open(address, { change = (url) => url, until = () => false, consent = 'allow' } = {}) {
     this.met = [];
@@ -41,7 +41,7 @@ export class Person {
     assert.fail(`sent around for ever, last to ${page.url}`);
   }
 
-  /** Where the page sends its visitor; nothing where it is meant to be read. */
+  /** Returns the page's next address; nothing if the user is meant to read the page. */
   async #next(page, consent) {
     if (page.headers.location && page.status >= 300 && page.status < 400) return to(page, page.headers.location);
     const main = element(page.text, 'main', 'id="main"');
@@ -62,7 +62,7 @@ export class Person {
     return { url: page.url };
   }
 
-  /** Sends a form with the button of this value, or its only one. */
+  /** Submits a form with the button of this value, or its only button. */
   #press(page, id, value) {
     this.met.push(id);
     const html = page.text.slice(page.text.indexOf(element(page.text, 'form', `id="${id}"`)));
@@ -75,7 +75,7 @@ export class Person {
     return { ...to(page, attribute(inside, 'action') ?? page.url.href), form: form.toString() };
   }
 
-  /** One request as a browser makes it whose person followed a link or pressed a button. */
+  /** Sends a browser's request for a followed link or a pressed button. */
   async #fetch(url, form, from) {
     const headers = {
       accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
@@ -87,8 +87,8 @@ export class Person {
     };
     const options = { method: form === undefined ? 'GET' : 'POST', headers, agent: false, ca: this.ca };
     const { request } = url.protocol === 'https:' ? https : http;
-    // An error after the reply rejects nothing any more: Apache has a second page after that of an error, which browsers
-    // leave unread too. A reply that breaks off is one of its own.
+    // An error after the reply is ignored: Apache sends a second page after an error page, which browsers ignore as well.
+    // A truncated reply has its own error.
     const reply = await new Promise((resolve, reject) => {
       request(url, options).once('response', resolve).on('error', reject).end(form);
     });
@@ -100,12 +100,12 @@ export class Person {
 
 const to = (page, address) => ({ url: new URL(address, page.url) });
 
-/** The first start tag of this name that has the attribute. */
+/** Returns the first start tag of this name with the attribute. */
 function element(html, name, has) {
   return html.match(new RegExp(`<${name}\\b[^>]*>`, 'g'))?.find((tag) => tag.includes(` ${has}`));
 }
 
-/** What an attribute of a start tag says, its characters as they are read. */
+/** Returns the value of a start tag's attribute, unescaped. */
 export function attribute(tag, name) {
   const entities = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' };
   const found = new RegExp(`\\s${name}="([^"]*)"`).exec(tag);

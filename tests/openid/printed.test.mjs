@@ -1,4 +1,4 @@
-// What `signpost clients create --for …` prints, taken as it stands by the application that it is for.
+// Applications with the unmodified output of `signpost clients create --for …`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { reservePorts } from '../ports.mjs';
@@ -10,14 +10,14 @@ let realm;
 before(async () => (realm = await Realm.open()));
 after(() => realm?.close());
 
-/** A site for the length of a test. */
+/** Starts a site for the duration of a test. */
 async function start(t, program, options) {
   const site = await Site.start(realm, program, options);
   t.after(() => site.end());
   return site;
 }
 
-test('Apache, as configured by what was printed', { timeout }, async (t) => {
+test('Apache works with the printed configuration', { timeout }, async (t) => {
   const site = await start(t, [process.execPath, 'sites/apache.mjs'], { configured: 'apache' });
   const person = realm.person();
   const user = greeted(await person.open(`${site.origin}/`));
@@ -27,7 +27,7 @@ test('Apache, as configured by what was printed', { timeout }, async (t) => {
   assert.deepEqual(person.met, ['login'], 'it comes back from the logout, and everything there wants a login');
 });
 
-test('Auth.js, as configured by what was printed', { timeout }, async (t) => {
+test('Auth.js works with the printed configuration', { timeout }, async (t) => {
   const site = await start(t, [process.execPath, 'sites/authjs.mjs'], { configured: 'authjs' });
   const person = realm.person();
   const user = greeted(await person.open(`${site.origin}/login`));
@@ -35,7 +35,7 @@ test('Auth.js, as configured by what was printed', { timeout }, async (t) => {
   assert.deepEqual([user.user.name, user.user.email], [known.name, known.email]);
 });
 
-test('JupyterHub, as configured by what was printed, lets in whom the client names', { timeout }, async (t) => {
+test('JupyterHub works with the printed configuration and access list', { timeout }, async (t) => {
   const env = { NODE: process.execPath, PORTS: await reservePorts(3) };
   const options = { configured: 'jupyterhub', client: ['--allow', 'group:staff'], env };
   const site = await start(t, ['venv/bin/python', 'sites/jupyterhub_site.py'], options);

@@ -1,12 +1,12 @@
-// The realm of a test: a hosted domain in the sandbox of the program that was just built, its clients and its users. Where
-// `SIGNPOST_TEST_POSTGRES` says a database, three servers share it, with the Redis of `SIGNPOST_TEST_REDIS`.
+// The tenant of a test: a hosted domain in the sandbox of the built program, its clients and its users. If
+// `SIGNPOST_TEST_POSTGRES` names a database, three servers share it, with the Redis of `SIGNPOST_TEST_REDIS`.
 import assert from 'node:assert/strict';
 import { Server } from '../pages/server.mjs';
 import { Wallet } from '../pages/wallets.mjs';
 import { Fleet } from './fleet.mjs';
 import { Person, attribute } from './person.mjs';
 
-/** The one name that command-line wallets answer at this machine without asking the domain itself. */
+/** The only domain that command-line wallets on this machine accept without a check of the domain. */
 const DOMAIN = 'localhost';
 
 export class Realm {
@@ -31,29 +31,29 @@ export class Realm {
     return this.running.close();
   }
 
-  /** Registers a client: `{client_id, client_secret, issuer}`. `options` as `signpost clients create` takes them. */
+  /** Registers a client: `{client_id, client_secret, issuer}`. `options` are those of `signpost clients create`. */
   createClient(redirectUri, options = []) {
     return this.server.command('clients', 'create', '--domain', DOMAIN, '--sandbox', '--redirect-uri', redirectUri, ...options);
   }
 
-  /** A command of the program on the data of its server. */
+  /** Runs a command of the program on the data of its server. */
   command(...args) {
     return this.server.command(...args);
   }
 
-  /** Somebody new with a browser and a wallet of their own. */
+  /** Creates a user with a new browser and a new wallet. */
   person() {
     return this.personWith(++this.#wallets);
   }
 
-  /** The owner of this wallet at another browser. */
+  /** Returns the owner of this wallet, at another browser. */
   personWith(wallet) {
     const person = new Person(async (page) => (person.publicKey = await this.#answer(page, wallet)));
     person.wallet = wallet;
     return person;
   }
 
-  /** Somebody new who scans the code of a page with the command-line wallet, and types the number beside it. */
+  /** Creates a user who scans the code of a page with the command-line wallet, and types the page's number. */
   async scanner() {
     const wallet = await Wallet.make(this.server);
     const person = new Person(async (page) => {
@@ -65,17 +65,17 @@ export class Realm {
     return person;
   }
 
-  /** Who somebody is here, once they have answered a code. */
+  /** Returns the subject of a user who has answered a code. */
   async sub(person) {
     return (await this.server.ask('GET', `/domains/${this.domain.id}/users/${person.publicKey}`)).id;
   }
 
-  /** What the operator says of a user. */
+  /** Sets a user's name and groups. */
   describe(sub, { name, groups }) {
     return this.server.ask('PATCH', `/domains/${this.domain.id}/users/${sub}`, { name, groups });
   }
 
-  /** The claims of a user, as far as the realm knows any. */
+  /** Returns the claims of a user. */
   async claims(sub) {
     const user = await this.server.ask('GET', `/domains/${this.domain.id}/users/${sub}`);
     const { petname } = user;
@@ -90,8 +90,8 @@ export class Realm {
   }
 
   /**
-   * Answers the code of a login page by a wallet that the sandbox has; nobody has an account before the first
-   * answer. Gives its public key.
+   * Answers the code of a login page with a wallet of the sandbox, which creates the account with its first answer. Returns
+   * the public key.
    */
   async #answer(page, wallet) {
     const id = /\/sandbox\/login\/(sess_\w+)/.exec(page.url.pathname)?.[1];

@@ -1,4 +1,4 @@
-// Another provider, which is certified, with the pages that our person knows: what it answers is compared with what we do.
+// A certified provider, with the pages that the test user can handle: its responses are compared with the server's.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
@@ -11,7 +11,7 @@ export class Reference {
   #provider;
   #callback;
 
-  /** Opens one with this client. */
+  /** Starts a provider with this client. */
   static async open(client) {
     const reference = new Reference();
     reference.http = createServer((request, response) => reference.#serve(request, response));

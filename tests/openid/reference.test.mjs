@@ -1,5 +1,5 @@
-// What we answer, beside what a certified provider does (npm `oidc-provider`): the same requests to both, the same replies
-// but for those that are listed with a reason.
+// The server's responses, compared with a certified provider's (npm `oidc-provider`): equal requests, equal responses,
+// except for listed differences with a reason.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,7 @@ import { timeout } from './journeys.mjs';
 import { Realm } from './realm.mjs';
 import { Reference } from './reference.mjs';
 
-/** Nobody listens there, and no browser of ours goes there. */
+/** An unused address, which the test browser does not open. */
 const CALLBACK = 'http://127.0.0.1:9/callback';
 const VERIFIER = randomBytes(32).toString('base64url');
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
@@ -27,7 +27,7 @@ after(async () => {
   providers.theirs?.reference.close();
 });
 
-/** The parameters of a request to authorize that is good. */
+/** The parameters of a valid authorization request. */
 const good = (client) => ({
   client_id: client.client_id,
   redirect_uri: CALLBACK,
@@ -39,7 +39,7 @@ const good = (client) => ({
   code_challenge_method: 'S256',
 });
 
-/** Where somebody comes who goes to authorize: `page 400`, `login`, `code`, or the error that their site is told. */
+/** Returns the result of an authorization request: `page 400`, `login`, `code`, or the error that is sent to the site. */
 async function authorize({ client, document, person }, changes, twice) {
   const parameters = { ...good(client), ...changes };
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== undefined));
@@ -47,7 +47,7 @@ async function authorize({ client, document, person }, changes, twice) {
   const visitor = person();
   const until = (url) => url.href.startsWith(CALLBACK);
   const page = await visitor.open(`${document.authorization_endpoint}?${query}`, { until });
-  // The default of a response type that is not offered may be the fragment.
+  // For an unsupported response type, the default response mode may be the fragment.
   const back = new URLSearchParams(page.url.search || page.url.hash.slice(1));
   if (!page.url.href.startsWith(CALLBACK)) return { led: `page ${page.status}` };
   assert.equal(back.get('iss'), client.issuer);
@@ -56,7 +56,7 @@ async function authorize({ client, document, person }, changes, twice) {
   return { led: back.get('error') ?? code, code: back.get('code') };
 }
 
-/** What an endpoint for programs answers: status and error, and whether it says to store nothing. */
+/** Returns an endpoint's response: status, error, and whether it forbids caching. */
 async function post({ client, document }, endpoint, form, { secret = client.client_secret, basic = true } = {}) {
   const encoded = [client.client_id, secret].map(encodeURIComponent).join(':');
   const headers = basic ? { authorization: `Basic ${Buffer.from(encoded).toString('base64')}` } : {};
@@ -67,14 +67,14 @@ async function post({ client, document }, endpoint, form, { secret = client.clie
   return { said: `${reply.status} ${body.error ?? 'ok'}`, stored: !/no-store/.test(reply.headers.get('cache-control')), body };
 }
 
-/** What both answer is equal; where it is not, both are written down, with the reason. */
+/** Checks that both responses are equal; if not, both are listed, with the reason. */
 async function compare(ask, differs) {
   const [ours, theirs] = [await ask(providers.ours), await ask(providers.theirs)];
   if (differs) assert.deepEqual({ ours, theirs, why: differs.why }, differs);
   else assert.deepEqual(ours, theirs);
 }
 
-/** The names that only one of them has. */
+/** Compares the names that only a single provider has. */
 async function compareNames(ask, { ours, theirs }) {
   const [all, others] = [await ask(providers.ours), await ask(providers.theirs)].map((value) => Object.keys(value).sort());
   assert.deepEqual(all.filter((name) => !others.includes(name)), ours);
@@ -84,7 +84,7 @@ async function compareNames(ask, { ours, theirs }) {
 const SCOPE = { ours: 'invalid_scope', theirs: 'invalid_request', why: 'no standard says; ours names what is wrong' };
 const invalid = (ours, theirs, why) => ({ ours: { said: ours, stored: false }, theirs: { said: theirs, stored: false }, why });
 
-/** Changes of a good request to authorize, and how the replies differ if they do. */
+/** Changes of a valid authorization request, and the differences of the responses. */
 const AUTHORIZE = {
   'a good request': [{}],
   'an unknown client': [{ client_id: 'cli_nobody' }],
@@ -134,7 +134,7 @@ for (const [name, differs] of Object.entries(TWICE)) {
   test(`authorize: two of ${name}`, { timeout }, () => compare(async (one) => (await authorize(one, {}, name)).led, differs));
 }
 
-/** A code, as the client of a provider gets one. */
+/** Returns an authorization code of a provider. */
 const code = async (one, changes = {}) => (await authorize(one, changes)).code;
 const exchanging = async (one, changes) => ({
   grant_type: 'authorization_code',
@@ -145,7 +145,7 @@ const exchanging = async (one, changes) => ({
 });
 const told = ({ said, stored }) => ({ said, stored });
 
-/** Changes of a good request for tokens, and of how the client says who it is. */
+/** Changes of a valid token request, and of its client authentication. */
 const TOKEN = {
   'a good request': [{}],
   'no grant type': [{ grant_type: undefined }],
@@ -180,7 +180,7 @@ for (const [name, [changes, who, differs]] of Object.entries(TOKEN)) {
     compare(async (one) => told(await post(one, 'token_endpoint', await exchanging(one, changes), who)), differs));
 }
 
-test('token: a code for the second time', { timeout }, () =>
+test('token: a repeated code', { timeout }, () =>
   compare(async (one) => {
     const form = await exchanging(one);
     const first = await post(one, 'token_endpoint', form);
@@ -189,7 +189,7 @@ test('token: a code for the second time', { timeout }, () =>
     return [first.said, second.said, info.status];
   }));
 
-test('userinfo: without a token, with another one', { timeout }, () =>
+test('userinfo: no token, another token', { timeout }, () =>
   compare(async (one) => {
     const said = [];
     for (const headers of [{}, { authorization: 'Bearer another' }]) {
@@ -199,7 +199,7 @@ test('userinfo: without a token, with another one', { timeout }, () =>
     return said;
   }));
 
-test('revoke and introspect: a token that nobody issued, and a client that nobody knows', { timeout }, () =>
+test('revoke and introspect: an unknown token and client', { timeout }, () =>
   compare(async (one) => {
     const revoked = await post(one, 'revocation_endpoint', { token: 'another' });
     const active = await post(one, 'introspection_endpoint', { token: 'another' });
@@ -208,14 +208,14 @@ test('revoke and introspect: a token that nobody issued, and a client that nobod
     return [revoked.said, active.said, active.body, without.said, stranger.said];
   }));
 
-/** A part of an ID token of a good login. */
+/** Returns a part of an ID token of a valid login. */
 async function idToken(one, part) {
   const { body } = await post(one, 'token_endpoint', await exchanging(one));
   assert.deepEqual([body.token_type, body.scope], ['Bearer', 'openid profile email']);
   return JSON.parse(Buffer.from(body.id_token.split('.')[part], 'base64url'));
 }
 
-test('what an ID token says', { timeout }, async () => {
+test('ID tokens have equal members', { timeout }, async () => {
   await compareNames((one) => idToken(one, 0), { ours: ['typ'], theirs: [] });
   const more = ['acr', 'amr', 'at_hash', 'auth_time', 'groups', 'nickname', 'preferred_username', 'sid'];
   await compareNames((one) => idToken(one, 1), { ours: more, theirs: [] });
@@ -225,13 +225,13 @@ test('what an ID token says', { timeout }, async () => {
   });
 });
 
-test('what discovery says', { timeout }, () =>
+test('discovery documents have equal members', { timeout }, () =>
   compareNames(async ({ document }) => document, {
     ours: [
       'acr_values_supported',
       'introspection_endpoint_auth_methods_supported',
       'prompt_values_supported',
-      // Its default is false; that of the one for request_uri is true.
+      // Its default is false; the default for request_uri is true.
       'request_parameter_supported',
       'revocation_endpoint_auth_methods_supported',
       'ui_locales_supported',

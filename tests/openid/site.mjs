@@ -1,12 +1,12 @@
-// A site that a relying party's library logs people in to: a program of its own.
+// A site with a relying party's library, as a separate program.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export class Site {
   /**
-   * Starts a program and registers it: it prints `{"origin"}` once it listens, reads a line of JSON, which is its client,
-   * and prints `ready`. `redirect`: its path that logins come back to. `client`: options for its registration.
-   * `configured`: the name by which the program prints its whole configuration, which it then takes as it stands.
+   * Starts a program and registers it: it prints `{"origin"}` once it listens, reads its client as a line of JSON, and
+   * prints `ready`. `redirect`: the path of its callback. `client`: options for its registration. `configured`: the name
+   * for which the program's command prints a complete configuration, which is then used unmodified.
    */
   static async start(realm, [command, ...args], { redirect = '/callback', configured, client = [], env = {} } = {}) {
     const site = new Site();
@@ -27,7 +27,7 @@ export class Site {
     return site;
   }
 
-  /** The next line that it prints. */
+  /** Returns its next line of output. */
   line() {
     return new Promise((resolve, reject) => {
       this.child.once('error', reject);

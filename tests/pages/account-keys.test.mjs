@@ -1,4 +1,4 @@
-// People change their own keys at the account page.
+// Users change their keys on the account page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accountOf, atAccount, change } from './accounts.mjs';
@@ -8,7 +8,7 @@ import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
 
-/** Adds the key of another wallet by the account page, and says there that it is one's own. */
+/** Adds the key of another wallet on the account page, and confirms the ownership. */
 async function addKey(page, spare) {
   await page.locator('form#add button').click();
   await state(page, 'waiting');
@@ -19,7 +19,7 @@ async function addKey(page, spare) {
   await page.locator('#add-it').click();
 }
 
-test('somebody renames a key, adds another, removes the first and logs in with the second', async () => {
+test('a user renames, adds and removes keys', async () => {
   const { site, wallet, visitor, page } = await atAccount(stage);
   assert.match(await page.locator('main').innerText(), /A spare is missing/);
   await page.locator('summary').click();
@@ -52,14 +52,14 @@ test('somebody renames a key, adds another, removes the first and logs in with t
   assert.ok(!users.some((user) => user.credentials.some((own) => own.public_key === wallet.publicKey)));
 });
 
-test('the return address is asked once, though the form and the stream both say that the key is added', async () => {
+test('the return address is requested once after a link', async () => {
   const { page } = await atAccount(stage);
   const spare = await stage.wallet('spare, told twice');
   const went = [];
   page.on('request', (request) => {
     if (request.isNavigationRequest()) went.push(`${request.method()} ${new URL(request.url()).pathname.split('/').at(-1)}`);
   });
-  // No locator looks at a page that a form is taking away, so the page itself tells what it shows.
+  // No locator works on a page that is being left, so the page itself reports its content.
   let shown;
   const isDone = new Promise((resolve) => (shown = (state) => state === 'done' && resolve()));
   await page.exposeFunction('shown', shown);
@@ -84,7 +84,7 @@ test('the return address is asked once, though the form and the stream both say 
   assert.deepEqual(went.slice(went.indexOf('POST link')), ['POST link', session, 'GET return', account], 'the form led here');
 });
 
-test('the page of a link that an operator made lets its person in', async () => {
+test('an operator\'s link logs the user in', async () => {
   const { site, wallet } = await atAccount(stage);
   const { users } = await site.users();
   const { id } = users.find((user) => user.public_key === wallet.publicKey);
@@ -104,7 +104,7 @@ test('the page of a link that an operator made lets its person in', async () => 
   assert.equal(await back(login), `in ${id}`);
 });
 
-test('a passkey is added, and gone on the device too once it was removed', async () => {
+test('a removed passkey is removed from the device', async () => {
   const { page } = await atAccount(stage);
   const device = await Authenticator.plug(page);
   await device.touch(true);

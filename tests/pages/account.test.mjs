@@ -1,4 +1,4 @@
-// The account pages: who is signed in, how the pages look, and that they need neither mouse nor script.
+// The account pages: sign-in state, layout, and use without a mouse or scripts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACCOUNT_STATES, LATE_ACCOUNT_STATES, accountOf, addSpare, atAccount, signIn } from './accounts.mjs';
@@ -8,7 +8,7 @@ import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
 
-test('signed out everywhere, no browser is signed in any more', async () => {
+test('signing out everywhere ends all sessions', async () => {
   const { site, wallet, visitor, page } = await atAccount(stage);
   const other = await signIn(stage, site, wallet);
   await page.locator('form#sign-out-everywhere button').click();
@@ -18,7 +18,7 @@ test('signed out everywhere, no browser is signed in any more', async () => {
   await state(list, 'signed-out');
 });
 
-test('without JavaScript and by the keyboard alone', async () => {
+test('the page works without JavaScript and by keyboard', async () => {
   const { site, wallet, page } = await atAccount(stage, { javaScriptEnabled: false });
   await addSpare(stage, site, wallet);
   await page.reload();
@@ -37,7 +37,7 @@ test('without JavaScript and by the keyboard alone', async () => {
   await page.locator('main[data-state=signed-out]').waitFor();
 });
 
-test('the order of the stops is the order of reading', async () => {
+test('tab stops follow the reading order', async () => {
   const { page } = await atAccount(stage);
   const stops = await checkFocus(page);
   const at = (pattern) => stops.findIndex((stop) => pattern.test(stop));

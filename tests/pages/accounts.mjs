@@ -1,8 +1,8 @@
-// People at the account pages, and every state that they can meet those in: for the checks of looks, and for pictures.
+// Users on the account pages, and all states of these pages: for layout checks and screenshots.
 import { back, codeOf, state } from './browser.mjs';
 import { pass } from './states.mjs';
 
-/** A browser whose person logged in at the site by this wallet. */
+/** A browser whose user logged in at the site with this wallet. */
 export async function signIn(stage, site, wallet, options) {
   const { visitor, page } = await stage.atLogin(site, options);
   const { code, number } = await codeOf(page);
@@ -14,7 +14,7 @@ export async function signIn(stage, site, wallet, options) {
 
 export const accountOf = (stage, site) => `${stage.server.origin}/account/${site.domain.id}`;
 
-/** Somebody new with one key, at the page of their account. */
+/** A new user with one key, on the account page. */
 export async function atAccount(stage, options) {
   const site = await stage.site();
   const wallet = await stage.wallet(Symbol('a person'), site);
@@ -24,14 +24,14 @@ export async function atAccount(stage, options) {
   return { site, wallet, visitor, page };
 }
 
-/** Presses a button of the page that stands in the row of a key, which is folded. */
+/** Presses a button in the row of a key, which is collapsed. */
 export async function change(page, key, button) {
   const row = page.locator('ul.keys > li').nth(key);
   await row.locator('summary').click();
   await row.getByRole('button', { name: button }).click();
 }
 
-/** Gives the user another key behind the page's back. */
+/** Adds a key to the user by the API, without the page. */
 export async function addSpare(stage, site, wallet) {
   const spare = await stage.wallet(Symbol('a spare'));
   const { users } = await site.users();
@@ -101,7 +101,7 @@ export const ACCOUNT_STATES = {
   },
 };
 
-/** Those that need another time, each on a stage of its own: a wallet's clock does not go ahead with the server's. */
+/** States at another time, each on a new stage: a wallet's clock does not advance with the server's. */
 export const LATE_ACCOUNT_STATES = {
   'a proof that is old': async (stage, options) => {
     const { page, visitor } = await atAccount(stage, options);

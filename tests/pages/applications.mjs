@@ -1,11 +1,11 @@
-// Applications that log people in by standard login: where a browser comes back to them, what they redeem a code for; and
-// every page that a person can meet on the way, for the checks of looks, and for pictures.
+// Applications with OpenID Connect: their callback and code exchange; and all pages of a login, for layout checks and
+// screenshots.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { codeOf, state } from './browser.mjs';
 
 export class Application {
-  /** Registers it with the domain of a site; `more` are further flags of `clients create`. */
+  /** Registers it with the domain of a site; `more` are additional flags of `clients create`. */
   static async open(server, domain, ...more) {
     const application = Object.assign(new Application(), { server, returns: [], verifier: randomBytes(32).toString('base64url') });
     application.http = createServer((request, response) => {
@@ -26,7 +26,7 @@ export class Application {
     this.http.close();
   }
 
-  /** Where it sends a browser. */
+  /** Returns the authorization URL for a browser. */
   authorize(more = {}) {
     const query = new URLSearchParams({
       client_id: this.client.client_id,
@@ -41,7 +41,7 @@ export class Application {
     return `${this.client.issuer}/authorize?${query}`;
   }
 
-  /** Where it sends a browser to log out. */
+  /** Returns the logout URL for a browser. */
   logout(more = {}) {
     const query = new URLSearchParams({
       client_id: this.client.client_id,
@@ -52,7 +52,7 @@ export class Application {
     return `${this.client.issuer}/logout?${query}`;
   }
 
-  /** The tokens for the code that the browser brought last. */
+  /** Exchanges the last code that the browser returned. */
   async redeem() {
     const form = { grant_type: 'authorization_code', code: this.returns.at(-1).code, redirect_uri: `${this.origin}/cb`, code_verifier: this.verifier };
     const authorization = `Basic ${Buffer.from(`${this.client.client_id}:${this.client.client_secret}`).toString('base64')}`;
@@ -60,13 +60,13 @@ export class Application {
     return { status: reply.status, body: await reply.json() };
   }
 
-  /** Waits until the browser is back at this path. */
+  /** Waits until the browser has returned to this path. */
   static back(page, path) {
     return page.locator(`main[data-application="${path}"]`).waitFor();
   }
 }
 
-/** Somebody new whom an application sent, and who logged in: before the question whether they agree. */
+/** A new user of an application who has logged in, at the consent page. */
 export async function atConsent(stage, application, options, asked) {
   const site = await stage.site();
   const wallet = await stage.wallet(Symbol('a person'), site);
@@ -79,7 +79,7 @@ export async function atConsent(stage, application, options, asked) {
   return { visitor, page, wallet };
 }
 
-/** The same, who agreed and is back at the application. */
+/** A new user of an application who has consented and returned. */
 export async function atApplication(stage, application, options) {
   const stood = await atConsent(stage, application, options);
   await stood.page.locator('form#consent button#allow').click();
@@ -87,7 +87,7 @@ export async function atApplication(stage, application, options) {
   return stood;
 }
 
-/** The application of a stage: one for each name, opened at its first use and closed with the sites. */
+/** Returns the stage's application with this name, opened at its first use and closed with the sites. */
 async function applicationOf(stage, name = 'Ann’s wiki', ...more) {
   const site = await stage.site();
   stage.applications ??= new Map();
@@ -99,16 +99,16 @@ async function applicationOf(stage, name = 'Ann’s wiki', ...more) {
   return stage.applications.get(name);
 }
 
-/** Keeps the browser on the page: the way to the application leads nowhere. */
+/** Prevents navigation to the application. */
 const stay = (page, application) => page.route(`${application.origin}/**`, (route) => route.fulfill({ status: 204 }));
 
-/** A page that somebody who did nothing wrong is answered with 4xx. */
+/** A page with a status of 4xx that is not the user's fault. */
 async function refused(stage, options, address) {
   const visitor = await stage.visitor({ ...options, expected: [/status of 4(00|10)/] });
   return visitor.open(address);
 }
 
-/** Presses a button whose form is not this page's any more. */
+/** Presses a button whose form belongs to another page. */
 async function pressStale(page, form, button) {
   await page.locator(`${form} input[type=hidden]`).first().evaluate((field) => (field.value = 'x'));
   await page.locator(`${form} ${button}`).click();

@@ -1,24 +1,24 @@
-// The card of the locator's tools in an assistant of ours: `Assistant.open`. The card gets the policy and the sandbox that
-// assistants give it.
+// The card of the locator's tools in a test assistant: `Assistant.open`. The card has the content security policy and the
+// sandbox of real assistants.
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const URI = 'ui://signpost/atms-v1.html';
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
-/** The frame has a name and the height that the card asks for. */
+/** The frame has a name, and the height that the card requests. */
 const PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Assistant</title><link rel="icon" href="data:,">'
   + '<style>body{margin:0;background:#888}iframe{display:block;border:0;width:100%}</style><main>'
   + '<iframe sandbox="allow-scripts" title="Bitcoin ATMs"></iframe></main><script src="/assistant.js"></script>';
 
 let script;
-/** The assistant's own script, put together once. */
+/** Returns the assistant's bundled script; it is built once. */
 async function bundled() {
   const entryPoints = [fileURLToPath(new URL('assistant.page.mjs', import.meta.url))];
   script ??= build({ entryPoints, bundle: true, write: false, target: 'es2022' }).then(({ outputFiles }) => outputFiles[0].text);
   return script;
 }
 
-/** The card as this server serves it. */
+/** Returns the card that this server serves. */
 export async function servedCard(server) {
   const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: URI } };
   const headers = { 'content-type': 'application/json' };
@@ -27,7 +27,7 @@ export async function servedCard(server) {
 }
 
 export class Assistant {
-  /** An assistant in a tab of this visitor's. `options` are those of `assistant.show`, and `card` another card. */
+  /** Opens an assistant in a tab. `options` are those of `assistant.show`, and `card` is another card. */
   static async open(server, visitor, { card, ...options } = {}) {
     const body = card ?? (await servedCard(server)).text;
     const page = await visitor.context.newPage();
@@ -42,12 +42,12 @@ export class Assistant {
     return Object.assign(new Assistant(), { page, card: page.frames().find((frame) => frame.url().endsWith('/card')) });
   }
 
-  /** One of the methods of `assistant`. */
+  /** Calls a method of `assistant`. */
   do(method, ...given) {
     return this.page.evaluate(([name, values]) => window.assistant[name](...values), [method, given]);
   }
 
-  /** What the card has asked for and told. */
+  /** Returns the card's requests and notifications. */
   seen() {
     return this.page.evaluate(() => window.assistant.seen);
   }

@@ -1,5 +1,5 @@
-// An assistant as AppBridge makes one: it calls a tool of the server and shows the card of its result in a sandbox. This runs in
-// the browser; `assistant.mjs` puts it there and asks it.
+// An assistant with AppBridge: it calls a tool of the server and shows the card of the result in a sandbox. It runs in the
+// browser; `assistant.mjs` loads and controls it.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { AppBridge, PostMessageTransport } from '@modelcontextprotocol/ext-apps/app-bridge';
 
@@ -13,7 +13,7 @@ window.assistant = {
   seen,
   client,
 
-  /** Shows the card, once its window has said that it is ready. `can` are capabilities of the assistant. */
+  /** Shows the card once its window is ready. `can` are capabilities of the assistant. */
   async show({ can = { openLinks: {}, serverTools: {} }, context = {} } = {}) {
     await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', location.href)));
     const callTool = client.callTool.bind(client);
@@ -43,7 +43,7 @@ window.assistant = {
     await ready;
   },
 
-  /** Calls a tool, and gives the card the result. */
+  /** Calls a tool, and sends the result to the card. */
   async call(name, args) {
     await bridge.sendToolInput({ arguments: args });
     const result = await client.callTool({ name, arguments: args });

@@ -1,10 +1,10 @@
-// The map with machines of our own: three towns, one of which has more than a list shows, and one machine across the date line.
+// The map with test ATMs: three towns, one with more ATMs than a list shows, and an ATM across the date line.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HEADER = 'id,name,latitude,longitude,street,city,state,country,opening_hours';
 
-/** So many machines around a point, a few hundred metres from each other. */
+/** Returns this many ATMs around a point, a few hundred metres from each other. */
 function around(name, city, state, lat, lon, count) {
   return Array.from({ length: count }, (_, index) => {
     const [north, east] = [(index % 8) * 0.004, Math.floor(index / 8) * 0.004];
@@ -20,12 +20,12 @@ export const MACHINES = [
   ...around('Coast', 'Adak', 'AK', 51.88, -176.65, 1),
 ];
 
-/** Puts them into the server's catalogue in place of the fictional ones. */
+/** Replaces the fictional ATMs of the server's catalogue. */
 export async function importMachines(server) {
   const file = join(server.folder, 'machines.csv');
   writeFileSync(file, [HEADER, ...MACHINES].join('\n'));
   await server.command('atms', 'import', file, '--source', 'example', '--attribution', 'Example data');
 }
 
-/** Waits until the map has its lines and dots. */
+/** Waits until the map has drawn its lines and dots. */
 export const drawn = (page) => page.locator('canvas[data-state="drawn"]').waitFor();

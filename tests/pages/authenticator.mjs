@@ -1,8 +1,8 @@
-// The authenticator of a person's device, as Chromium plays one for tests (Web Authentication, 11).
+// Chromium's virtual authenticator (Web Authentication, 11).
 import assert from 'node:assert/strict';
 
 export class Authenticator {
-  /** Puts one into a tab, before the tab goes anywhere; it stays for as long as the tab does. */
+  /** Adds an authenticator to a tab before its first navigation; it remains until the tab is closed. */
   static async plug(page) {
     const device = new Authenticator();
     device.channel = await page.context().newCDPSession(page);
@@ -19,28 +19,28 @@ export class Authenticator {
     return device;
   }
 
-  /** Whether its person touches it whenever it asks. */
+  /** Sets whether the user touches it when prompted. */
   touch(enabled) {
     return this.#set('WebAuthn.setAutomaticPresenceSimulation', { enabled });
   }
 
-  /** Whether its person's face, finger or number is the right one. */
+  /** Sets whether user verification succeeds. */
   verify(isUserVerified) {
     return this.#set('WebAuthn.setUserVerified', { isUserVerified });
   }
 
-  /** The passkeys that it keeps. */
+  /** Returns its stored passkeys. */
   async passkeys() {
     return (await this.#set('WebAuthn.getCredentials', {})).credentials;
   }
 
-  /** Returns when it keeps so many passkeys, which the browser tells it after the page. */
+  /** Waits until this number of passkeys is stored; the browser updates it after the page. */
   async holds(count) {
     const deadline = Date.now() + 60_000;
     while ((await this.passkeys()).length !== count) assert.ok(Date.now() < deadline, `it does not keep ${count} passkeys`);
   }
 
-  /** Forgets a passkey, as its person does in the settings of the device. */
+  /** Deletes a passkey, like a user in the device's settings. */
   forget({ credentialId }) {
     return this.#set('WebAuthn.removeCredential', { credentialId });
   }

@@ -1,25 +1,24 @@
-// Debian's Chromium without a window, which takes half the processor time of the one with windows. And what no page may do
-// in it, whatever a test is about: break its policy, write an error to the console, ask another host, be wider than the
-// screen.
+// Debian's Chromium in headless mode, which needs half the processor time. After each test it checks the rules for all
+// pages: no violation of their policy, no console errors, no requests to other hosts, no horizontal overflow.
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
-/** A machine that builds beside the tests is five times as slow. */
+/** A machine with a concurrent build is five times slower. */
 export const PATIENCE = 60_000;
 export const WIDE = { width: 1100, height: 800 };
 export const NARROW = { width: 390, height: 844 };
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
 
-/** Starts the browser; a site's hosts below `.test` are this machine. `more`: further switches. */
+/** Starts the browser; hosts below `.test` resolve to this machine. `more`: additional switches. */
 export function launch(more = []) {
   const args = [...more, '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
     '--no-first-run', '--disable-gpu', '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1'];
   return chromium.launch({ executablePath: CHROMIUM, args, chromiumSandbox: process.getuid() !== 0 });
 }
 
-/** A person with a browser of their own: no cookie of anybody else's. */
+/** A user with a separate browser, without cookies. */
 export class Visitor {
-  /** `origins`: all that may be asked. `expected`: console errors that belong to the test. */
+  /** `origins`: the allowed origins. `expected`: console errors that belong to the test. */
   static async arrive(browser, origins, { expected = [], ...options } = {}) {
     const visitor = Object.assign(new Visitor(), { faults: [], origins, expected });
     visitor.context = await browser.newContext({ locale: 'en-US', viewport: WIDE, reducedMotion: 'reduce', ...options });
@@ -28,19 +27,19 @@ export class Visitor {
     return visitor;
   }
 
-  /** Opens an address in a tab, at once or after the page asked for it. */
+  /** Opens an address in a tab, directly or as a link of the page. */
   async open(address, options) {
     const page = await this.context.newPage();
     await page.goto(address, options);
     return page;
   }
 
-  /** What the page asks at this address of the login comes to nothing from now on. */
+  /** Aborts the page's requests to this address of the login. */
   lose(address) {
     return this.context.route(`**/login/*/${address}`, (route) => route.abort('connectionfailed'));
   }
 
-  /** Nothing that a page may not do has happened. */
+  /** Checks that no page violated a rule. */
   check() {
     const unexpected = this.faults.filter((fault) => !this.expected.some((pattern) => pattern.test(fault)));
     assert.deepEqual(unexpected, []);
@@ -71,14 +70,14 @@ export class Visitor {
 }
 
 /**
- * A tab that goes to these addresses never reaches the site, and ends on a page of ours. A request that fails would leave
- * Chromium's page for errors, which asks anew after a second, and what it asks while its tab is closed reaches the site.
+ * Serves a test page for these addresses, so that the tab never reaches the site. A failed request would show Chromium's
+ * error page, which retries after a second; a retry while the tab is closed would reach the site.
  */
 export function heldBack(page, addresses) {
   return page.route(addresses, (route) => route.fulfill({ contentType: 'text/plain', body: 'held back' }));
 }
 
-/** Waits until the login page is in a state; the words of its `<main>`. */
+/** Waits until the login page is in a state; returns the text of its `<main>`. */
 export async function state(page, name) {
   const main = page.locator(`main[data-state="${name}"]`);
   await main.waitFor().catch(async (error) => {
@@ -87,7 +86,7 @@ export async function state(page, name) {
   return main;
 }
 
-/** What the page gives a wallet; a code that ended on a busy machine is no link, and another follows. */
+/** Returns the page's code for a wallet; waits for the next code if it expired on a busy machine. */
 export async function codeOf(page) {
   const code = await page.locator('a[rel="signpost-code"][href]').first().getAttribute('href');
   return { code, number: await page.locator('output#number').textContent() };
@@ -95,7 +94,7 @@ export async function codeOf(page) {
 
 export const lightningOf = (page) => page.locator('a[rel="signpost-lightning"]').first().getAttribute('href');
 
-/** What the site says once the browser is back. */
+/** Returns the site's message after the browser has returned. */
 export async function back(page) {
   const main = page.locator('main[data-site]');
   await main.waitFor();

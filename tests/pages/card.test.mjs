@@ -27,27 +27,27 @@ afterEach(async () => {
 after(() => Promise.all([server.close(), browser.close()]));
 
 async function open(options) {
-  // The assistant's client asks for a stream first, which this server has none of.
+  // The assistant's client first requests a stream, which this server does not have.
   const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: .* 405 .*\/mcp$/] });
   visitors.push(visitor);
   return Assistant.open(server, visitor, options);
 }
 
-/** Waits until the card says this of itself. */
+/** Waits until the card has this status message. */
 const says = (assistant, text) => assistant.card.getByRole('status').filter({ hasText: text }).waitFor();
 const names = (assistant) => assistant.card.locator('h2').allTextContents();
 
-test('the card that is kept is what its parts make', async () => {
+test('the committed card equals its built parts', async () => {
   assert.equal(readFileSync(KEPT, 'utf8'), await makeCard(), 'npm --prefix tests/pages run card makes it anew');
 });
 
-test('the card says what it can do, grows with what it shows, and looks as its assistant does', async () => {
+test('the card reports its features and size, and follows the theme', async () => {
   const assistant = await open({ context: { locale: 'en-US', styles: { variables: { '--color-background-primary': 'rgb(1, 2, 3)' } } } });
   await says(assistant, 'Looking');
   await assistant.do('call', 'find_nearest_bitcoin_atm', { location: 'Austin, TX', limit: 3 });
   await says(assistant, '3 of ');
   const height = await assistant.card.evaluate(() => document.documentElement.offsetHeight);
-  // The card tells its size with the next frame.
+  // The card reports its size with the next frame.
   await assistant.page.waitForFunction((wanted) => window.assistant.seen.sizes.at(-1).height === wanted, height);
   const { initialized, sizes } = await assistant.seen();
   assert.equal(initialized, 1);
@@ -67,7 +67,7 @@ test('the card says what it can do, grows with what it shows, and looks as its a
   assert.equal(await assistant.card.locator('html').getAttribute('lang'), 'es-MX');
 });
 
-test('what a machine is known for is said as on the pages: word, shape, date', async () => {
+test('the card shows the status of an ATM like the pages', async () => {
   const assistant = await open();
   await assistant.do('input', { location: 'Austin, TX' });
   await assistant.do('result', found());
@@ -87,14 +87,14 @@ test('what a machine is known for is said as on the pages: word, shape, date', a
     '◇ Unknown: 2 people say that it is gone; newest of 2026-11-20 · as of Nov 1, 2026',
     '● Open · as of Nov 1, 2026',
   ]);
-  // One person changes no status, and is quoted.
+  // A single report changes no status; it is quoted.
   assert.deepEqual(await assistant.card.locator('li p:nth-of-type(3)').allTextContents(), ['1 person says that it is gone; newest of 2026-11-20']);
   assert.equal(await assistant.card.getByRole('button', { name: 'Show more' }).count(), 0);
   const drawn = await assistant.card.locator('svg circle').evaluateAll((circles) => circles.map((one) => Math.round(one.getBoundingClientRect().width)));
   assert.ok(drawn.length === 2 + 10 && drawn.every((width) => width >= 18), `two rings and ten machines: ${drawn}`);
 });
 
-test('more machines come from the result first, then from the server, and the focus goes to the first new one', async () => {
+test('more ATMs come from the result, then from the server', async () => {
   const assistant = await open();
   await assistant.do('call', 'list_atms_by_city', { state: 'TX', city: 'Austin' });
   for (let shown = 5; shown < 50; shown += 5) {
@@ -117,7 +117,7 @@ test('more machines come from the result first, then from the server, and the fo
   assert.equal(await assistant.card.getByRole('button').count(), 0);
 });
 
-test('without tools and links of the assistant there is nothing that would do nothing', async () => {
+test('controls without a supported function are hidden', async () => {
   const assistant = await open({ can: {} });
   await assistant.do('call', 'list_atms_by_city', { state: 'TX', city: 'Austin' });
   for (let shown = 5; shown < 50; shown += 5) {
@@ -128,7 +128,7 @@ test('without tools and links of the assistant there is nothing that would do no
   assert.deepEqual([await assistant.card.getByRole('button').count(), await assistant.card.getByRole('link').count()], [0, 0]);
 });
 
-test('links are opened by the assistant, and one that it refuses is said', async () => {
+test('the assistant opens links, and its refusal is shown', async () => {
   const card = (await servedCard(server)).text;
   assert.match(card, /data-pages=""/);
   const assistant = await open({ card: card.replace('data-pages=""', 'data-pages="https://atm.example.com"') });
@@ -138,7 +138,7 @@ test('links are opened by the assistant, and one that it refuses is said', async
   await link('Directions Corner Shop 1').click();
   await link('Not there? Corner Shop 2').press('Enter');
   await link('Source').first().click();
-  // A link is asked for by a message: those before are opened.
+  // Links are requested by messages in order: the earlier links are open.
   await assistant.page.waitForFunction(() => window.assistant.seen.links.length === 3);
   await assistant.do('refuseLinks');
   await link('Directions Corner Shop 3').click();
@@ -152,14 +152,14 @@ test('links are opened by the assistant, and one that it refuses is said', async
   ]);
 });
 
-test('without pages that people can reach nobody is sent there', async () => {
+test('without public pages there are no links', async () => {
   const assistant = await open();
   await assistant.do('result', found());
   await says(assistant, '5 of 10');
   assert.equal(await assistant.card.getByRole('link', { name: 'Not there?' }).count(), 0);
 });
 
-test('what strangers wrote stays text', async () => {
+test('texts of third parties are not markup', async () => {
   const assistant = await open();
   await assistant.do('call', 'find_nearest_bitcoin_atm', { lat: 47.6, lon: -122.33 });
   await says(assistant, '1 of 1');
@@ -179,7 +179,7 @@ test('what strangers wrote stays text', async () => {
   assert.equal(await card.locator('img').count(), 0);
 });
 
-test('nobody but the assistant is heard, and what it asks is answered', async () => {
+test('only the assistant\'s messages are handled', async () => {
   const assistant = await open();
   await assistant.do('result', found());
   await says(assistant, '5 of 10');
@@ -209,7 +209,7 @@ test('nobody but the assistant is heard, and what it asks is answered', async ()
   assert.deepEqual((await assistant.seen()).sizes, sizes);
 });
 
-test('a search that is stopped or finds nothing is said', async () => {
+test('a cancelled and an empty search are shown', async () => {
   const assistant = await open();
   await assistant.do('call', 'find_nearest_bitcoin_atm', { lat: 64.8, lon: -147.7, maxDistance: 1 });
   await says(assistant, 'None found.');
@@ -223,7 +223,7 @@ test('a search that is stopped or finds nothing is said', async () => {
   await says(assistant, 'It failed.');
 });
 
-test('an assistant that passes on the text alone is understood', async () => {
+test('a result with only its text is understood', async () => {
   const assistant = await open();
   await assistant.do('result', { content: [{ type: 'text', text: JSON.stringify(found().structuredContent) }] });
   await says(assistant, '5 of 10');
@@ -247,7 +247,7 @@ for (const [name, reach] of Object.entries(CARD_STATES)) {
   });
 }
 
-/** Everything that can be pressed is reached by Tab, in the order in which it is read, with a ring. */
+/** Checks that Tab reaches all controls, in reading order, with a focus ring. */
 async function checkKeys({ page, card }) {
   const all = await card.locator('a, button').count();
   await card.locator('h1').evaluate((heading) => {

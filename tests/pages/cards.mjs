@@ -1,11 +1,11 @@
-// What the card is shown with.
+// Results for the card.
 const SINCE = '2026-11-01T12:00:00Z';
 
-/** 60 machines of a city, and one whose name is markup. */
+/** 60 ATMs of a city, and an ATM whose name is markup. */
 export const MACHINES = `ref,lat,lon,name,street,city,state\n${Array.from({ length: 60 }, (_, at) => `${at},${30.2 + at / 1000},${-97.7 - at / 1000},Corner Shop ${at},${at} Main St,Austin,TX`).join('\n')}
 hostile,47.6,-122.33,<img src=x onerror=alert(1)>,1 Pine St,Seattle,WA\n`;
 
-/** A machine of each status, and each reason to know nothing. */
+/** An ATM of each status, and of each reason for an unknown status. */
 const KNOWN = [
   { status: 'open', closesAt: '2026-11-23T22:00:00-06:00', statusReason: 'reported in service; within its opening hours', statusAsOf: SINCE },
   { status: 'closed', opensAt: '2026-11-24T07:00:00-06:00', statusReason: 'outside its opening hours', statusAsOf: SINCE },
@@ -28,7 +28,7 @@ const machine = (known, at) => ({
   address: `${100 + at} Congress Avenue, Austin, TX 78701`, lat: 30.267 + 0.01 * at * Math.cos(at * 2.4), lon: -97.743 + 0.01 * at * Math.sin(at * 2.4), ...known,
 });
 
-/** A result with all of them; `more` are further members. */
+/** Returns a result with all of them; `more` are additional members. */
 export function found(more = {}) {
   const structuredContent = {
     atms: KNOWN.map(machine), total: KNOWN.length, truncated: false, dataAsOf: SINCE,
@@ -38,7 +38,7 @@ export function found(more = {}) {
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-/** A result where the law forbids them. */
+/** Returns a result for a place with a legal ban. */
 function banned() {
   const law = { status: 'unknown', statusReason: 'state law since 1 August 2026', statusAsOf: SINCE };
   const notice = 'Minnesota law forbids Bitcoin ATMs since 1 August 2026. The nearest outside is 288.3 miles away (id 150).';
@@ -46,7 +46,7 @@ function banned() {
   return found({ atms: [0, 1, 2].map((at) => machine(law, at)), total: 3, notice, advisories: [BAN, SCAM], resolvedLocation: place, counts: { unknown: 3 } });
 }
 
-/** Name → what brings a card of an assistant there. */
+/** Name → a function that shows a card in an assistant. */
 export const CARD_STATES = {
   loading: (assistant) => assistant.do('input', { location: 'Austin, TX' }),
   found: async (assistant) => {

@@ -1,4 +1,4 @@
-// The console as an operator uses it: each screen in both themes and widths, with and without scripts, by keyboard.
+// The console for operators: each screen in both themes and widths, with and without scripts, by keyboard.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Authenticator } from './authenticator.mjs';
@@ -13,7 +13,7 @@ for (const [name, reach] of Object.entries(CONSOLE_STATES)) {
   test(`${name} looks right`, async () => checkLooks(await reach(stage)));
 }
 
-test('the link is gone from the address bar, and works once', async () => {
+test('the link leaves the address bar, and works once', async () => {
   const [first, second] = [await stage.visitor(), await stage.visitor({ expected: [/status of 403/] })];
   const link = await linkOf(stage);
   const page = await first.open(link);
@@ -37,11 +37,11 @@ test('an operator works without scripts', async () => {
   await page.getByRole('heading', { name: 'Log in to the console' }).waitFor();
 });
 
-test('an operator whose only key is a passkey sets the console up, and comes back with it', async () => {
+test('an operator with only a passkey sets up the console', async () => {
   const visitor = await stage.visitor({ expected: [/status of 403/] });
   const page = await visitor.context.newPage();
   const device = await Authenticator.plug(page);
-  // A device that is touched all the time would answer the field at once.
+  // A device with automatic presence would answer the field at once.
   await page.addInitScript(() => (PublicKeyCredential.isConditionalMediationAvailable = async () => false));
   await page.goto(await linkOf(stage));
   await state(page, 'setup-login');
@@ -66,7 +66,7 @@ test('an operator whose only key is a passkey sets the console up, and comes bac
   assert.match(await page.locator('#new-key').innerText(), /^svc_test_/);
 });
 
-test('a report is accepted by a key, and taken back', async () => {
+test('a report is accepted by a shortcut, and reverted', async () => {
   const { page } = await atBusyConsole(stage);
   await page.goto(`${stage.server.origin}/console/reports?state=shown`);
   await page.keyboard.press('a');
@@ -75,16 +75,16 @@ test('a report is accepted by a key, and taken back', async () => {
   await page.getByText('The report is shown.').waitFor();
 });
 
-test('the counts in the menu are those of now', async () => {
+test('the counts in the menu are current', async () => {
   const { page } = await becomeOperator(stage);
   const badge = page.locator('[data-count=today]');
   await badge.evaluate((element) => (element.textContent = '999'));
-  // Coming back to the tab asks at once.
+  // A return to the tab polls at once.
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await page.waitForFunction(() => document.querySelector('[data-count=today]').textContent !== '999');
 });
 
-test('what strangers wrote is text on every screen', async () => {
+test('texts of third parties are not markup on any screen', async () => {
   const { page } = await atBusyConsole(stage);
   for (const path of ['', '/machines?q=script', '/reports?state=shown', '/reports?state=accepted', '/log', '/sites']) {
     await page.goto(`${stage.server.origin}/console${path}`);

@@ -1,12 +1,12 @@
-// Operators at the console, and every screen of it as they meet it: for the checks of looks, and for pictures.
+// Operators at the console, and all of its screens: for layout checks and screenshots.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, state } from './browser.mjs';
 
-/** The link that the command line prints. */
+/** Returns the link that the command line prints. */
 export const linkOf = async (stage) => (await stage.server.command('console', 'link')).link;
 
-/** Logs a new wallet in at the server's own domain, from a login page that waits. */
+/** Logs in a new wallet at the system domain, from a login page. */
 async function logIn(page, wallet) {
   await page.locator('form#login button').click();
   for (const next of ['create', null]) {
@@ -16,7 +16,7 @@ async function logIn(page, wallet) {
   }
 }
 
-/** A browser whose person became an operator by a link: `{visitor, page, wallet}`, at Today. */
+/** A browser whose user became an operator by a link: `{visitor, page, wallet}`, at Today. */
 export async function becomeOperator(stage, options = {}) {
   const [visitor, wallet] = [await stage.visitor(options), await stage.wallet(Symbol('an operator'))];
   const link = await linkOf(stage);
@@ -33,10 +33,10 @@ export async function becomeOperator(stage, options = {}) {
   return { visitor, page, wallet };
 }
 
-/** A machine, a source and a site that try to be more than text. */
+/** The name of an ATM, a source and a site that contains markup. */
 export const HOSTILE = '<script>document.title="x"</script><img src=x onerror=alert(1)>';
 
-/** Reports the second machine, which stage.machine names from then on. */
+/** Reports the second ATM, which becomes stage.machine. */
 async function report(stage, page) {
   await page.goto(`${stage.server.origin}/console/machines?q=second`);
   const link = await page.getByRole('link', { name: 'Second' }).getAttribute('href');
@@ -48,7 +48,7 @@ async function report(stage, page) {
   await page.locator('[data-state="thanks"]').waitFor();
 }
 
-/** A deployment with something on every screen, and an operator there: `{page, visitor, origin}`. */
+/** A deployment with content on every screen, and an operator: `{page, visitor, origin}`. */
 export async function atBusyConsole(stage, options) {
   const { server } = stage;
   if (!stage.isBusy) {

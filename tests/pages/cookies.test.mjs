@@ -1,5 +1,5 @@
-// Cookies of the example sites over https: their names begin with `__Host-`, which no other host can set, and what another host
-// planted logs in nobody. The service is played here, and people by plain requests: a proxy would end TLS in front of each site.
+// Cookies of the example sites over https: their names begin with `__Host-`, so that no other host can set them. The service
+// is simulated, and users send plain requests: a proxy would terminate TLS in front of each site.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,11 +18,11 @@ const BUILT = dirname(resolve(process.env.SIGNPOST ?? `${ROOT}target/debug/signp
 const SITE = 'https://localhost';
 const SESSION = 'sess_0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a';
 
-/** What a browser brings back from the login page. */
+/** The query of the login page's redirect to the site. */
 const RETURNED = `session_id=${SESSION}&code=one-time`;
-/** The addresses of the SDKs' handlers: where a login begins, and where the browser comes back. */
+/** The paths of the SDKs' handlers: the start of a login, and the callback. */
 const HANDLERS = { start: ['GET', '/signpost/login'], back: `/signpost/return?${RETURNED}` };
-/** `isOwn`: the site reads its login cookie itself. Frameworks that sign theirs read the first of two with one name. */
+/** `isOwn`: the site reads its login cookie itself. Frameworks with signed cookies read the first of two with one name. */
 const SITES = [
   { name: 'examples/page in JavaScript', folder: 'examples/page', command: [NODE, 'site.mjs'], start: ['GET', '/login'], back: `/return?${RETURNED}`, isOwn: true },
   { name: 'examples/page in Python', folder: 'examples/page', command: ['python3', 'site.py'], start: ['GET', '/login'], back: `/return?${RETURNED}`, isOwn: true },
@@ -41,7 +41,7 @@ const SITES = [
   { name: 'axum', folder: BUILT, command: ['examples/site'], needs: 'examples/site', ...HANDLERS, isOwn: true },
 ];
 
-/** The service, as far as a login asks it: every session is that of one user. */
+/** The service's part of a login: every session belongs to one user. */
 class Service {
   static async start() {
     const service = new Service();
@@ -95,7 +95,7 @@ for (const site of SITES) {
       await ended;
     });
 
-    /** Sends a request as the proxy passes it on: `{status, text, set}`, the last with the pair and the attributes of each cookie. */
+    /** Sends a request like the proxy: `{status, text, set}`, the last with the pair and the attributes of each cookie. */
     async function send([method, path], cookie) {
       const headers = { host: 'localhost', 'x-forwarded-proto': 'https', ...(cookie && { cookie }) };
       const reply = await new Promise((resolve, reject) => {
@@ -106,13 +106,13 @@ for (const site of SITES) {
       return { status: reply.statusCode, text, set: set.map(([pair, ...attributes]) => ({ pair, attributes: attributes.map((one) => one.toLowerCase()) })) };
     }
 
-    /** Django's cookie against forged requests, which its forms repeat. */
+    /** Returns whether the cookie is Django's CSRF cookie, which its forms repeat. */
     const isCsrf = (pair) => pair.startsWith('__Host-csrftoken=');
 
-    /** The cookies of a reply that it does not delete, as a browser sends them. */
+    /** Returns the cookies that a reply sets and does not delete, for the next request. */
     const kept = ({ set }) => set.map(({ pair }) => pair).filter((pair) => !/=("")?$/.test(pair));
 
-    /** Logs in a browser that has these cookies: the replies on the way, and the site's login cookie. */
+    /** Logs in a browser with these cookies: returns the replies and the site's login cookie. */
     async function logIn(planted = []) {
       const started = await send(site.start, planted.join('; '));
       const state = kept(started);
@@ -136,7 +136,7 @@ for (const site of SITES) {
       assert.ok(await isLoggedIn(login));
     });
 
-    test('reads no login cookie that another host could have set', async () => {
+    test('ignores a login cookie that another host could have set', async () => {
       const { login } = await logIn();
       const plain = login.replace('__Host-', '');
       assert.ok(!(await isLoggedIn(plain)), 'a name without the prefix');
@@ -144,7 +144,7 @@ for (const site of SITES) {
       assert.ok(await isLoggedIn(`${plain.split('=')[0]}=planted; ${login}`), 'beside a planted one');
     });
 
-    test('gives a new login cookie at each login, and keeps no value from before', async () => {
+    test('sets a new login cookie at each login', async () => {
       const [name] = (await logIn()).login.split('=');
       const planted = `${name}=planted`;
       const first = (await logIn([planted])).login;
@@ -155,7 +155,7 @@ for (const site of SITES) {
     });
 
     if (site.isOwn) {
-      test('reads none of two login cookies with one name', async () => {
+      test('ignores duplicate login cookies', async () => {
         const [first, second] = [(await logIn()).login, (await logIn()).login];
         for (const cookies of [`${first}; ${second}`, `${second}; ${first}`, `${first}; ${first}`]) assert.ok(!(await isLoggedIn(cookies)), cookies);
         assert.ok(await isLoggedIn(first));

@@ -1,4 +1,4 @@
-// `signpost demo`: a newcomer, its shop and a wallet.
+// `signpost demo`: a new user, its shop and a wallet.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ const arrive = (options) => Visitor.arrive(browser, [links.shop, links.server], 
 
 const makeWallet = () => Wallet.make({ folder });
 
-/** Answers the code that a page shows now. */
+/** Answers the current code of a page. */
 async function scan(wallet, page) {
   const { code, number } = await codeOf(page);
   return wallet.scan(code, number);
@@ -60,7 +60,7 @@ async function userOf(page) {
   return user;
 }
 
-test('somebody creates an account, logs out and in again', async () => {
+test('a user creates an account, logs out and in again', async () => {
   const [visitor, owner] = [await arrive(), await makeWallet()];
   const page = await visitor.open(links.shop);
   await checkLooks(page);
@@ -86,7 +86,7 @@ test('somebody creates an account, logs out and in again', async () => {
   await visitor.leave();
 });
 
-test('somebody adds a passkey, loses the wallet, logs in and adds another wallet', async () => {
+test('a user adds a passkey, then replaces the wallet', async () => {
   const [visitor, first, second] = [await arrive(), await makeWallet(), await makeWallet()];
   const page = await begin(visitor);
   await page.locator('#switch-mode').click();
@@ -123,7 +123,7 @@ test('somebody adds a passkey, loses the wallet, logs in and adds another wallet
   await visitor.leave();
 });
 
-test('a link that comes back after a logout adds no key and logs in nobody', async () => {
+test('a link that returns after a logout adds no key', async () => {
   const [visitor, first, second] = [await arrive(), await makeWallet(), await makeWallet()];
   const page = await begin(visitor);
   await page.locator('#switch-mode').click();
@@ -146,7 +146,7 @@ test('a link that comes back after a logout adds no key and logs in nobody', asy
   await visitor.leave();
 });
 
-test('a Lightning wallet and a browser without JavaScript', async () => {
+test('a Lightning wallet works without JavaScript', async () => {
   const [visitor, owner] = [await arrive({ javaScriptEnabled: false }), await makeWallet()];
   const page = await begin(visitor);
   assert.notEqual((await owner.lnurl(await lightningOf(page))).status, 'OK');
@@ -156,7 +156,7 @@ test('a Lightning wallet and a browser without JavaScript', async () => {
   await visitor.leave();
 });
 
-test('whoever cancels is told so at the shop', async () => {
+test('a cancelled login is reported at the shop', async () => {
   const visitor = await arrive();
   const page = await begin(visitor);
   await page.locator('#cancel button').click();
@@ -166,12 +166,12 @@ test('whoever cancels is told so at the shop', async () => {
   await visitor.leave();
 });
 
-test('a login that another browser began is refused at the shop', async () => {
+test('the shop rejects a login of another browser', async () => {
   const [thief, victim, owner] = [await arrive(), await arrive(), await makeWallet()];
   const page = await thief.open(`${links.shop}/login`);
   await state(page, 'waiting');
   await scan(owner, page);
-  // The thief's browser is kept from going back, and the victim is lured there with its code.
+  // The thief's browser is stopped before its callback, and the victim opens it with the thief's code.
   const returned = page.waitForRequest(`${links.shop}/return**`);
   await heldBack(page, `${links.shop}/return**`);
   await state(page, 'create');
@@ -183,13 +183,13 @@ test('a login that another browser began is refused at the shop', async () => {
   await lured.goto(`${links.shop}/account`);
   assert.equal(await lured.locator('#user').count(), 0);
   await victim.leave();
-  // What was refused is burnt for its owner too.
+  // The rejected code is invalid for its owner too.
   const other = await thief.open(planted);
   assert.match(await other.getByRole('status').innerText(), /^That login was refused|^That login has ended/);
   await thief.context.close();
 });
 
-test('the shop shows the file that logs people in', async () => {
+test('the shop shows its login code', async () => {
   const visitor = await arrive();
   const page = await visitor.open(links.shop);
   await page.getByRole('link', { name: 'How it works' }).first().click();

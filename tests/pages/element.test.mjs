@@ -19,16 +19,16 @@ after(() => Promise.all([server.close(), browser.close(), site.close()]));
 
 const arrive = (options) => Visitor.arrive(browser, [site.origin, server.origin], options);
 
-/** Answers a code with the number that its person typed. */
+/** Answers a code with the number that the user typed. */
 const scan = ({ code, number }) => server.command('wallet', 'scan', code, '--yes', '--confirm-code', number);
 
-/** What the element gives a wallet. */
+/** Returns the element's code for a wallet. */
 async function codeOf(page) {
   const link = page.locator('signpost-login a[rel="signpost-code"]');
   return { code: await link.getAttribute('href'), number: await page.locator('signpost-login output').innerText(), drawn: await read(link.locator('svg')) };
 }
 
-test('who scans the code of the element is logged in by the site', async () => {
+test('a scanned code logs the user in at the site', async () => {
   const visitor = await arrive();
   const page = await visitor.open(`${site.origin}/register`);
   const shown = await codeOf(page);
@@ -46,7 +46,7 @@ test('who scans the code of the element is logged in by the site', async () => {
   await again.leave();
 });
 
-test('a session that is cancelled ends with a way to a new code', async () => {
+test('a cancelled session offers a new code', async () => {
   const visitor = await arrive({ expected: [/410/] });
   const page = await visitor.open(site.origin);
   const { code } = await codeOf(page);
@@ -58,7 +58,7 @@ test('a session that is cancelled ends with a way to a new code', async () => {
   await visitor.leave();
 });
 
-test('a code is replaced before it ends', async () => {
+test('a code is replaced before it expires', async () => {
   const short = await Server.start({ SESSION_TTL: '20s' });
   const shop = await startExample(short, 'element/site.mjs');
   const visitor = await Visitor.arrive(browser, [shop.origin, short.origin]);
@@ -71,7 +71,7 @@ test('a code is replaced before it ends', async () => {
   await Promise.all([short.close(), shop.close()]);
 });
 
-test('a server that crashes: the element says so, and goes on when it is back', async () => {
+test('the element reports a crash, and recovers', async () => {
   const visitor = await arrive({ expected: [/ERR_|status of 5/] });
   const page = await visitor.open(site.origin);
   await page.locator('signpost-login output').waitFor();

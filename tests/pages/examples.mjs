@@ -1,4 +1,4 @@
-// The sites of `examples/` and of the SDKs, as their readers start them.
+// The sites of `examples/` and of the SDKs, started as documented.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { reservePort } from '../ports.mjs';
@@ -10,7 +10,7 @@ export async function startExample(server, file) {
   return startSite(server, { folder: '.', command: [process.execPath, new URL(`../../examples/${file}`, import.meta.url).pathname], port });
 }
 
-/** Starts a site in its folder, for an account's sandbox on this server; `secret` signs its events. */
+/** Starts a site in its folder, for an account's sandbox on this server; `secret` verifies its events. */
 export async function startSite(server, { folder, command: [program, ...args], account = 'default', secret = '', port }) {
   port ??= await reservePort();
   const origin = `http://localhost:${port}`;
@@ -23,7 +23,7 @@ export async function startSite(server, { folder, command: [program, ...args], a
   return { origin, close: () => ended(child) };
 }
 
-/** Once it answers, it is there. */
+/** Waits until it responds. */
 export async function answers(origin, child) {
   while (child.exitCode === null) {
     if (await fetch(origin).catch(() => null)) return;

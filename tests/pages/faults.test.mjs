@@ -1,4 +1,4 @@
-// What goes wrong around a page that is open: tabs, the way back, the server, the site.
+// Failures around an open page: tabs, the history, the server, the site.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, codeOf, state } from './browser.mjs';
@@ -16,12 +16,12 @@ test('two tabs show one code, and both follow the answer', async () => {
   assert.deepEqual(await codeOf(second), shown);
   assert.equal((await new CrookedWallet().answer(shown.code, shown.number)).status, 200);
   const outcomes = await Promise.all([back(page), back(second)]);
-  // The site asks the API for each; the later one hears that the session is authenticated.
+  // The site polls the API for each; the later call finds the session authenticated.
   assert.ok(outcomes.some((outcome) => /^in usr_/.test(outcome)), outcomes.join());
   assert.ok(outcomes.every((outcome) => /^in usr_|session_already_authenticated/.test(outcome)), outcomes.join());
 });
 
-test('without a stream of events the page asks again and again', async () => {
+test('without an event stream the page polls', async () => {
   const site = await stage.site();
   const visitor = await stage.visitor({ expected: [/ERR_|status of 503/] });
   await visitor.lose('events');
@@ -31,7 +31,7 @@ test('without a stream of events the page asks again and again', async () => {
   assert.match(await back(page), /^in usr_/);
 });
 
-test('after the login the way back, and the page opened again, have no code', async () => {
+test('after the login no page shows a code', async () => {
   const site = await stage.site();
   const { visitor, page, session } = await stage.atLogin(site, { mode: 'register' });
   const { code, number } = await codeOf(page);
@@ -49,7 +49,7 @@ test('after the login the way back, and the page opened again, have no code', as
   assert.equal(site.returns.length, 1 + site.returns.findLastIndex((one) => one.session_id === session.id));
 });
 
-test('a session that the site cancels under the page', async () => {
+test('a session that the site cancels ends the page', async () => {
   const site = await stage.site();
   const { page, session } = await stage.atLogin(site);
   assert.equal((await site.server.call('DELETE', `/sessions/${session.id}`, undefined, site.who)).status, 204);
@@ -59,7 +59,7 @@ test('a session that the site cancels under the page', async () => {
   assert.equal(await back(page), 'access_denied');
 });
 
-test('the name of a site and a browser that say more than a name are text', async () => {
+test('names of sites and browsers are not markup', async () => {
   const evil = '<img src=x onerror=alert(1)>\u202etxet';
   const site = await stage.site('strange', {
     settings: { display_name: `Shop ${evil}` },
@@ -73,7 +73,7 @@ test('the name of a site and a browser that say more than a name are text', asyn
   assert.equal(await page.locator('main img').count(), 0);
 });
 
-test('a server that crashes under the page: it says so, and goes on when the server is back', async (t) => {
+test('the page reports a server crash, and recovers', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
   const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_|status of 503/] });
@@ -88,7 +88,7 @@ test('a server that crashes under the page: it says so, and goes on when the ser
   assert.match(await back(page), /^in usr_/);
 });
 
-test('a server that crashes after the answer: the login is not lost', async (t) => {
+test('a crash after the answer does not lose the login', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
   const { page, visitor, session } = await own.atLogin(site, { mode: 'register', expected: [/ERR_|status of 503/] });

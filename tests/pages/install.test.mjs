@@ -1,4 +1,4 @@
-// The page at /mcp: how an assistant learns of the locator.
+// The page at /mcp, with the instructions for assistants.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Visitor, launch } from './browser.mjs';
@@ -13,7 +13,7 @@ before(async () => {
 after(() => Promise.all([server.close(), browser.close()]));
 
 for (const language of ['en', 'es']) {
-  test(`how it looks with each client, in ${language}`, async () => {
+  test(`the layout is right with each client, in ${language}`, async () => {
     const visitor = await Visitor.arrive(browser, [server.origin]);
     const page = await visitor.open(`${server.origin}/mcp?lang=${language}`);
     const clients = page.locator('.clients .switch label');
@@ -29,7 +29,7 @@ for (const language of ['en', 'es']) {
   });
 }
 
-test('the address is copied, and that is said', async () => {
+test('the address is copied with a confirmation', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await visitor.open(`${server.origin}/mcp`);
   await page.getByRole('button', { name: 'Copy' }).click();
@@ -39,7 +39,7 @@ test('the address is copied, and that is said', async () => {
   await visitor.leave();
 });
 
-test('by keyboard alone a client is chosen', async () => {
+test('a client is chosen by keyboard', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/mcp`);
   await page.locator('#client-0').focus();
@@ -53,7 +53,7 @@ test('by keyboard alone a client is chosen', async () => {
   await visitor.leave();
 });
 
-test('without scripts there is no button that does nothing, and everything else', async () => {
+test('without scripts only the copy button is missing', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { javaScriptEnabled: false });
   const page = await visitor.open(`${server.origin}/mcp`);
   assert.equal(await page.getByRole('button').count(), 0);

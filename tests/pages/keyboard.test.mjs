@@ -1,4 +1,4 @@
-// The keyboard alone.
+// The login page by keyboard only.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, lightningOf, state } from './browser.mjs';
@@ -7,7 +7,7 @@ import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
 
-test('the order of the stops is the order of reading', async () => {
+test('tab stops follow the reading order', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site);
   const stops = await checkFocus(page);
@@ -21,7 +21,7 @@ test('the order of the stops is the order of reading', async () => {
   assert.deepEqual(order, order.toSorted((a, b) => a - b), stops.join(', '));
 });
 
-test('the arrows change the kind of wallet', async () => {
+test('arrow keys change the kind of wallet', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site);
   await tabTo(page, 'input[type=radio]:checked');
@@ -36,14 +36,14 @@ test('the arrows change the kind of wallet', async () => {
   assert.ok(!(await number.isVisible()));
   assert.ok(!(await page.locator('a[rel="signpost-code"]').first().isVisible()));
   assert.match(await lightningOf(page), /^lightning:lnurl1/);
-  // What the person is told to do is what this kind of wallet can do.
+  // The instructions are those for this kind of wallet.
   const { host } = new URL(stage.server.origin);
   assert.deepEqual(await page.locator('ol.steps:visible li').allInnerTexts(), ['Open your wallet and scan the code.', `Check that the wallet shows ${host}.`]);
   await page.keyboard.press('ArrowLeft');
   await number.waitFor({ state: 'visible' });
 });
 
-test('the skip link leads past the head of the page', async () => {
+test('the skip link bypasses the header', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site);
   await page.keyboard.press('Tab');

@@ -1,4 +1,4 @@
-// The live environment over TLS, as people meet it: cookies that belong to the host alone, a login end to end.
+// The live environment over TLS: host-only cookies, and a complete login.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const proxied = new Map();
 let proxy;
 let port;
 
-/** A certificate that nobody else has, for this test alone. */
+/** Creates a certificate for this test. */
 function certificate() {
   const folder = mkdtempSync(join(tmpdir(), 'signpost-tls-'));
   const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name));
@@ -28,7 +28,7 @@ function certificate() {
   return made;
 }
 
-/** TLS ends here; by host the request goes to the server or the site. */
+/** Terminates TLS and forwards the request to the server or the site, by its host. */
 function pass(incoming, outgoing) {
   const target = proxied.get(incoming.headers.host.split(':')[0]);
   const headers = { ...incoming.headers, 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' };
@@ -54,7 +54,7 @@ after(async () => {
   proxy.close();
 });
 
-test('a login over https: the cookie is the host\'s own, and the site gets its person', async () => {
+test('a login over https uses a host-only cookie', async () => {
   const site = await stage.site('default', { environment: 'live', domain: 'shop.test', at: `https://www.shop.test:${port}` });
   proxied.set('www.shop.test', site.http.address().port);
   const visitor = await stage.visitor({ ignoreHTTPSErrors: true });

@@ -1,4 +1,4 @@
-// How the locator's pages look that have nothing to show, or more than one page, or machines that people reported.
+// The layout of the locator's pages without content, with several pages, and with reported ATMs.
 import { test } from 'node:test';
 import { checkLooks } from './looks.mjs';
 import { LOCATOR_SETTINGS, LOCATOR_STATES, prepareLocator } from './locators.mjs';

@@ -1,4 +1,4 @@
-// The locator's pages, as people read them: with a script or without, in both languages, and with text of strangers.
+// The locator's pages: with and without scripts, in both languages, and with texts of third parties.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => Promise.all([server.close(), browser.close()]));
 
-/** The addresses of a city's machines by their names. */
+/** Returns the addresses of a city's ATMs by their names. */
 async function listed() {
   const page = await (await fetch(`${server.origin}${CITY}?only=${Math.random()}`)).text();
   return new Map([...page.matchAll(/<a href="(\/atm\/\d+)"><bdi>([^<]*)<\/bdi>/g)].map(([, path, name]) => [name, path]));
@@ -39,7 +39,7 @@ const addresses = () => ['/', '/atms/us', '/atms/us/tx', CITY, '/atms/us/mn/minn
   '/near?q=Anchorage', '/near?q=near+me'];
 
 for (const lang of ['en', 'es']) {
-  test(`every page looks as it should (${lang})`, async () => {
+  test(`every page has the right layout (${lang})`, async () => {
     for (const address of addresses()) {
       const visitor = await Visitor.arrive(browser, [server.origin]);
       const page = await visitor.open(`${server.origin}${address}${address.includes('?') ? '&' : '?'}lang=${lang}`);
@@ -50,7 +50,7 @@ for (const lang of ['en', 'es']) {
   });
 }
 
-test('without a script: search, choose a machine, come back to its city', async () => {
+test('search and navigation work without scripts', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { javaScriptEnabled: false });
   const page = await visitor.open(`${server.origin}/`);
   await page.getByRole('searchbox').fill('Austin, TX');
@@ -69,7 +69,7 @@ test('without a script: search, choose a machine, come back to its city', async 
   await visitor.leave();
 });
 
-test('the address of a machine is copied by a button, which only a script shows', async () => {
+test('scripts add a button that copies an address', async () => {
   const path = machines.get('Corner Market');
   const visitor = await Visitor.arrive(browser, [server.origin], { permissions: ['clipboard-read', 'clipboard-write'] });
   for (const [lang, word, said] of [['en', 'Copy address', 'The address is copied.'], ['es', 'Copiar dirección', 'La dirección está copiada.']]) {
@@ -86,7 +86,7 @@ test('the address of a machine is copied by a button, which only a script shows'
   await plain.leave();
 });
 
-test('who chooses a language keeps it', async () => {
+test('a chosen language is kept', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}${CITY}?only=sell`);
   await page.getByRole('link', { name: 'Español' }).click();
@@ -98,7 +98,7 @@ test('who chooses a language keeps it', async () => {
   await visitor.leave();
 });
 
-test('the law comes first, and no machine under a ban is open', async () => {
+test('legal notices come first, and bans close ATMs', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/atms/us/mn/minneapolis`);
   const titles = await page.locator('.advisory h2').allTextContents();
@@ -107,7 +107,7 @@ test('the law comes first, and no machine under a ban is open', async () => {
   await visitor.leave();
 });
 
-test('what strangers wrote is text', async () => {
+test('texts of third parties are not markup', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   for (const address of addresses()) {
     const page = await visitor.open(`${server.origin}${address}`);
@@ -118,7 +118,7 @@ test('what strangers wrote is text', async () => {
   await visitor.leave();
 });
 
-test('each link of the pages leads somewhere', async () => {
+test('all links of the pages work', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const links = new Set();
   for (const address of addresses()) {
@@ -126,7 +126,7 @@ test('each link of the pages leads somewhere', async () => {
     for (const link of await page.locator('a').evaluateAll((all) => all.map((one) => one.href))) links.add(link.split('#')[0]);
     await page.close();
   }
-  // The map has tests of its own.
+  // The map has separate tests.
   const ours = [...links].filter((link) => link.startsWith(server.origin) && new URL(link).pathname !== '/map');
   for (const link of ours) assert.equal((await fetch(link, { headers: { accept: 'text/html' } })).status, 200, link);
   await visitor.leave();

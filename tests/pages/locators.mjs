@@ -1,4 +1,4 @@
-// The locator's pages as people meet them, with machines that people reported: for the checks of looks, and for pictures.
+// The locator's pages with reported ATMs: for layout checks and screenshots.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { drawn } from './atlas.mjs';
 import { PATIENCE } from './browser.mjs';
 import { CARD_STATES } from './cards.mjs';
 
-/** People come through a proxy here, so that they are several. */
+/** Users come through a proxy, so that they have several addresses. */
 export const LOCATOR_SETTINGS = { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_MCP: 'off' };
 
 const HEADER = 'ref,name,operator,lat,lon,street,city,region,postcode,country,status,reported_at,hours,phone,website,buy,sell,buy_fee_percent';
@@ -33,7 +33,7 @@ async function importRows(server, rows) {
   await server.command('atms', 'import', file, '--source', 'machines', '--attribution', 'Machines: an example source');
 }
 
-/** Asks until it is so. */
+/** Polls until the condition is true. */
 async function becomes(what, look) {
   for (const deadline = Date.now() + PATIENCE; ;) {
     const found = await look();
@@ -42,10 +42,10 @@ async function becomes(what, look) {
   }
 }
 
-/** A page of the server as text; none of those that it keeps. */
+/** Returns an uncached page of the server as text. */
 const read = async (server, path) => (await fetch(`${server.origin}${path}`, { headers: { accept: 'text/html' } })).text();
 
-/** Somebody at an address of their own reports a machine; its number in the queue. */
+/** Reports an ATM from an address; returns its number in the queue. */
 async function report(server, atm, from, seen) {
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': from };
   const reply = await fetch(`http://127.0.0.1:${server.port}/v1/atms/${atm}/reports`, { method: 'POST', headers, body: JSON.stringify({ seen, how: 'saw' }) });
@@ -53,7 +53,7 @@ async function report(server, atm, from, seen) {
   return (await reply.json()).id;
 }
 
-/** Puts machines there, of which one is doubted, one quoted, one closed and one dropped by its source: their addresses by name. */
+/** Adds ATMs: one doubted, one quoted, one closed and one dropped by its source. Returns their addresses by name. */
 export async function prepareLocator(server) {
   await importRows(server, [...AUSTIN, ...DALLAS, ...OTHERS]);
   const found = await becomes('the import', async () => {
@@ -71,7 +71,7 @@ export async function prepareLocator(server) {
   return ids;
 }
 
-/** A page of the locator in a browser of its own. */
+/** Opens a page of the locator in a new browser. */
 async function opened(stage, path, { ready, ...options } = {}) {
   stage.locator ??= prepareLocator(stage.server);
   const ids = await stage.locator;
@@ -85,7 +85,7 @@ const at = (path, ready) => (stage, options) => opened(stage, path, { ready, ...
 const machine = (name, more = '') => (ids) => `/atm/${ids[name]}${more}`;
 const send = (page) => page.locator('form#report button').click();
 
-/** Name → what brings a browser there. */
+/** Name → a function that opens a page. */
 export const LOCATOR_STATES = {
   'locator home': at('/'),
   'locator state': at('/atms/us/tx'),
@@ -121,9 +121,9 @@ export const LOCATOR_STATES = {
   'locator machine dropped': at(machine('Dropped Diner')),
 };
 
-/** The same for the card, in an assistant. */
+/** Name → a function that shows a card in an assistant. */
 export const CARD_PICTURES = Object.fromEntries(Object.entries(CARD_STATES).map(([name, reach]) => [`card ${name}`, async (stage, options) => {
-  // The assistant's client asks for a stream first, which this server has none of.
+  // The assistant's client first requests a stream, which this server does not have.
   const visitor = await stage.visitor({ expected: [/^console: .* 405 .*\/mcp$/], ...options });
   const assistant = await Assistant.open(stage.server, visitor, { context: { locale: options.locale } });
   await reach(assistant);

@@ -1,4 +1,4 @@
-// People log in, by every way that the page has.
+// Logins by every way of the login page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, codeOf, lightningOf, state } from './browser.mjs';
@@ -6,7 +6,7 @@ import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
 
-test('somebody new creates an account, and logs in with it', async () => {
+test('a new user creates an account, and logs in', async () => {
   const site = await stage.site();
   const wallet = await stage.wallet('new');
   const { visitor, page, session } = await stage.atLogin(site, { mode: 'register' });
@@ -27,7 +27,7 @@ test('somebody new creates an account, and logs in with it', async () => {
   assert.equal(await back(again), who);
 });
 
-test('an unknown key is asked to scan once more, and has an account then', async () => {
+test('an unknown key creates an account with a second scan', async () => {
   const site = await stage.site();
   const wallet = await stage.wallet('unknown');
   const { page, session } = await stage.atLogin(site);
@@ -61,7 +61,7 @@ test('a Lightning wallet creates an account and logs in, without a number', asyn
   assert.equal(await back(again), who);
 });
 
-test('whoever has no account goes from the login to a new one, and back', async () => {
+test('a user without an account creates one', async () => {
   const site = await stage.site();
   const { page, session } = await stage.atLogin(site);
   const first = await codeOf(page);
@@ -74,7 +74,7 @@ test('whoever has no account goes from the login to a new one, and back', async 
   assert.equal((await site.read(session.id)).mode, 'login');
 });
 
-test('whoever cancels is back at the site, and nothing happened', async () => {
+test('a cancelled login returns to the site', async () => {
   const site = await stage.site();
   const { page, session } = await stage.atLogin(site);
   const { code, number } = await codeOf(page);
@@ -85,7 +85,7 @@ test('whoever cancels is back at the site, and nothing happened', async () => {
   assert.ok(late.status >= 400, JSON.stringify(late));
 });
 
-test('in Spanish where the browser says so, and in English again by the link', async () => {
+test('the page follows the browser\'s language, and a link changes it', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { locale: 'es-ES' });
   const main = await state(page, 'waiting');

@@ -1,17 +1,17 @@
-// What every page must be in both themes and at both widths: axe finds nothing, nothing sticks out, and whoever uses the
-// keyboard sees where they are.
+// The layout checks of every page, in both themes and at both widths: no axe violations, no overflow, visible focus for
+// keyboard users.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { NARROW, WIDE } from './browser.mjs';
 
 const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
-/** The rules that a theme can break, for it changes nothing but colours. */
+/** The rules that a theme can break, because it changes only colours. */
 const RULES_OF_COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 export const THEMES = ['light', 'dark'];
 export const SIZES = [WIDE, NARROW];
 
-/** Checks the page as it stands. */
+/** Checks the current page. */
 export async function checkLooks(page) {
   for (const viewport of SIZES) {
     await page.setViewportSize(viewport);
@@ -24,13 +24,13 @@ export async function checkLooks(page) {
     await checkWidth(page, viewport.width);
     await checkFocus(page);
   }
-  // The narrowest that a page must fit in (WCAG 2.2, 1.4.10).
+  // Minimum width of a page (WCAG 2.2, 1.4.10).
   await page.setViewportSize({ width: 320, height: 640 });
   await checkWidth(page, 320);
   await page.setViewportSize(WIDE);
 }
 
-/** Returns what axe finds. The browser runs it for us: the policy of the page holds for the page's own scripts. */
+/** Returns axe's violations. axe runs outside of the page's content security policy. */
 export async function violations(page, rules = RULES) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly, preload: false, resultTypes: ['violations'] }), rules);
@@ -39,7 +39,7 @@ export async function violations(page, rules = RULES) {
 }
 
 async function checkWidth(page, width) {
-  // What a script puts in place follows a new width a frame later.
+  // Elements that a script positions follow a new width a frame later.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const outside = await page.evaluate((limit) => {
     const sticksOut = (element) => {
@@ -54,7 +54,7 @@ async function checkWidth(page, width) {
   assert.deepEqual(outside.parts, [], `at ${width} px`);
 }
 
-/** Walks the page with Tab: each stop has a ring, and is on the screen. Where it stopped, as text. */
+/** Walks the page with Tab: each stop has a ring, and is on the screen. Returns the stops as text. */
 export async function checkFocus(page) {
   await page.evaluate(() => {
     document.activeElement?.blur();
@@ -72,13 +72,13 @@ export async function checkFocus(page) {
     assert.ok(stop.isSeen, `focus is out of sight: ${stop.html}`);
     stops.push(stop);
   }
-  // Whether the focus leaves the page at its end or begins anew, at the link that is shown while it is there and covers what
-  // the next check looks at, depends on the version of the browser.
+  // After the last stop, the focus leaves the page or returns to the skip link, depending on the browser's version. The skip
+  // link is visible while it has the focus, and would cover content of the next check.
   await page.evaluate(() => document.activeElement?.blur());
   return stops.map((stop) => stop.name);
 }
 
-/** Presses Tab until this has the focus. */
+/** Presses Tab until this element has the focus. */
 export async function tabTo(page, selector) {
   for (let steps = 0; steps < 40; steps += 1) {
     if (await page.locator(selector).evaluate((element) => element === document.activeElement)) return;

@@ -1,6 +1,6 @@
-// How fast the map is, and what it weighs: `node map-speed.mjs [FILE [ARGUMENT…]]` imports a file of machines with these
-// arguments (`signpost atms import --help`), or as many of its own, opens the map of all of them a few times, and prints the
-// medians, those of bench/goals.tsv for its table too. No test: a busy machine would fail it.
+// Measures the speed and size of the map: `node map-speed.mjs [FILE [ARGUMENT…]]` imports a file of ATMs with these
+// arguments (`signpost atms import --help`), or as many generated ones, opens the map of all of them a few times, and
+// prints the medians, also those in bench/goals.tsv for its table. It is not a test: a busy machine would fail it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -12,13 +12,13 @@ const ROUNDS = 7;
 const FRAMES = 40;
 const PLACES = { country: '', state: '#7.2/30.80000/-97.50000', city: '#10.2/34.03000/-118.20000' };
 
-/** Cities with machines; the first have most of them. */
+/** Cities with ATMs; the first have most of them. */
 const CITIES = [[34.05, -118.24], [40.71, -74.01], [41.88, -87.63], [29.76, -95.37], [33.75, -84.39], [25.76, -80.19], [32.78, -96.8], [39.95, -75.17],
   [33.45, -112.07], [42.36, -71.06], [30.27, -97.74], [37.77, -122.42], [47.61, -122.33], [39.74, -104.99], [36.17, -115.14], [35.23, -80.84],
   [44.98, -93.27], [38.63, -90.2], [27.95, -82.46], [45.52, -122.68], [61.22, -149.9], [21.31, -157.86], [35.08, -106.65], [43.62, -116.2]];
 const MACHINES = 10_000;
 
-/** A file of machines in and around these cities, the same each time. */
+/** Writes a deterministic file of ATMs in and around these cities. */
 function makeUp(folder) {
   let state = 1;
   const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -35,7 +35,7 @@ function makeUp(folder) {
 const result = (key, figure) => console.log(`RESULT\t${key}\t${figure}`);
 const median = (numbers) => [...numbers].sort((one, other) => one - other)[numbers.length >> 1].toFixed(1);
 
-/** Since the page was asked for: when its lines and dots were there, in milliseconds. */
+/** Returns the time from the request until its lines and dots are drawn, in milliseconds. */
 async function timeToDrawn(server, browser) {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/map`);
@@ -45,7 +45,7 @@ async function timeToDrawn(server, browser) {
   return time;
 }
 
-/** How long one redraw keeps the page busy, in milliseconds, and how much its scripts have in memory, in megabytes. */
+/** Returns the duration of a redraw in milliseconds, and the memory of its scripts in megabytes. */
 async function redraw(server, browser, place) {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/map${place}`);
@@ -57,7 +57,7 @@ async function redraw(server, browser, place) {
     for (let frame = 0; frame < frames; frame += 1) {
       await new Promise((done) => {
         let start = 0;
-        // Frames are drawn in the order in which they are asked for.
+        // Frames are drawn in the order of their requests.
         requestAnimationFrame(() => (start = performance.now()));
         look({ x: view.x + 0.001 });
         requestAnimationFrame(() => done(found.push(performance.now() - start)));

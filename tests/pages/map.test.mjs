@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => Promise.all([server.close(), browser.close()]));
 
-/** The map at a place, drawn. */
+/** Opens the map at a place, and waits until it is drawn. */
 async function at(place, options) {
   const visitor = await Visitor.arrive(browser, [server.origin], options);
   const page = await visitor.open(`${server.origin}/map${place}`);
@@ -26,7 +26,7 @@ async function at(place, options) {
   return { visitor, page };
 }
 
-/** Waits until the place in the address is another one; the zoom of it. */
+/** Waits until the place in the address changes; returns its zoom. */
 async function moves(page, act) {
   const before = page.url();
   await act();
@@ -34,7 +34,7 @@ async function moves(page, act) {
   return Number(new URL(page.url()).hash.slice(1).split('/')[0]);
 }
 
-test('in each language, of the whole country and of a city', async () => {
+test('the map works in each language', async () => {
   const { visitor, page } = await at('');
   await page.getByText(`${MACHINES.length} machines`).waitFor();
   await checkLooks(page);
@@ -44,7 +44,7 @@ test('in each language, of the whole country and of a city', async () => {
   await visitor.leave();
 });
 
-test('rings say how far it is as each language writes numbers', async () => {
+test('ring labels use the number format of the language', async () => {
   for (const [query, length] of [['', /^0\.\d$/], ['?lang=es', /^0,\d$/]]) {
     const { visitor, page } = await at(`${query}#15.5/30.27000/-97.74500`);
     await page.locator('.ring[data-length]').first().waitFor();
@@ -54,7 +54,7 @@ test('rings say how far it is as each language writes numbers', async () => {
   }
 });
 
-test('a city has its machines as marks and as a list, and a mark leads to its machine', async () => {
+test('a city has markers and a list, and a marker opens an ATM', async () => {
   const { visitor, page } = await at(AUSTIN);
   await page.getByRole('heading', { name: '12 machines in sight' }).waitFor();
   await page.locator('[role="status"]', { hasText: '12 machines in sight' }).waitFor();
@@ -67,7 +67,7 @@ test('a city has its machines as marks and as a list, and a mark leads to its ma
   await visitor.leave();
 });
 
-test('keys alone: move, zoom, and list the machines in the middle', async () => {
+test('keys move, zoom, and list the ATMs in the middle', async () => {
   const { visitor, page } = await at(AUSTIN);
   await tabTo(page, 'canvas');
   assert.equal(await moves(page, () => page.keyboard.press('+')), 13);
@@ -79,7 +79,7 @@ test('keys alone: move, zoom, and list the machines in the middle', async () => 
   await visitor.leave();
 });
 
-test('a mouse: drag, wheel, and a click that lists the machines there', async () => {
+test('the mouse drags, zooms, and lists ATMs', async () => {
   const { visitor, page } = await at(AUSTIN);
   const { x, y, width, height } = await page.locator('canvas').boundingBox();
   const [right, down] = [x + width / 2, y + height / 2];
@@ -111,7 +111,7 @@ test('two fingers zoom', async () => {
   await visitor.leave();
 });
 
-test('a device is asked where it is once its person presses the button', async () => {
+test('the device\'s location is requested by the button', async () => {
   const { visitor, page } = await at('', { permissions: ['geolocation'], geolocation: { latitude: 38.58, longitude: -121.48 } });
   assert.equal(new URL(page.url()).hash.includes('/38.58'), false);
   await page.getByRole('button', { name: 'Use my location' }).click();
@@ -120,7 +120,7 @@ test('a device is asked where it is once its person presses the button', async (
   await visitor.leave();
 });
 
-test('a device that does not say where it is leaves the map as it is', async () => {
+test('without a location the map is unchanged', async () => {
   const { visitor, page } = await at('');
   await page.getByRole('button', { name: 'Use my location' }).click();
   await page.getByText('Your device does not say where it is.').waitFor();
@@ -128,7 +128,7 @@ test('a device that does not say where it is leaves the map as it is', async () 
   await visitor.leave();
 });
 
-test('without its dots the page still has the states', async () => {
+test('without its dots the page has the states', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: Failed to load resource.*\/map\/points$/] });
   await visitor.context.route('**/map/points', (route) => route.abort('connectionfailed'));
   const page = await visitor.open(`${server.origin}/map`);
@@ -137,7 +137,7 @@ test('without its dots the page still has the states', async () => {
   await visitor.leave();
 });
 
-test('without a script the page has the states and one drawing of all machines', async () => {
+test('without scripts the page has the states and a drawing', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { javaScriptEnabled: false });
   const page = await visitor.open(`${server.origin}/map`);
   await page.getByRole('img', { name: `Map of ${MACHINES.length} machines` }).waitFor();

@@ -1,4 +1,4 @@
-// The pages of standard login in each of their states and languages: both themes, both widths, axe, focus.
+// The pages of OpenID Connect in each of their states and languages: both themes, both widths, axe, focus.
 import { test } from 'node:test';
 import { APPLICATION_STATES } from './applications.mjs';
 import { checkLooks } from './looks.mjs';

@@ -1,4 +1,4 @@
-// The pages of standard login: a person goes from an application to the login page and back, and logs out.
+// The pages of OpenID Connect: a login from an application, the consent, and the logout.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Application, atApplication, atConsent } from './applications.mjs';
@@ -18,14 +18,14 @@ const plain = { javaScriptEnabled: false };
 const WAYS = [['with scripts', {}], ['without JavaScript', plain]];
 const OVER = { expected: [/status of 410/] };
 
-/** Where the browser went that the application's page sends on, as it is back there. */
+/** Waits until the browser has returned to the application; returns the callback. */
 async function backAgain(visitor, asked) {
   const page = await visitor.open(application.authorize(asked));
   await Application.back(page, '/cb');
   return application.returns.at(-1);
 }
 
-/** A stranger, who may be asked to the application too. */
+/** A new user, whose browser may also open the application. */
 async function stranger(options) {
   const visitor = await stage.visitor(options);
   visitor.origins.push(application.origin);
@@ -33,7 +33,7 @@ async function stranger(options) {
 }
 
 for (const [how, options] of WAYS) {
-  test(`a person logs in at an application, ${how}`, async () => {
+  test(`a user logs in at an application, ${how}`, async () => {
     await atApplication(stage, application, options);
     const { iss, state: sent } = application.returns.at(-1);
     assert.deepEqual([iss, sent], [application.client.issuer, 'a state']);
@@ -42,7 +42,7 @@ for (const [how, options] of WAYS) {
     assert.match(body.id_token, /^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
-  test(`who does not agree goes back without a code, ${how}`, async () => {
+  test(`a denied consent returns no code, ${how}`, async () => {
     const { page } = await atConsent(stage, application, options);
     await page.locator('form#consent button#deny').click();
     await Application.back(page, '/cb');
@@ -50,7 +50,7 @@ for (const [how, options] of WAYS) {
     assert.deepEqual([error, code, sent], ['access_denied', undefined, 'a state']);
   });
 
-  test(`a person logs out from an application, after a question, ${how}`, async () => {
+  test(`a user confirms a logout from an application, ${how}`, async () => {
     const { visitor, page } = await atApplication(stage, application, options);
     await page.goto(application.logout());
     await state(page, 'logout');
@@ -62,7 +62,7 @@ for (const [how, options] of WAYS) {
   });
 }
 
-test('who cancels at the login page is back without a code', async () => {
+test('a cancelled login returns no code', async () => {
   const visitor = await stranger();
   const page = await visitor.open(application.authorize());
   await page.locator('form#cancel button').click();
@@ -70,7 +70,7 @@ test('who cancels at the login page is back without a code', async () => {
   assert.equal(application.returns.at(-1).error, 'access_denied');
 });
 
-test('an application that posts its request is answered as well', async () => {
+test('a posted authorization request works', async () => {
   const visitor = await stranger();
   const page = await visitor.context.newPage();
   const { origin, pathname, searchParams } = new URL(application.authorize());
@@ -82,7 +82,7 @@ test('an application that posts its request is answered as well', async () => {
   await state(page, 'waiting');
 });
 
-test('the question says who asks, where they are, who is asked, and what is learnt', async () => {
+test('the consent page shows the application, the user and the claims', async () => {
   const { page } = await atConsent(stage, application);
   assert.match(await page.locator('h1').innerText(), /^Let this application know who you are\?/);
   assert.equal(await page.locator('h1 bdi').innerText(), NAME);
@@ -92,12 +92,12 @@ test('the question says who asks, where they are, who is asked, and what is lear
   assert.equal(await page.locator('ul.points > li').count(), 4, text);
 });
 
-test('what an application does not ask for is not listed', async () => {
+test('scopes that are not requested are not listed', async () => {
   const { page } = await atConsent(stage, application, {}, { scope: 'openid' });
   assert.equal(await page.locator('ul.points > li').count(), 1);
 });
 
-test('the question is asked once, again for more, and again where the application wants it', async () => {
+test('consent is requested once, for more scopes, or by prompt', async () => {
   const { visitor } = await atConsent(stage, application, {}, { scope: 'openid' });
   const [asked] = visitor.context.pages();
   await asked.locator('form#consent #allow').click();
@@ -107,14 +107,14 @@ test('the question is asked once, again for more, and again where the applicatio
   await state(await visitor.open(application.authorize({ scope: 'openid', prompt: 'consent' })), 'consent');
 });
 
-test('an application that must not disturb is told so, and nothing is shown', async () => {
+test('prompt none returns an error without a page', async () => {
   const somebody = await stranger();
   assert.equal((await backAgain(somebody, { prompt: 'none' })).error, 'login_required');
   const { visitor } = await atConsent(stage, application);
   assert.equal((await backAgain(visitor, { prompt: 'none' })).error, 'consent_required');
 });
 
-test('an application that wants a new login gets one, of somebody who is logged in too', async () => {
+test('prompt login requires a new login', async () => {
   const { visitor, wallet } = await atApplication(stage, application);
   assert.match((await backAgain(visitor)).code, /^sgp_code_/);
   for (const asked of [{ prompt: 'login' }, { max_age: '0' }]) {
@@ -126,13 +126,13 @@ test('an application that wants a new login gets one, of somebody who is logged 
   }
 });
 
-test('an application that asks for an account gets the page that makes one', async () => {
+test('prompt create opens the registration page', async () => {
   const visitor = await stranger();
   const page = await visitor.open(application.authorize({ prompt: 'create' }));
   await page.getByRole('heading', { name: /Create your account at/ }).waitFor();
 });
 
-test('a wrong application or way back is told here, and nobody is sent there', async () => {
+test('an invalid client or redirect URI is shown, without a redirect', async () => {
   const visitor = await stage.visitor({ expected: [/status of 400/] });
   const before = application.returns.length;
   for (const asked of [{ client_id: 'cli_x' }, { client_id: '' }, { redirect_uri: '' }, { redirect_uri: `${application.origin}/cb/` }]) {
@@ -144,14 +144,14 @@ test('a wrong application or way back is told here, and nobody is sent there', a
   assert.equal(application.returns.length, before);
 });
 
-test('a question that was asked in one browser is answered in no other', async () => {
+test('a consent page works only in its browser', async () => {
   const { visitor, page } = await atConsent(stage, application);
   const other = await stage.visitor(OVER);
   const seen = await other.open(page.url());
   const main = await state(seen, 'over');
   assert.match(await main.innerText(), /began in another browser/);
   assert.equal(await seen.locator('form').count(), 0);
-  // Another one who waits for an answer of their own cannot use theirs.
+  // Another user with a pending consent cannot use this consent.
   const third = await atConsent(stage, application, OVER);
   await third.page.goto(page.url());
   await state(third.page, 'over');
@@ -160,7 +160,7 @@ test('a question that was asked in one browser is answered in no other', async (
   visitor.check();
 });
 
-test('a question that was answered is over', async () => {
+test('an answered consent page is expired', async () => {
   const { visitor, page } = await atConsent(stage, application, OVER);
   const again = page.url();
   await page.locator('form#consent #deny').click();
@@ -168,7 +168,7 @@ test('a question that was answered is over', async () => {
   await state(await visitor.open(again), 'over');
 });
 
-test('what brought a login back brings it once', async () => {
+test('a login callback works once', async () => {
   const visitor = await stranger(OVER);
   let brought;
   await visitor.context.route('**/authorize/return?**', (route) => {
@@ -187,7 +187,7 @@ test('what brought a login back brings it once', async () => {
   await state(await visitor.open(brought), 'over');
 });
 
-test('a form that is stale changes nothing, and the page that says so leads to a good one', async () => {
+test('a stale form changes nothing, and links to a valid one', async () => {
   const { page } = await atConsent(stage, application, { expected: [/status of 4/] });
   await page.locator('form#consent input[type=hidden]').first().evaluate((field) => (field.value = 'x'));
   const before = application.returns.length;
@@ -200,7 +200,7 @@ test('a form that is stale changes nothing, and the page that says so leads to a
   await Application.back(page, '/cb');
 });
 
-test('a logout that cannot be trusted ends nothing, and leads to the question', async () => {
+test('an unverified logout request only asks for confirmation', async () => {
   const { visitor, page } = await atApplication(stage, application, { expected: [/status of 400/] });
   await page.goto(`${application.client.issuer}/logout?id_token_hint=x`);
   await state(page, 'logout-fault');
@@ -212,7 +212,7 @@ test('a logout that cannot be trusted ends nothing, and leads to the question', 
   await state(await visitor.open(application.authorize()), 'waiting');
 });
 
-test('the order of the stops is the order of reading', async () => {
+test('tab stops follow the reading order', async () => {
   const { page } = await atConsent(stage, application);
   const stops = await checkFocus(page);
   const order = [/^Skip/, /^Español$/, /^Do not allow$/, /^Allow$/].map((pattern) => stops.findIndex((stop) => pattern.test(stop)));
@@ -220,7 +220,7 @@ test('the order of the stops is the order of reading', async () => {
   assert.deepEqual(order, order.toSorted((a, b) => a - b), stops.join(', '));
 });
 
-test('the keyboard alone agrees, and logs out', async () => {
+test('consent and logout work by keyboard', async () => {
   const { page } = await atConsent(stage, application);
   await tabTo(page, 'form#consent #allow');
   await page.keyboard.press('Enter');
@@ -233,7 +233,7 @@ test('the keyboard alone agrees, and logs out', async () => {
   await Application.back(page, '/out');
 });
 
-test('the pages speak the language that the application speaks, and change it', async () => {
+test('the pages use the application\'s language, and can change it', async () => {
   const { page } = await atConsent(stage, application, {}, { ui_locales: 'de es' });
   await page.getByRole('heading', { name: /quién eres/ }).waitFor();
   await page.getByRole('link', { name: 'English' }).click();

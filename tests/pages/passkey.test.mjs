@@ -1,4 +1,4 @@
-// Passkeys: people make them, log in with them, and are told what became of those that do not work.
+// Passkeys: registration, login, and errors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Authenticator } from './authenticator.mjs';
@@ -8,7 +8,7 @@ import { Stage } from './stage.mjs';
 
 const stage = Stage.set();
 
-/** Somebody whose device makes passkeys, in a tab that went nowhere yet. */
+/** A user whose device creates passkeys, in an empty tab. */
 async function person(options) {
   const visitor = await stage.visitor(options);
   const page = await visitor.context.newPage();
@@ -32,7 +32,7 @@ async function register(site, { page, device }) {
 
 /** Goes to the login page and presses the button. */
 async function tryPasskey(site, { page, device }) {
-  // A device that is touched all the time would answer the field at once.
+  // A device with automatic presence would answer the field at once.
   await page.addInitScript(() => (PublicKeyCredential.isConditionalMediationAvailable = async () => false));
   await page.goto(`${site.origin}/login`);
   await state(page, 'waiting');
@@ -40,7 +40,7 @@ async function tryPasskey(site, { page, device }) {
   await button(page).click();
 }
 
-/** Creates an account with a wallet, and stands before the offer of a passkey. */
+/** Creates an account with a wallet, up to the offer of a passkey. */
 async function reachOffer(site, { page }, wallet) {
   await page.goto(`${site.origin}/register`);
   const { code, number } = await codeOf(page);
@@ -49,7 +49,7 @@ async function reachOffer(site, { page }, wallet) {
   await page.locator('#passkey-offer').waitFor({ state: 'visible' });
 }
 
-/** Logs in with a wallet; who came back. */
+/** Logs in with a wallet; returns the user. */
 async function logIn(site, page, wallet) {
   await page.goto(`${site.origin}/login`);
   const { code, number } = await codeOf(page);
@@ -58,7 +58,7 @@ async function logIn(site, page, wallet) {
 
 const userOf = async (site, who) => (await site.users()).users.find(({ id }) => who === `in ${id}`);
 
-test('somebody creates an account with a passkey, and logs in with its button', async () => {
+test('a user registers with a passkey, and logs in with its button', async () => {
   const site = await stage.site();
   const one = await person();
   const who = await register(site, one);
@@ -74,17 +74,17 @@ test('somebody creates an account with a passkey, and logs in with its button', 
   assert.equal((await one.device.passkeys()).length, 1);
 });
 
-test('whoever goes into the field is offered the saved passkey, and is in', async () => {
+test('the field offers a saved passkey', async () => {
   const site = await stage.site();
   const one = await person();
   const who = await register(site, one);
-  // Presence from the start is what a choice in the browser's list is to a device.
+  // For the device, presence from the start is a choice in the browser's list.
   await one.device.touch(true);
   await one.page.goto(`${site.origin}/login`);
   assert.equal(await back(one.page), who);
 });
 
-test('after a login by wallet the passkey that was offered logs in the same person', async () => {
+test('an offered passkey logs in its user', async () => {
   const site = await stage.site();
   const one = await person();
   const wallet = await stage.wallet('offered');
@@ -97,13 +97,13 @@ test('after a login by wallet the passkey that was offered logs in the same pers
   assert.deepEqual(credentials.map(({ kind }) => kind).sort(), ['passkey', 'wallet']);
   await tryPasskey(site, one);
   assert.equal(await back(one.page), who);
-  // With a passkey there is nothing more to offer.
+  // With a passkey there is no further offer.
   await one.device.touch(false);
   await logIn(site, one.page, wallet);
   assert.equal(await back(one.page), who);
 });
 
-test('not now is remembered', async () => {
+test('a declined offer is remembered', async () => {
   const site = await stage.site();
   const one = await person();
   const wallet = await stage.wallet('not now');
@@ -115,7 +115,7 @@ test('not now is remembered', async () => {
   assert.equal(await back(one.page), who);
 });
 
-test('a passkey that was removed at the server is gone on the device too', async () => {
+test('a removed passkey is removed from the device', async () => {
   const site = await stage.site();
   const one = await person({ expected: [/status of 4/] });
   await reachOffer(site, one, await stage.wallet('removed'));
@@ -130,7 +130,7 @@ test('a passkey that was removed at the server is gone on the device too', async
   await one.device.holds(0);
 });
 
-test('a passkey of another site here is refused by its name, and stays', async () => {
+test('a passkey of another site is rejected and stays', async () => {
   const site = await stage.site();
   const other = await stage.site('other', { domain: 'other.test', binds: false });
   const one = await person({ expected: [/status of 4/] });
@@ -146,7 +146,7 @@ test('a passkey of another site here is refused by its name, and stays', async (
   assert.equal((await one.device.passkeys()).length, 1);
 });
 
-test('whoever does not show the device who they are, or cancels, is where they were', async () => {
+test('a failed verification or a cancellation changes nothing', async () => {
   const site = await stage.site();
   const one = await person();
   await register(site, one);
@@ -163,7 +163,7 @@ test('whoever does not show the device who they are, or cancels, is where they w
   assert.match(await back(one.page), /^in usr_/);
 });
 
-test('a code that is replaced while the device asks is answered all the same', async () => {
+test('a code that is replaced during the prompt is answered', async () => {
   const site = await stage.site();
   const one = await person();
   const who = await register(site, one);
@@ -187,7 +187,7 @@ test('a code that is replaced while the device asks is answered all the same', a
   assert.equal(await back(one.page), who);
 });
 
-test('somebody adds a passkey to their account', async () => {
+test('a user adds a passkey', async () => {
   const site = await stage.site();
   const one = await person();
   const wallet = await stage.wallet('adds');
@@ -202,14 +202,14 @@ test('somebody adds a passkey to their account', async () => {
   assert.equal(await back(one.page), who);
   await tryPasskey(site, one);
   assert.equal(await back(one.page), who);
-  // The same device has one now: it says so, and nothing is broken.
+  // The device now has a passkey: it reports that, without an error.
   await one.page.goto(`${site.origin}/link?user=${who.slice(3)}`);
   await state(one.page, 'waiting');
   await button(one.page).click();
   await one.page.getByText('This device has a passkey for localhost already').waitFor();
 });
 
-test('a wallet that answers from elsewhere is added once its owner says so', async () => {
+test('a remote wallet is added after its owner confirms', async () => {
   const site = await stage.site();
   const one = await person();
   const who = await register(site, one);
@@ -237,7 +237,7 @@ test('a wallet that answers from elsewhere is added once its owner says so', asy
   assert.ok(credentials.some(({ public_key }) => public_key === own.publicKey));
 });
 
-test('a key that somebody has is not added to another account', async () => {
+test('a key of another account is not added', async () => {
   const site = await stage.site();
   const wallet = await stage.wallet('taken', site);
   const one = await person();
@@ -251,7 +251,7 @@ test('a key that somebody has is not added to another account', async () => {
   await heading(one.page, 'This key has an account already');
 });
 
-test('the keyboard alone: a passkey, and no to the offer', async () => {
+test('registration and the declined offer work by keyboard', async () => {
   const site = await stage.site();
   const one = await person();
   await one.page.goto(`${site.origin}/register`);
@@ -267,7 +267,7 @@ test('the keyboard alone: a passkey, and no to the offer', async () => {
   assert.match(await back(two.page), /^in usr_/);
 });
 
-test('without JavaScript there is no passkey, and the page says why', async () => {
+test('without JavaScript the page explains why passkeys are missing', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { javaScriptEnabled: false });
   assert.ok(!(await button(page).isVisible()) && !(await page.locator('#saved-passkeys').isVisible()));

@@ -1,5 +1,5 @@
-// Pictures of every state in both themes, at both widths, in both languages: `node pictures.mjs FOLDER [NAME…]`, to be looked
-// at beside each other. No test.
+// Screenshots of every state in both themes, at both widths, in both languages, for review: `node pictures.mjs FOLDER
+// [NAME…]`. It is not a test.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCOUNT_STATES, LATE_ACCOUNT_STATES } from './accounts.mjs';
@@ -26,7 +26,7 @@ async function draw(states, languages = LANGUAGES, settings = {}) {
       for (const [language, locale] of Object.entries(languages)) {
         const page = await reach(stage, { locale }).catch((error) => console.error(`${name}: ${error.message}`));
         for (const viewport of page ? SIZES : []) {
-          // A frame is drawn as far as it is in sight.
+          // Only the visible part of a frame is drawn.
           await page.setViewportSize(name.startsWith('card ') ? { ...viewport, height: 2600 } : viewport);
           for (const colorScheme of THEMES) {
             await page.emulateMedia({ colorScheme });

@@ -7,7 +7,7 @@ import { Stage } from './stage.mjs';
 const stage = Stage.set();
 const plain = { javaScriptEnabled: false };
 
-test('somebody new creates an account and logs in', async () => {
+test('a new user creates an account and logs in', async () => {
   const site = await stage.site();
   const wallet = await stage.wallet('plain');
   const { visitor, page } = await stage.atLogin(site, plain);
@@ -24,7 +24,7 @@ test('somebody new creates an account and logs in', async () => {
   assert.equal(await back(again), who);
 });
 
-test('the buttons: create an account, log in after all, cancel', async () => {
+test('the buttons create an account, log in, and cancel', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, plain);
   await page.getByRole('button', { name: 'Create an account' }).click();

@@ -1,10 +1,10 @@
-// An application behind forward auth: a proxy in a few lines, which asks before each request, and every page that a person
-// can meet on its host.
+// An application behind forward auth: a minimal proxy with an authorization request before each request, and all pages on
+// the application's host.
 import { createServer, request as ask } from 'node:http';
 import { codeOf, state } from './browser.mjs';
 
 export class Proxied {
-  /** Registers it with the domain of a site; `more` are further flags of `clients create`. */
+  /** Registers it with the domain of a site; `more` are additional flags of `clients create`. */
   static async open(server, domain, ...more) {
     const proxied = Object.assign(new Proxied(), { server });
     proxied.http = createServer((request, response) => {
@@ -22,7 +22,7 @@ export class Proxied {
     this.http.close();
   }
 
-  /** The next way back is kept from the browser, and given to us. */
+  /** Intercepts the next callback, and returns its address. */
   hold() {
     return new Promise((resolve) => (this.holds = resolve));
   }
@@ -58,7 +58,7 @@ function relay(reply, response) {
   reply.pipe(response);
 }
 
-/** The application of a stage that lets these people in: opened at its first use, closed with the sites. */
+/** Returns the stage's application for these users: opened at its first use, closed with the sites. */
 async function proxiedOf(stage, ...more) {
   const site = await stage.site();
   stage.proxied ??= new Map();
@@ -71,10 +71,10 @@ async function proxiedOf(stage, ...more) {
   return stage.proxied.get(key);
 }
 
-/** Everybody may pass. */
+/** An application for every user. */
 export const openTo = (stage) => proxiedOf(stage, '--allow', '*', '--yes', '--trusted');
 
-/** Somebody new at the login page, where the way into the application led them. */
+/** A new user of the application at the login page. */
 export async function atDoor(stage, proxied, options) {
   const wallet = await stage.wallet(Symbol('a person'), await stage.site());
   const visitor = await stage.visitor({ ...options, expected: [/status of 4(00|01|03)/] });
@@ -83,7 +83,7 @@ export async function atDoor(stage, proxied, options) {
   return { visitor, page, wallet };
 }
 
-/** The same, who logged in. */
+/** A new user of the application after the login. */
 export async function beyondDoor(stage, proxied, options) {
   const stood = await atDoor(stage, proxied, options);
   const { code, number } = await codeOf(stood.page);
@@ -92,7 +92,7 @@ export async function beyondDoor(stage, proxied, options) {
   return stood;
 }
 
-/** Somebody new in the application. */
+/** A new user in the application. */
 export async function inside(stage, options) {
   const proxied = await openTo(stage);
   const stood = await beyondDoor(stage, proxied, options);
@@ -107,7 +107,7 @@ async function atLogout(stage, options) {
   return stood;
 }
 
-/** Name → a page of ours on an application's host in that state. */
+/** Name → a page of the server on an application's host in that state. */
 export const PROXIED_STATES = {
   'proxied, cancelled': async (stage, options) => {
     const { page } = await atDoor(stage, await openTo(stage), options);

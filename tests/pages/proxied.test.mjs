@@ -1,4 +1,4 @@
-// Forward auth as people meet it: on the host of an application that knows nothing of logins.
+// Forward auth for users, on the host of an application without logins.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, state } from './browser.mjs';
@@ -9,14 +9,14 @@ import { Stage } from './stage.mjs';
 const stage = Stage.set();
 
 for (const [how, options] of [['with scripts', {}], ['without JavaScript', { javaScriptEnabled: false }]]) {
-  test(`a person is let in where they wanted to go, and logs out, ${how}`, async () => {
+  test(`a user reaches the requested page, and logs out, ${how}`, async () => {
     const { proxied, page } = await inside(stage, options);
     assert.equal(page.url(), `${proxied.origin}/notes?x=1`);
     await page.goto(`${proxied.origin}/.signpost/logout`);
     await state(page, 'log-out');
     await page.locator('form#logout button').click();
     await state(page, 'logged-out');
-    // Signed in at the login host they still are, as the page says; it leads to the end of that.
+    // The user is still signed in at the login host; the page shows and links to it.
     await page.locator('a#sign-out').click();
     await state(page, 'logout');
     await page.locator('form#logout button').click();
@@ -26,7 +26,7 @@ for (const [how, options] of [['with scripts', {}], ['without JavaScript', { jav
   });
 }
 
-test('the keyboard alone stays logged in, and logs out', async () => {
+test('the logout page works by keyboard', async () => {
   const { proxied, page } = await inside(stage);
   await page.goto(`${proxied.origin}/.signpost/logout`);
   await tabTo(page, 'main a[href="/"]');
@@ -38,7 +38,7 @@ test('the keyboard alone stays logged in, and logs out', async () => {
   await state(page, 'logged-out');
 });
 
-test('who cancels stays out, and may try again', async () => {
+test('a cancelled login may be repeated', async () => {
   const proxied = await openTo(stage);
   const { page, wallet } = await atDoor(stage, proxied);
   await page.locator('form#cancel button').click();
@@ -49,14 +49,14 @@ test('who cancels stays out, and may try again', async () => {
   await page.locator('main[data-application=in]').waitFor();
 });
 
-test('somebody else may log in where the first one may not pass', async () => {
+test('another user may log in after a rejection', async () => {
   const page = await PROXIED_STATES['proxied, nobody named'](stage);
   assert.match(await page.locator('code.address').innerText(), /^--allow usr_\w+$/);
   await page.getByRole('link', { name: 'Log in as somebody else' }).click();
   await state(page, 'waiting');
 });
 
-test('another browser is not let in by the way back of the first', async () => {
+test('a callback works only in its browser', async () => {
   const proxied = await openTo(stage);
   const held = proxied.hold();
   const visitor = await stage.visitor();
@@ -70,7 +70,7 @@ test('another browser is not let in by the way back of the first', async () => {
   await state(seen, 'stale');
   await seen.goto(`${proxied.origin}/notes`);
   await state(seen, 'waiting');
-  // It still lets in the one who began.
+  // The first browser can still use it.
   await page.goto(brought);
   await page.locator('main[data-application=in]').waitFor();
 });

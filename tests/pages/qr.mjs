@@ -1,10 +1,10 @@
-// What a phone's camera reads on a page.
+// Decodes QR codes of pages, like a phone's camera.
 import jsQR from 'jsqr';
 
-/** Pixels a module. */
+/** Pixels per module. */
 const SIDE = 4;
 
-/** The text of the QR code in an `<svg>` of paths that are made of `M`, `h` and `v`. */
+/** Returns the text of the QR code in an `<svg>` with paths of `M`, `h` and `v`. */
 export async function read(svg) {
   const side = Number((await svg.getAttribute('viewBox')).split(' ')[2]);
   const path = await svg.locator('path').getAttribute('d');

@@ -1,5 +1,4 @@
-// The reference of the API: how it looks, where its contents lead, and that its switch works from the keyboard, without
-// a script.
+// The API reference: its layout, the links of its contents, and its language switch by keyboard and without scripts.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NARROW, PATIENCE, Visitor, WIDE, launch } from './browser.mjs';
@@ -19,7 +18,7 @@ async function open(options) {
   return { visitor, page: await visitor.open(`${server.origin}/v1/reference`) };
 }
 
-/** Whether the examples of one language are shown, and of no other. */
+/** Returns whether only the examples of this language are visible. */
 async function showsAlone(page, tongue) {
   for (const one of TONGUES) {
     const all = page.locator(`figure.in-${one}`);
@@ -29,21 +28,21 @@ async function showsAlone(page, tongue) {
   }
 }
 
-test('the page looks right in both themes and at all widths', async () => {
+test('the layout is right in both themes and all widths', async () => {
   const { visitor, page } = await open();
   assert.equal(await page.locator('html').getAttribute('lang'), 'en');
   await checkLooks(page);
-  // What is folded looks right too, in the language with the longest lines.
+  // Expanded sections too, in the language with the longest lines.
   await page.locator('details').evaluateAll((all) => all.forEach((one) => one.toggleAttribute('open', true)));
   await page.locator('label[for="in-sh"]').click();
   await checkLooks(page);
   await visitor.leave();
 });
 
-test('the arrow keys choose a language for the whole page', async () => {
+test('arrow keys choose the language of the page', async () => {
   const { visitor, page } = await open();
   await showsAlone(page, 'ts');
-  // Nobody has to walk through the contents.
+  // The skip link bypasses the contents.
   await tabTo(page, '.skip[href="#content"]');
   await page.keyboard.press('Enter');
   await tabTo(page, '#in-ts');
@@ -55,7 +54,7 @@ test('the arrow keys choose a language for the whole page', async () => {
   await visitor.leave();
 });
 
-test('it is whole without scripts', async () => {
+test('the page is complete without scripts', async () => {
   const { visitor, page } = await open({ javaScriptEnabled: false });
   assert.equal(await page.locator('script').count(), 0);
   await page.locator('label[for="in-py"]').click();
@@ -67,7 +66,7 @@ test('it is whole without scripts', async () => {
 });
 
 for (const viewport of [WIDE, NARROW]) {
-  test(`the contents lead to each part, which is not behind the switch, at ${viewport.width} px`, async () => {
+  test(`links of the contents are visible below the switch, at ${viewport.width} px`, async () => {
     const { visitor, page } = await open({ viewport });
     const links = page.locator('.contents a');
     const shown = (await links.all()).length;

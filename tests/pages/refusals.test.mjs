@@ -1,4 +1,4 @@
-// Answers that are refused: the page says why, in the person's words, and goes on.
+// Rejected answers: the page shows the reason in plain words, and continues.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, codeOf, state } from './browser.mjs';
@@ -8,14 +8,14 @@ import { CrookedWallet } from './wallets.mjs';
 const stage = Stage.set();
 const otherThan = (number) => String((Number(number) + 1) % 100).padStart(2, '0');
 
-/** The page says these words above a code that still works. */
+/** Checks that the page shows this text above a valid code. */
 async function isRefused(page, words) {
   const main = await state(page, 'refused');
   assert.match(await main.innerText(), words);
   return codeOf(page);
 }
 
-test('another number: the page says whose number counts, and the third ends the login', async () => {
+test('wrong numbers are explained, and the third ends the login', async () => {
   const site = await stage.site();
   const wallet = await stage.wallet('careless', site);
   const { page } = await stage.atLogin(site);
@@ -33,7 +33,7 @@ test('another number: the page says whose number counts, and the third ends the 
   assert.equal(await back(page), 'access_denied');
 });
 
-test('another host costs no try, and the right answer follows', async () => {
+test('another host is not counted as a wrong answer', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { mode: 'register' });
   const { code, number } = await codeOf(page);
@@ -45,7 +45,7 @@ test('another host costs no try, and the right answer follows', async () => {
   assert.match(await back(page), /^in usr_/);
 });
 
-test('a clock that is four minutes off', async () => {
+test('a clock error of four minutes is explained', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { mode: 'register' });
   const { code, number } = await codeOf(page);
@@ -56,7 +56,7 @@ test('a clock that is four minutes off', async () => {
   assert.match(await back(page), /^in usr_/);
 });
 
-test('a site that takes no new accounts: an unknown key is told so, a known one logs in', async () => {
+test('closed registration rejects unknown keys only', async () => {
   const site = await stage.site('closed', { settings: { registration: 'closed' } });
   const known = await stage.wallet('known at a closed site', site);
   const { page } = await stage.atLogin(site);
@@ -69,7 +69,7 @@ test('a site that takes no new accounts: an unknown key is told so, a known one 
   assert.match(await back(page), /^in usr_/);
 });
 
-test('a key that has an account cannot create another, and logs in', async () => {
+test('a known key logs in instead of registering', async () => {
   const site = await stage.site();
   const known = await stage.wallet('known', site);
   const { page } = await stage.atLogin(site, { mode: 'register' });
@@ -83,7 +83,7 @@ test('a key that has an account cannot create another, and logs in', async () =>
   assert.match(await back(page), /^in usr_/);
 });
 
-test('two wallets at once: one of them is whom the site gets', async () => {
+test('one of two concurrent wallets logs in', async () => {
   const site = await stage.site();
   const { page, session } = await stage.atLogin(site, { mode: 'register' });
   const { code, number } = await codeOf(page);

@@ -1,4 +1,4 @@
-// Codes that end: the page has another one in time, and says so where nobody was there to ask for it.
+// Expiring codes: the page replaces them in time, and shows a button if it stopped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, codeOf, state } from './browser.mjs';
@@ -8,7 +8,7 @@ import { CrookedWallet } from './wallets.mjs';
 
 const stage = Stage.set({ SESSION_TTL: '4s' });
 
-/** Waits until the page's code is another one. */
+/** Waits until the page has a new code. */
 async function nextCode(page, code) {
   await page.waitForFunction((old) => {
     const link = document.querySelector('a[rel="signpost-code"][href]');
@@ -17,7 +17,7 @@ async function nextCode(page, code) {
   return codeOf(page);
 }
 
-/** Answers whatever code the page has, until one is taken: a code may end under a wallet on a busy machine. */
+/** Answers the page's codes until an answer is accepted: on a busy machine, a code may expire before its answer. */
 async function answerInTime(page, wallet) {
   for (;;) {
     const { code, number } = await codeOf(page);
@@ -26,7 +26,7 @@ async function answerInTime(page, wallet) {
   }
 }
 
-test('a new code replaces the old one without a reload, and logs in', async () => {
+test('a new code replaces the old one without a reload', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { mode: 'register' });
   await page.evaluate(() => (window.isTheSame = true));
@@ -38,7 +38,7 @@ test('a new code replaces the old one without a reload, and logs in', async () =
   assert.match(await back(page), /^in usr_/);
 });
 
-test('the kind of wallet that a person chose stays chosen over new codes', async () => {
+test('a chosen kind of wallet survives new codes', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site);
   await page.locator('label', { hasText: 'Lightning' }).click();
@@ -48,7 +48,7 @@ test('the kind of wallet that a person chose stays chosen over new codes', async
   assert.ok(!(await page.locator('output#number').isVisible()));
 });
 
-test('a wallet that signs the old code is told, and so is its person', async () => {
+test('an answer to an old code is reported', async () => {
   const site = await stage.site();
   const { page } = await stage.atLogin(site, { mode: 'register' });
   const first = await codeOf(page);
@@ -62,7 +62,7 @@ test('a wallet that signs the old code is told, and so is its person', async () 
   assert.match(await back(page), /^in usr_/);
 });
 
-test('nobody answers for a quarter of an hour: the login has ended, and a button goes on', async (t) => {
+test('renewal stops after fifteen minutes, and a button continues', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
   const { page } = await own.atLogin(site, { mode: 'register', expected: [/ERR_|status of 503/] });
@@ -77,7 +77,7 @@ test('nobody answers for a quarter of an hour: the login has ended, and a button
   assert.match(await back(page), /^in usr_/);
 });
 
-test('hours later only the way back to the site is left', async (t) => {
+test('after hours only the link to the site is left', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
   const { page, session } = await own.atLogin(site, { expected: [/ERR_|status of 503/] });

@@ -1,4 +1,4 @@
-// The form in which people report what they found at a machine.
+// The form for reports about ATMs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PATIENCE, Visitor, launch } from './browser.mjs';
@@ -13,7 +13,7 @@ before(async () => {
 after(() => Promise.all([server.close(), browser.close()]));
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a report from the machine's page to the thanks, ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
+  test(`an ATM is reported, ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
     const machine = javaScriptEnabled ? 1 : 2;
     const options = { javaScriptEnabled, expected: [/^console: .* 422 .*\/report/] };
     const visitor = await Visitor.arrive(browser, [server.origin], options);
@@ -22,7 +22,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.locator('#right').getByRole('button').click();
     await page.waitForURL(/\/report\?/);
     assert.ok(await page.getByLabel('It is gone').isChecked());
-    // What is wrong is said, and what was typed stays.
+    // The page shows the error, and preserves the input.
     await page.getByLabel('Something else is wrong').check();
     await page.getByLabel('How do you know?').selectOption('saw');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -38,14 +38,14 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-/** What an assistant is told of the machines in a place. */
+/** Returns an assistant's search result for a place. */
 async function asks(location) {
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'find_nearest_bitcoin_atm', arguments: { location } } };
   const reply = await fetch(`${server.origin}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) });
   return (await reply.json()).result.structuredContent.atms;
 }
 
-test('from a search in Miami to a shared link, a report by a friend, and what lists and assistants say of it', async () => {
+test('a report changes lists and assistants\' results', async () => {
   const [seeker, friend] = [await Visitor.arrive(browser, [server.origin]), await Visitor.arrive(browser, [server.origin])];
   const page = await seeker.open(`${server.origin}/`);
   await page.getByRole('searchbox').fill('Miami, FL');
@@ -67,17 +67,17 @@ test('from a search in Miami to a shared link, a report by a friend, and what li
   await theirs.getByRole('button', { name: 'Send' }).click();
   await theirs.getByRole('heading', { name: 'Thank you' }).waitFor();
 
-  // Every server looks each second for what is new.
+  // Every server polls for changes each second.
   for (const deadline = Date.now() + PATIENCE; !(await asks('Miami, FL')).find((atm) => atm.id === id).reports;) assert.ok(Date.now() < deadline, 'no assistant is told');
   const told = (await asks('Miami, FL')).find((atm) => atm.id === id);
   assert.match(told.reports, /^1 person says that it is gone; newest of \d{4}-\d\d-\d\d$/);
   await page.goto(search);
   await page.locator('.machine').first().getByText('1 person says that it is gone.').waitFor();
-  // A browser shows what it has of a machine for a minute, unless it is told to load it again.
+  // A browser caches an ATM for a minute, unless the page is reloaded.
   await page.goto(shared);
   await page.reload();
   await page.locator('#reports').getByText('1 person says that it is gone.').waitFor();
-  // The last step before the machine is its town.
+  // The last breadcrumb before the ATM is its town.
   await page.locator('.crumbs a').last().click();
   await page.waitForURL(/\/atms\/us\/fl\//);
   await page.locator('.machine').getByText('1 person says that it is gone.').waitFor();
@@ -85,7 +85,7 @@ test('from a search in Miami to a shared link, a report by a friend, and what li
   await friend.leave();
 });
 
-test('the form, its mistakes and its thanks look right in each language', async () => {
+test('the form\'s layout is right in each language', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: .* 422 .*\/report/] });
   for (const [language, send] of [['en', 'Send'], ['es', 'Enviar']]) {
     const page = await visitor.open(`${server.origin}/atm/3/report?lang=${language}`);

@@ -1,4 +1,4 @@
-// The pages that everybody may open.
+// The public pages.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Visitor, launch } from './browser.mjs';
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => Promise.all([server.close(), browser.close()]));
 
-test('the first page, in each language', async () => {
+test('the first page has the right layout in each language', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/`);
   await checkLooks(page);
@@ -22,7 +22,7 @@ test('the first page, in each language', async () => {
   await visitor.leave();
 });
 
-test('an address with nothing at it leads to the first page', async () => {
+test('an unknown address links to the first page', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin], { expected: [/^console: .* 404 .*\/nothing$/] });
   const page = await visitor.open(`${server.origin}/nothing`);
   await checkLooks(page);
@@ -32,11 +32,11 @@ test('an address with nothing at it leads to the first page', async () => {
   await visitor.leave();
 });
 
-test('each link of the first page leads somewhere', async () => {
+test('all links of the first page work', async () => {
   const visitor = await Visitor.arrive(browser, [server.origin]);
   const page = await visitor.open(`${server.origin}/`);
   const all = await page.locator('main a').evaluateAll((found) => found.map((link) => link.href));
-  // Who says what the law is has pages elsewhere.
+  // Sources of legal notices have external pages.
   const links = all.filter((link) => link.startsWith(server.origin));
   assert.ok(links.length > 0);
   for (const link of links) assert.equal((await fetch(link, { headers: { accept: 'text/html' } })).status, 200, link);

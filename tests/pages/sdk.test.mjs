@@ -1,4 +1,4 @@
-// The example sites of the SDKs, each in its own language: people log in to them on the page, or to handlers of their own.
+// The SDKs' example sites, each in its own language: logins on the service's page, or with the site's own handlers.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 const NODE = process.execPath;
 const BUILT = dirname(resolve(process.env.SIGNPOST ?? `${ROOT}target/debug/signpost`));
 
-/** Where each site is started, with which command, and what that needs; `sh <folder>/test.sh --install` makes it. */
+/** The sites: their folder, command and requirements; `sh <folder>/test.sh --install` creates the latter. */
 const SITES = [
   { name: 'Express', folder: 'sdk/typescript', command: [NODE, 'examples/express.mjs'], needs: 'dist/index.js' },
   { name: 'Fastify', folder: 'sdk/typescript', command: [NODE, 'examples/fastify.mjs'], needs: 'dist/index.js' },
@@ -22,24 +22,24 @@ const SITES = [
   { name: 'net/http', folder: 'sdk/go', command: ['.cache/site'], needs: '.cache/site' },
   { name: 'axum', folder: BUILT, command: ['examples/site'], needs: 'examples/site', made: 'cargo build --examples' },
 ];
-/** Those that wallets post to; the one in Rust has tests of its own. */
+/** Sites that receive wallets' answers; the Rust site has separate tests. */
 const HANDLERS = [
   { name: 'node:http', folder: 'sdk/typescript', command: [NODE, 'examples/handlers.mjs'], needs: 'dist/index.js' },
   { name: 'Python', folder: 'sdk/python', command: ['venv/bin/python', 'examples/handlers.py'], needs: 'venv/bin/python' },
   { name: 'Go', folder: 'sdk/go', command: ['.cache/handlers'], needs: '.cache/handlers' },
 ];
 
-/** What a machine of two cores does at once, while browsers wait for replies. */
+/** Maximum concurrent tests on a machine with two cores, while browsers wait for replies. */
 const AT_ONCE = 3;
 
 const stage = Stage.set({}, async () => {
   const opened = await Promise.allSettled([...SITES.map((site) => open(site, 'hosted')), ...HANDLERS.map((site) => open(site, 'direct'))]);
-  // All of them are known now, and are closed.
+  // All sites are known by now, and are closed.
   const failed = opened.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
 });
 
-/** Starts a site for all of its tests, as the handler of `localhost` in an account of its own. */
+/** Starts a site for all of its tests, as the handler of `localhost` in a new account. */
 async function open(site, handler) {
   const { name, folder, command, needs, made = `sh ${folder}/test.sh --install` } = site;
   const at = resolve(ROOT, folder);
@@ -55,7 +55,7 @@ async function open(site, handler) {
 
 const ask = ({ account }, method, path, body) => stage.server.ask(method, path, body, { account });
 
-/** A person, for the length of a test; sites of sixty lines have no icon. */
+/** Creates a user for the duration of a test; the short sites have no icon. */
 async function arrive(t, { origin }) {
   const visitor = await Visitor.arrive(stage.browser, [stage.server.origin, origin], { expected: [/\/favicon\.ico$/] });
   t.after(() => visitor.leave());
@@ -76,7 +76,7 @@ async function scan(wallet, page) {
   return wallet.scan(code, number);
 }
 
-/** Waits until the site's newest event has arrived; a site that refuses it fails the test. A site that is late gets it again. */
+/** Waits until the site's newest event is delivered, which may need a retry; fails if the site rejects it. */
 async function delivered(site) {
   for (;;) {
     const { deliveries } = await ask(site, 'GET', '/deliveries?limit=1');
@@ -88,7 +88,7 @@ async function delivered(site) {
 
 describe('the sites of the SDKs', { concurrency: AT_ONCE }, () => {
   for (const one of SITES) {
-    test(`${one.name}: somebody creates an account, comes back, and nobody comes with another's code`, async (t) => {
+    test(`${one.name}: a user logs in twice, and a planted code fails`, async (t) => {
       const { origin } = one;
       const wallet = await stage.wallet(one.name);
       const { visitor, page } = await begin(t, one);
@@ -110,14 +110,14 @@ describe('the sites of the SDKs', { concurrency: AT_ONCE }, () => {
       const lured = await victim.open(planted);
       assert.equal(lured.url(), `${origin}/?login_error=other_browser`);
       assert.equal(await lured.locator('#user').count(), 0);
-      // The code was not burnt by a browser that has no state: its owner is logged in as before.
+      // The other browser had no state, so the code is still valid for its owner.
       const owner = await again.visitor.open(planted);
       assert.equal(owner.url(), `${origin}/`);
       assert.equal(await owner.locator('#user').innerText(), user);
       await delivered(one);
     });
 
-    test(`${one.name}: whoever cancels is back at the site`, async (t) => {
+    test(`${one.name}: a cancelled login returns to the site`, async (t) => {
       const { origin } = one;
       const { page } = await begin(t, one);
       await page.locator('#cancel button').click();
@@ -127,7 +127,7 @@ describe('the sites of the SDKs', { concurrency: AT_ONCE }, () => {
   }
 
   for (const one of HANDLERS) {
-    test(`${one.name}: a wallet registers and logs in at the site itself`, async (t) => {
+    test(`${one.name}: a wallet registers and logs in at the site`, async (t) => {
       const { origin } = one;
       const wallet = await stage.wallet(`wallet of ${one.name}`);
       for (const path of ['/register', '/']) {

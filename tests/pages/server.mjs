@@ -1,4 +1,4 @@
-// The program under test: on a folder of its own, killed and started again at the same address.
+// The program under test: in a new folder, killed and restarted at one address.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { reservePort } from '../ports.mjs';
 
 const run = promisify(execFile);
 const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
-/** No test is about a limit unless it says so: all browsers and wallets here are one address. */
+/** Rate limits are off unless a test needs them: all browsers and wallets here have one address. */
 const UNLIMITED = Object.fromEntries(['ANSWER', 'CREATE_SESSION', 'GET_SESSION', 'DOMAINS'].map((name) => [`SIGNPOST_RATE_LIMIT_${name}`, 'off']));
 
-/** What `faketime` sets; itself it would stand between us and the program. $LIB is the loader's. */
+/** The environment that `faketime` sets; its process would be between us and the program. $LIB is the loader's. */
 const faked = (clock) => ({ LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1', FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' });
 
 export class Server {
@@ -35,12 +35,12 @@ export class Server {
     return server;
   }
 
-  /** Where people's browsers reach it. */
+  /** The origin for users' browsers. */
   get origin() {
     return this.settings.PUBLIC_URL ?? `http://localhost:${this.port}`;
   }
 
-  /** Starts it, or starts it again: on the same folder and port, its clock so many minutes further ahead. */
+  /** Starts or restarts it: in its folder, on its port, with its clock this many minutes further ahead. */
   async start(minutes = 0) {
     this.ahead += minutes;
     const settings = Object.entries(this.settings).map(([name, value]) => [`SIGNPOST_${name}`, value]);
@@ -55,18 +55,18 @@ export class Server {
     this.port = Number(/:(\d+)$/.exec(JSON.parse(said).listen)[1]);
   }
 
-  /** Ends it as a crash does. */
+  /** Ends it like a crash. */
   async kill() {
     await this.#end('SIGKILL');
   }
 
-  /** Ends it for good. */
+  /** Ends it permanently. */
   async close() {
     await this.#end('SIGTERM');
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** What a command of the program prints as JSON, on this server's data. */
+  /** Returns the JSON output of a command of the program, on this server's data. */
   async command(...args) {
     const { stdout } = await run(SIGNPOST, [...args, '--json', '--data-dir', this.#data()]);
     return JSON.parse(stdout);
@@ -82,7 +82,7 @@ export class Server {
     return { status: reply.status, body: text && JSON.parse(text) };
   }
 
-  /** The body of a call that must succeed. */
+  /** Returns the body of a successful call. */
   async ask(method, path, body, who) {
     const reply = await this.call(method, path, body, who);
     assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -95,7 +95,7 @@ export class Server {
     return this.ask('PATCH', `/domains/${made.id}`, { handler: 'hosted', ...settings }, who);
   }
 
-  /** The API key of an account, made at its first use. */
+  /** Returns the API key of an account, created at its first use. */
   async key(environment, account) {
     const name = `${environment} of ${account}`;
     if (!this.#keys.has(name)) {

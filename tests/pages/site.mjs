@@ -1,4 +1,4 @@
-// A site that logs its people in by the page: what an integrator would write, and what each of its visitors brought.
+// A site with logins on the service's page, as an integrator would write it; it records its callbacks.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { sha256 } from './wallets.mjs';
@@ -6,7 +6,7 @@ import { sha256 } from './wallets.mjs';
 const STYLE = 'body { font: 1rem system-ui; margin: 2rem; }';
 
 export class Site {
-  /** Opens a site, at `localhost` unless a proxy serves it elsewhere, and registers its domain. `session`: more members of each. */
+  /** Opens a site and registers its domain, by default `localhost`. `at`: its origin behind a proxy. `session`: more members. */
   static async open(server, { domain = 'localhost', at, settings, session, binds = true, ...who } = {}) {
     const site = Object.assign(new Site(), { server, who, session, binds, returns: [] });
     site.http = createServer((request, response) => {
@@ -26,7 +26,7 @@ export class Site {
     this.http.close();
   }
 
-  /** Opens a session for a browser that keeps `secret`. */
+  /** Opens a session for a browser with the secret. */
   start(secret, more) {
     const body = {
       domain: this.domain.domain,
@@ -39,7 +39,7 @@ export class Site {
     return this.server.ask('POST', '/sessions', body, this.who);
   }
 
-  /** The session as the API shows it. */
+  /** Returns the session from the API. */
   read(id) {
     return this.server.ask('GET', `/sessions/${id}`, undefined, this.who);
   }
@@ -48,7 +48,7 @@ export class Site {
     return this.server.ask('GET', `/domains/${this.domain.id}/users`, undefined, this.who);
   }
 
-  /** `/login`, `/register` and `/link` send the browser to the page, `/return` is where it comes back to. */
+  /** `/login`, `/register` and `/link` redirect the browser to the page; `/return` is the callback. */
   async #answer(request, response) {
     const url = new URL(request.url, this.origin);
     const user_agent = request.headers['user-agent'];
@@ -68,7 +68,7 @@ export class Site {
     }
   }
 
-  /** Who came back: `in usr_…`, or why nobody is logged in. */
+  /** Returns the result of a callback: `in usr_…`, or the reason for the failure. */
   async #welcome(query, secret) {
     this.returns.push(Object.fromEntries(query));
     if (query.get('error')) return query.get('error');
@@ -80,7 +80,7 @@ export class Site {
   }
 }
 
-/** A page of the site, which says in `data-site` what happened. */
+/** Sends a page of the site, with the result in `data-site`. */
 function show(response, what, markup = '', status = 200) {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
   response.end(`<!doctype html><html lang="en"><title>Site</title><link rel="icon" href="data:,"><style>${STYLE}</style>

@@ -1,4 +1,4 @@
-// What the tests of a file share: a server, a browser, sites; and people who come and are looked after.
+// The fixture of a test file: a server, a browser, sites, and users whose pages are checked.
 import { after, afterEach, before } from 'node:test';
 import { Visitor, codeOf, launch, state } from './browser.mjs';
 import { Server } from './server.mjs';
@@ -10,7 +10,7 @@ export class Stage {
   visitors = [];
   wallets = new Map();
 
-  /** Opens one before the tests of a file and closes it after them. `settings` are the server's; `prepare` comes next. */
+  /** Opens a stage before the tests of a file and closes it after them. `settings` are the server's; `prepare` comes next. */
   static set(settings, prepare) {
     const stage = new Stage();
     before(async () => {
@@ -22,7 +22,7 @@ export class Stage {
     return stage;
   }
 
-  /** One for a test alone, whose server it does things to. */
+  /** Opens a stage for a test that changes its server. */
   static async own(t, settings) {
     const stage = new Stage();
     t.after(async () => {
@@ -40,7 +40,7 @@ export class Stage {
     [this.server, this.browser] = await Promise.all([Server.start(settings), launch()]);
   }
 
-  /** Sends everybody away; whoever saw a page do what it may not fails the test. */
+  /** Closes all browsers; fails if a page violated a rule. */
   async clear() {
     const gone = await Promise.allSettled(this.visitors.splice(0).map((visitor) => visitor.leave()));
     const failed = gone.find((one) => one.status === 'rejected');
@@ -52,7 +52,7 @@ export class Stage {
     await Promise.all([this.browser?.close(), this.server?.close()]);
   }
 
-  /** The site of an account: one for each, opened at its first use. */
+  /** Returns the site of an account, opened at its first use. */
   async site(account = 'default', options = {}) {
     const open = this.sites.find((site) => site.who.account === account);
     if (open) return open;
@@ -61,7 +61,7 @@ export class Stage {
     return site;
   }
 
-  /** The wallet of a person; `registered` at a site, where one is given. */
+  /** Returns a user's wallet; registers it at the site, if given. */
   async wallet(name, site) {
     const wallet = this.wallets.get(name) ?? (await Wallet.make(this.server));
     this.wallets.set(name, wallet);
@@ -76,7 +76,7 @@ export class Stage {
     return visitor;
   }
 
-  /** A browser that stands before a waiting login page: `{visitor, page, session}`. */
+  /** Opens a browser at a pending login page: `{visitor, page, session}`. */
   async atLogin(site, { mode = 'login', ...options } = {}) {
     const visitor = await this.visitor(options);
     const page = await visitor.open(`${site.origin}/${mode}`);
@@ -84,7 +84,7 @@ export class Stage {
     return { visitor, page, session: site.last };
   }
 
-  /** Makes a user of whom a test needs no page. */
+  /** Creates a user without a page. */
   async #register(wallet, site) {
     if ((await site.users()).users.some((user) => user.public_key === wallet.publicKey)) return;
     const visitor = await this.visitor();

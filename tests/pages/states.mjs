@@ -1,17 +1,17 @@
-// Every state that a person can meet the login page in, and how it comes about: for the checks of looks, and for pictures.
+// All states of the login page, for layout checks and screenshots.
 import { Authenticator } from './authenticator.mjs';
 import { back, codeOf, state } from './browser.mjs';
 import { CrookedWallet } from './wallets.mjs';
 
 const otherThan = (number) => String((Number(number) + 1) % 100).padStart(2, '0');
 
-/** Answers the code of a page that has one, crookedly where `how` says so. */
+/** Answers the code of a page, with the faults in `how`. */
 async function answer(page, how = {}) {
   const { code, number } = await codeOf(page);
   return new CrookedWallet().answer(code, how.isOtherNumber ? otherThan(number) : number, how);
 }
 
-/** Keeps the browser on the page: the way to the site leads nowhere. */
+/** Prevents navigation to the site. */
 const stay = (page, site) => page.route(`${site.origin}/return**`, (route) => route.fulfill({ status: 204 }));
 
 async function refused(stage, site, options, how) {
@@ -21,7 +21,7 @@ async function refused(stage, site, options, how) {
   return page;
 }
 
-/** A tab with a device that makes passkeys. */
+/** Opens a tab with an authenticator. */
 async function withDevice(stage, options) {
   const visitor = await stage.visitor(options);
   const page = await visitor.context.newPage();
@@ -42,7 +42,7 @@ async function offered(stage, options, mode) {
   return page;
 }
 
-/** The page on which somebody who just registered by passkey adds another key. */
+/** The page to add a key, after a registration with a passkey. */
 async function atLink(stage, options) {
   const site = await stage.site();
   const { page, device } = await withDevice(stage, options);
@@ -125,7 +125,7 @@ export const STATES = {
     await device.touch(true);
     await page.locator('#use-passkey').click();
     await back(page);
-    // A device that is touched all the time would answer the field at once, before anybody sees the page wait.
+    // A device with automatic presence would answer the field at once, before the page shows that it waits.
     await page.addInitScript(() => (PublicKeyCredential.isConditionalMediationAvailable = async () => false));
     await page.goto((await gone.start()).page_url);
     await state(page, 'waiting');
@@ -187,7 +187,7 @@ export const STATES = {
     const { id } = users.find((user) => user.public_key === wallet.publicKey);
     const { page_url } = await stage.server.command('users', 'credentials', 'link', id, '--domain', site.domain.id);
     const visitor = await stage.visitor(options);
-    // Without its fragment, as a bot that previews the link has it.
+    // Without its fragment, like a link preview.
     return visitor.open(page_url.split('#')[0]);
   },
 
@@ -214,13 +214,13 @@ export const STATES = {
   },
 };
 
-/** Lets time pass under pages that are open: the server is another one, with a clock that is so far ahead. */
+/** Restarts the server with a clock that is ahead, while pages are open. */
 export async function pass(stage, minutes) {
   await stage.server.kill();
   await stage.server.start(minutes);
 }
 
-/** The states that need another time, and with it a stage of their own. */
+/** The states at another time, which need a separate stage. */
 export const LATE_STATES = {
   expired: async (stage, options) => {
     const { page } = await stage.atLogin(await stage.site(), { ...options, expected: [/ERR_|status of 503/] });

@@ -1,4 +1,4 @@
-// Everybody but the browser that began: other browsers, previews, foreign pages, thieves of links and codes.
+// Access by others: other browsers, previews, foreign pages, stolen links and codes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { back, codeOf, state } from './browser.mjs';
@@ -8,7 +8,7 @@ import { CrookedWallet } from './wallets.mjs';
 const stage = Stage.set();
 const FORBIDDEN = [/status of 403/];
 
-test('another browser sees no code and begins anew', async () => {
+test('another browser sees no code and starts again', async () => {
   const site = await stage.site();
   const { page, session } = await stage.atLogin(site);
   const stranger = await stage.visitor({ expected: FORBIDDEN });
@@ -24,11 +24,11 @@ test('another browser sees no code and begins anew', async () => {
   }
   await seen.getByRole('link', { name: /Begin anew/ }).click();
   assert.equal(await back(seen), 'out');
-  // Whose it is notices nothing.
+  // The owner's page is unchanged.
   assert.deepEqual(await codeOf(page), { code, number });
 });
 
-test('what fetches a link ahead of its person does not take the login', async () => {
+test('a link preview does not bind the login', async () => {
   const site = await stage.site();
   const session = await site.start('secret');
   const navigates = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
@@ -57,7 +57,7 @@ test('what fetches a link ahead of its person does not take the login', async ()
   await state(await owner.open(session.page_url), 'waiting');
 });
 
-test('a browser that has lost its cookie has lost the login, and nobody else gets it', async () => {
+test('without its cookie a browser loses the login', async () => {
   const site = await stage.site();
   const { visitor, page } = await stage.atLogin(site, { mode: 'register', expected: FORBIDDEN });
   const { code, number } = await codeOf(page);
@@ -70,7 +70,7 @@ test('a browser that has lost its cookie has lost the login, and nobody else get
   assert.equal((await site.users()).users.length, 0, JSON.stringify(answer));
 });
 
-test('a form of another page, or without its token, changes nothing', async () => {
+test('a foreign form or a missing token changes nothing', async () => {
   const site = await stage.site();
   const { visitor, page, session } = await stage.atLogin(site);
   const shown = await codeOf(page);
@@ -94,7 +94,7 @@ test('a form of another page, or without its token, changes nothing', async () =
   }
   assert.deepEqual(await codeOf(page), shown);
   assert.equal((await site.read(session.id)).status, 'pending');
-  // A page of another site, in this very browser, that posts a form by itself.
+  // A page of another site, in this browser, that submits a form.
   const evil = await visitor.context.newPage();
   await evil.route('http://evil.test/', (route) => route.fulfill({ contentType: 'text/html', body: `<form method="post" action="${session.page_url}/cancel"><input name="${name}" value="${token}"></form>` }));
   visitor.origins.push('http://evil.test');
@@ -105,7 +105,7 @@ test('a form of another page, or without its token, changes nothing', async () =
   await state(page, 'waiting');
 });
 
-test('a page link sent to somebody else logs nobody in', async () => {
+test('a shared page link does not log in', async () => {
   const site = await stage.site();
   const victimsKey = new CrookedWallet();
   const session = await site.start('the thief keeps this secret', { mode: 'register' });
@@ -121,7 +121,7 @@ test('a page link sent to somebody else logs nobody in', async () => {
   assert.ok(!users.includes(victimsKey.publicKey));
 });
 
-test('a code of somebody else, planted in a browser, logs nobody in', async () => {
+test('a planted code does not log in', async () => {
   const site = await stage.site();
   const thief = await stage.atLogin(site, { mode: 'register' });
   let planted;
@@ -139,7 +139,7 @@ test('a code of somebody else, planted in a browser, logs nobody in', async () =
   assert.match(await back(page), /^406 invalid_signature browser/);
 });
 
-test('the page of one environment is not the page of the other, and no guess is a page', async () => {
+test('pages belong to one environment, and cannot be guessed', async () => {
   const site = await stage.site();
   const session = await site.start('secret');
   const visitor = await stage.visitor({ expected: [/status of 404/] });

@@ -1,4 +1,4 @@
-// The wallet in the browser: made, checked, restored; and every way in which it gets a code.
+// The browser wallet: its creation, its words, its restoration, and all ways to open a code.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { Stage } from './stage.mjs';
 const stage = Stage.set();
 const address = () => `${stage.server.origin}/wallet`;
 
-/** Makes a wallet on a page that shows its start; its 24 words. */
+/** Creates a wallet on its start page; returns its 24 words. */
 async function make(page) {
   await page.getByRole('button', { name: 'Make a wallet' }).click();
   await state(page, 'words');
@@ -27,7 +27,7 @@ async function make(page) {
   return words;
 }
 
-/** A person whose browser has a wallet: `{visitor, page, words}`. */
+/** A user whose browser has a wallet: `{visitor, page, words}`. */
 async function owner(options) {
   const visitor = await stage.visitor({ expected: [/status of 40[46]/], ...options });
   const page = await visitor.open(address());
@@ -37,7 +37,7 @@ async function owner(options) {
   return { visitor, page, words };
 }
 
-/** Pastes the link of a code, and decides about it. */
+/** Pastes the link of a code, and confirms it. */
 async function paste(page, { code, number }) {
   await page.getByLabel('Or paste the link of a code').fill(code);
   await page.getByRole('button', { name: 'Open', exact: true }).click();
@@ -46,7 +46,7 @@ async function paste(page, { code, number }) {
   await page.locator('#agree').click();
 }
 
-test('a wallet is made, its words are checked, and a pasted code creates an account', async () => {
+test('a new wallet creates an account with a pasted code', async () => {
   const site = await stage.site();
   const { page } = await owner();
   const login = await stage.atLogin(site, { mode: 'register' });
@@ -62,7 +62,7 @@ test('a wallet is made, its words are checked, and a pasted code creates an acco
   assert.match(await keys.innerText(), new RegExp(`localhost\\s+Ends in ${user.public_key.slice(-8)}`));
 });
 
-test('in the browser of the login page the link needs no number, and leads back by itself', async () => {
+test('the login page\'s browser needs no number, and returns', async () => {
   const site = await stage.site();
   const { visitor } = await owner();
   const page = await visitor.open(`${site.origin}/register`);
@@ -84,7 +84,7 @@ test('in the browser of the login page the link needs no number, and leads back 
   assert.equal(await back(page), who);
 });
 
-test('another browser types the number; a wrong one is said at the field', async () => {
+test('another browser requires the number, and reports a wrong one', async () => {
   const site = await stage.site();
   const { page } = await owner();
   const login = await stage.atLogin(site, { mode: 'register' });
@@ -102,7 +102,7 @@ test('another browser types the number; a wrong one is said at the field', async
   assert.match(await back(login.page), /^in usr_/);
 });
 
-test('restored from its words in another browser, it logs in as the same person', async () => {
+test('a restored wallet logs in as its user', async () => {
   const site = await stage.site();
   const first = await owner();
   const made = await stage.atLogin(site, { mode: 'register' });
@@ -134,7 +134,7 @@ test('restored from its words in another browser, it logs in as the same person'
   assert.equal(await back(login.page), who);
 });
 
-test('words that were not written down make no wallet', async () => {
+test('a wallet requires its words to be repeated', async () => {
   const visitor = await stage.visitor();
   const page = await visitor.open(address());
   await page.getByRole('button', { name: 'Make a wallet' }).click();
@@ -151,7 +151,7 @@ test('words that were not written down make no wallet', async () => {
   assert.notEqual(words.join(' '), wallets[0].words);
 });
 
-test('no word stays on a page whose person has left the words', async () => {
+test('words are removed from the page', async () => {
   const left = (page) => page.evaluate(() => {
     const fields = [...document.querySelectorAll('#restored, #check-form input')].map((field) => field.value);
     return [...fields, document.getElementById('words').textContent].join('');
@@ -169,7 +169,7 @@ test('no word stays on a page whose person has left the words', async () => {
   assert.equal(await left(other), '');
 });
 
-test('keys and words are those of the vectors', async () => {
+test('keys and words match the vectors', async () => {
   const vectors = JSON.parse(readFileSync(new URL('../../vectors/browser_wallet.json', import.meta.url), 'utf8'));
   const visitor = await stage.visitor();
   const page = await visitor.open(address());
@@ -201,7 +201,7 @@ test('keys and words are those of the vectors', async () => {
   assert.deepEqual(found.wrong, vectors.wrong_words);
 });
 
-test('a wallet whose storage was cleared says so', async () => {
+test('a deleted wallet is reported', async () => {
   const { page } = await owner();
   await page.evaluate(() => new Promise((resolve, reject) => {
     const request = indexedDB.deleteDatabase('signpost-wallet');
@@ -214,7 +214,7 @@ test('a wallet whose storage was cleared says so', async () => {
   await checkLooks(page);
 });
 
-test('a code that is not ours, and one whose time is over, are signed by nobody', async () => {
+test('foreign and expired codes are not signed', async () => {
   const site = await stage.site();
   const { page } = await owner();
   const login = await stage.atLogin(site);
@@ -233,7 +233,7 @@ test('a code that is not ours, and one whose time is over, are signed by nobody'
   assert.match(await open(code.replace(/:[A-Za-z0-9_-]{22}&/, ':AAAAAAAAAAAAAAAAAAAAAA&')), /no longer good/);
 });
 
-test('a clock that is off is said with how far', async () => {
+test('a clock error is reported with its size', async () => {
   const site = await stage.site();
   const { page } = await owner();
   const login = await stage.atLogin(site);
@@ -245,7 +245,7 @@ test('a clock that is off is said with how far', async () => {
   assert.match(await page.locator('#outcome').innerText(), /The clock of this device is 4 minutes ahead/);
 });
 
-/** A film of one picture for Chromium's camera (YUV4MPEG2): the code that an element draws. */
+/** Writes a one-picture film for Chromium's camera (YUV4MPEG2): the code of an element. */
 async function film(code, folder) {
   const [width, height] = [640, 480];
   const light = await code.evaluate(async (svg, { width, height }) => {
@@ -264,7 +264,7 @@ async function film(code, folder) {
   return file;
 }
 
-test('a camera reads the code, and its person types the number', async (t) => {
+test('the camera reads a code', async (t) => {
   const site = await stage.site();
   const login = await stage.atLogin(site, { mode: 'register' });
   await login.page.locator('label', { hasText: 'Camera' }).click();
@@ -289,14 +289,14 @@ test('a camera reads the code, and its person types the number', async (t) => {
   await visitor.leave();
 });
 
-test('without a camera the page says what to do', async () => {
+test('a missing camera is explained', async () => {
   const { page } = await owner();
   await page.getByRole('button', { name: 'Scan a code' }).click();
   const main = await state(page, 'outcome');
   assert.match(await main.innerText(), /The camera cannot be used/);
 });
 
-test('after the first load the wallet opens without a network, and says that the server is away', async (t) => {
+test('the wallet opens offline, and reports the missing server', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
   const visitor = await own.visitor({ expected: [/ERR_/] });
@@ -323,7 +323,7 @@ test('after the first load the wallet opens without a network, and says that the
   await state(page, 'confirm');
 });
 
-test('at a host of its own it asks the number, and another host is all that it asks', async (t) => {
+test('a wallet on a separate host requires the number', async (t) => {
   const own = await Stage.own(t);
   const site = await own.site();
   await own.server.kill();
@@ -350,7 +350,7 @@ test('at a host of its own it asks the number, and another host is all that it a
   assert.equal((await site.read(site.last.id)).method, 'browser');
 });
 
-test('the keyboard alone', async () => {
+test('the wallet works by keyboard', async () => {
   const site = await stage.site();
   const { page } = await owner();
   const login = await stage.atLogin(site);
@@ -375,7 +375,7 @@ test('the keyboard alone', async () => {
   await state(login.page, 'create');
 });
 
-test('it is erased, and a person who says no signs nothing', async () => {
+test('a wallet is erased, and a denial signs nothing', async () => {
   const site = await stage.site();
   const { page } = await owner();
   const login = await stage.atLogin(site);

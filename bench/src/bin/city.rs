@@ -1,4 +1,4 @@
-//! A city's page of the locator: from the catalogue against a bare handler with the same bytes, and its size.
+//! A city page of the locator: served from the catalogue against a bare handler with an equal body, and its size.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use signpost_bench::{Program, Server, Variant, ask, compare, get, or_measure, report};
 
 const CONNECTIONS: usize = 32;
-/// A full page of a list, as few cities have it.
+/// Rows of a full page; few cities have that many.
 const ROWS: usize = 50;
 
 fn main() -> Result<()> {
@@ -36,7 +36,7 @@ async fn text(ours: &Program, path: &str) -> Result<String> {
     Ok(String::from_utf8(ask(ours.door.address, &get(path)).await?)?)
 }
 
-/// The first city of a state's page that has a full page of machines, and not many more.
+/// Returns the first city of a state's page that has a full page of ATMs and few more.
 fn city(state: &str) -> Option<String> {
     let rows = state.split("<li><a href=\"").skip(1);
     let mut cities = rows.filter_map(|row| {

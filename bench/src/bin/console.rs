@@ -1,5 +1,5 @@
-//! The console over the database of a large deployment: how long each of its pages takes, and whether logins are slower
-//! while operators look at it.
+//! The console with the database of a large deployment: the latency of each page, and the effect of open consoles on
+//! logins.
 
 use std::time::{Duration, Instant};
 
@@ -13,15 +13,15 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
-/// How often each page is asked for.
+/// Requests per page.
 const REQUESTS: usize = 100;
-/// Logins a second, for so long, in each of a few turns.
+/// Logins per second, seconds per turn, and turns.
 const LOGINS: u64 = 200;
 const SECONDS: u64 = 3;
 const TURNS: u64 = 5;
 const CONNECTIONS: u64 = 32;
-/// How often all open consoles together ask for their counts, and one of them loads a page: as a hundred of them do, each
-/// every ten seconds.
+/// Interval at which all open consoles together load their counts and one page: a hundred consoles, each every ten
+/// seconds.
 const POLL: Duration = Duration::from_millis(100);
 
 fn main() -> Result<()> {
@@ -41,7 +41,7 @@ async fn measure() -> Result<()> {
     logins(&ours.door, &fixture).await
 }
 
-/// A page's request, as a browser on the same machine sends it.
+/// Creates the request for a page, as a browser on this machine sends it.
 fn request(door: &Door, fixture: &ConsoleFixture, path: &str) -> Vec<u8> {
     let (port, cookie) = (door.address.port(), &fixture.cookie);
     format!("GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\n{cookie}\r\n").into_bytes()
@@ -81,7 +81,7 @@ async fn pages(door: &Door, fixture: &ConsoleFixture) -> Result<()> {
     report("console_most", slowest_most.as_secs_f64() * 1e3, None)
 }
 
-/// What the requests took, in order. The first is not counted: what is read for the first time takes longer.
+/// Returns the latencies, sorted, without the first: a first read takes longer.
 async fn times(door: &Door, request: &[u8]) -> Result<Vec<Duration>> {
     let mut connection = TcpStream::connect(door.address).await?;
     connection.set_nodelay(true)?;
@@ -116,7 +116,7 @@ async fn logins(door: &Door, fixture: &ConsoleFixture) -> Result<()> {
     report("console_logins", beside / alone, None)
 }
 
-/// Consoles that are open: their counts and the page of today, for ever.
+/// Simulates open consoles: loads their counts and the page of today until it is dropped.
 async fn poll(door: Door, fixture: ConsoleFixture) -> Result<()> {
     let mut connection = TcpStream::connect(door.address).await?;
     let requests = ["/console/counts", "/console"].map(|path| request(&door, &fixture, path));
@@ -131,7 +131,7 @@ async fn poll(door: Door, fixture: ConsoleFixture) -> Result<()> {
     }
 }
 
-/// Answers sessions that were opened before, each when it is due; what 99 of 100 take no longer than, in milliseconds.
+/// Answers sessions that were created in advance, each when it is due. Returns p99 in milliseconds.
 async fn answers(door: &Door, number: &mut u64) -> Result<f64> {
     let mut answers = Vec::new();
     for _ in 0..LOGINS * SECONDS {

@@ -1,5 +1,5 @@
-//! The built program as an operator runs it, with 40,000 machines imported from a file: its size, how long it takes to be
-//! ready, and its memory, then and after ten imports that changed every machine.
+//! The built program as an operator runs it, with 40,000 ATMs imported from a file: its size, its start time, and its
+//! resident memory after the start and after ten imports that change every ATM.
 
 use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
@@ -42,17 +42,17 @@ async fn measure() -> Result<()> {
     }
     report("start", median(starts), None)?;
     let (server, _) = installed.start().await?;
-    installed.serves(&server, 0).await?;
+    installed.wait_for(&server, 0).await?;
     report("memory", server.resident_megabytes()?, None)?;
     for round in 1..=IMPORTS {
         installed.import(round)?;
-        installed.serves(&server, round).await?;
+        installed.wait_for(&server, round).await?;
         println!("  {:.0} MB after {round} imports", server.resident_megabytes()?);
     }
     report("memory_imported", server.resident_megabytes()?, None)
 }
 
-/// The program and its data.
+/// The program and its data folder.
 struct Installed<'a> {
     program: PathBuf,
     folder: &'a Path,
@@ -65,7 +65,7 @@ impl Installed<'_> {
         command
     }
 
-    /// Every machine, with another name and another number of its telephone than in the round before.
+    /// Imports every ATM, with a name and a telephone number that differ from the previous round.
     fn import(&self, round: u32) -> Result<()> {
         let file = self.folder.join("machines.csv");
         std::fs::write(&file, machines(round)?)?;
@@ -75,7 +75,7 @@ impl Installed<'_> {
         Ok(())
     }
 
-    /// A server, and how long it took to be ready.
+    /// Starts a server. Returns it and its start time.
     async fn start(&self) -> Result<(Server, Duration)> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
@@ -84,18 +84,18 @@ impl Installed<'_> {
         Ok((server, begun.elapsed()))
     }
 
-    /// Waits until the machines of a round are found, and the memory for making them ready was given back.
-    async fn serves(&self, server: &Server, round: u32) -> Result<()> {
-        // Often enough for whoever waits, and seldom enough for the limits.
+    /// Waits until a search returns the ATMs of a round, and until memory used during the import is released.
+    async fn wait_for(&self, server: &Server, round: u32) -> Result<()> {
+        // Short enough for the result, long enough for the rate limits.
         let pause = Duration::from_millis(100);
         until(server.address, &post("/mcp", "", SEARCH), &format!("of round {round} "), pause).await?;
-        // Others than the first search find them a moment later; what is freed then is given back by then too.
+        // Other caches are replaced shortly after the first search succeeds; their memory is released by then, too.
         sleep(Duration::from_millis(500)).await;
         Ok(())
     }
 }
 
-/// Asks until the answer has these words in it.
+/// Repeats a request until the response contains these words.
 async fn until(address: SocketAddr, request: &[u8], words: &str, pause: Duration) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {

@@ -1,7 +1,7 @@
-//! What all requests share (the key's account, the limiter, a session that is kept, the counters and the log), by one
-//! thread and by 64: how much more processor time each operation takes then. Threads that share nothing slow each other down
-//! too; how much, a loop that formats texts measures first, and that is subtracted. Each voluntary switch of a thread is a
-//! wait for a lock.
+//! Contention for the state that all requests share (the account of a key, the limiter, a cached session, the counters
+//! and the log): additional processor time per operation with 64 threads instead of one. Threads without shared state
+//! slow each other down too; a loop that formats text measures that, and it is subtracted. Each voluntary context
+//! switch of a thread is a wait for a lock.
 
 use std::fs;
 use std::pin::pin;
@@ -26,7 +26,7 @@ use tower::Service;
 
 const THREADS: usize = 64;
 const TIME: Duration = Duration::from_millis(500);
-/// How many callers, keys and sessions take turns.
+/// Number of alternating callers, keys and sessions.
 const CALLERS: usize = 256;
 
 fn main() -> Result<()> {
@@ -76,7 +76,7 @@ fn main() -> Result<()> {
     })
 }
 
-/// What a future says that never waits.
+/// Returns the result of a future that is ready at its first poll.
 fn at_once<T>(running: impl Future<Output = T>) -> Option<T> {
     match pin!(running).poll(&mut Task::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -84,17 +84,17 @@ fn at_once<T>(running: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// Reports the microseconds of the processor that one takes longer among 64 threads, beyond those that it would if they
-/// shared nothing.
+/// Reports the additional processor time per operation with 64 threads, in microseconds, minus the time without shared
+/// state.
 fn measure<R: FnMut(usize) -> bool>(key: &str, most: f64, name: &str, connect: impl Fn() -> R + Sync) -> Result<()> {
     let (alone, together) = rates(name, connect)?;
     let cores = f64::from(u32::try_from(cores())?);
     report(key, 1e6 * (cores / together - cores / most / alone).max(0.0), None)
 }
 
-/// How many a second one thread does, and 64. Each has a connection of its own, as clients have.
+/// Returns the operations per second of 1 thread and of 64. Each thread has its own connection.
 fn rates<R: FnMut(usize) -> bool>(name: &str, connect: impl Fn() -> R + Sync) -> Result<(f64, f64)> {
-    // Once before it and once after: right after its start the server still has work of its own.
+    // Measured before and after: right after its start the server still has background work.
     let (before, _) = by(1, &connect)?;
     let (together, switches) = by(THREADS, &connect)?;
     let alone = before.max(by(1, &connect)?.0);
@@ -103,7 +103,7 @@ fn rates<R: FnMut(usize) -> bool>(name: &str, connect: impl Fn() -> R + Sync) ->
     Ok((alone, together))
 }
 
-/// How many a second, and how often a thread gave its core up for each million of them.
+/// Returns the operations per second and the voluntary context switches per million operations.
 fn by<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)) -> Result<(f64, f64)> {
     let (is_over, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
     thread::scope(|scope| {
@@ -127,7 +127,7 @@ fn by<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)
         start.wait();
         thread::sleep(TIME);
         is_over.store(true, Ordering::Relaxed);
-        // Among so many threads this one goes on late: they say themselves when the first began and the last ended.
+        // This thread is scheduled late among so many, so each thread records its own start and end.
         let (mut first, mut last) = (None::<Instant>, None::<Instant>);
         for thread in running {
             let (count, given_up, begun, ended) = thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
@@ -142,7 +142,7 @@ fn by<R: FnMut(usize) -> bool>(threads: usize, connect: &(impl Fn() -> R + Sync)
     })
 }
 
-/// How often this thread gave its core up of its own accord.
+/// Returns the number of voluntary context switches of this thread.
 fn switches_of_this_thread() -> Result<f64> {
     let status = fs::read_to_string("/proc/thread-self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).context("switches")?;

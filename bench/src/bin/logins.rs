@@ -1,5 +1,5 @@
-//! A login's two requests against the packages that JavaScript servers use: `lnurl` (which keeps nothing on disk) and
-//! `siwe`; and how long after a login its event arrives, alone and beside a hostile account.
+//! The two requests of a login against the packages of JavaScript servers: `siwe`, and `lnurl` without its storage; and
+//! the delay between a login and its event, without other load and with a hostile account.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use signpost_bench::server::{Door, Running, start_with};
 use signpost_bench::{Program, Server, Variant, ask, exchange, get, or_measure, post, report};
 
 const CONNECTIONS: usize = 64;
-/// How many logins are signed before they are timed, in each of a few turns.
+/// Logins per turn, all signed before they are timed; and turns.
 const LOGINS: usize = 1_600;
 const TURNS: usize = 3;
-/// How many events are timed, one after the other.
+/// Events that are timed, in sequence.
 const EVENTS: usize = 300;
 const TEXT: &str = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 
@@ -61,7 +61,7 @@ async fn creation(ours: &Program, lnurl: Option<&Server>) -> Result<()> {
     against("creation_lnurl", &variants).await
 }
 
-/// Measures, prints and reports the last as a part of the first, where there are two.
+/// Measures and prints the variants. If there are two, reports the ratio of the last to the first.
 async fn against(key: &str, variants: &[Variant<'_>]) -> Result<()> {
     let measured = load(variants, CONNECTIONS).await?;
     print_all(variants, &measured);
@@ -104,7 +104,7 @@ async fn callbacks(program: &Program, lnurl: Option<&Server>) -> Result<()> {
     Ok(())
 }
 
-/// The request of a Lightning wallet for a session of its own.
+/// Creates a session. Returns the request of a Lightning wallet that answers it.
 async fn lightning_answer(ours: &Door) -> Result<Vec<u8>> {
     const PAGE: &str = r#"{"domain":"hosted.example","mode":"register","flow":"page","metadata":{"return_url":"/in"}}"#;
     let session: Value = serde_json::from_slice(&ours.post("/sandbox/v1/sessions", PAGE).await?)?;
@@ -120,7 +120,7 @@ async fn callback(lnurl: &Server) -> Result<Vec<u8>> {
     signed("/lnurl", k1.parse()?)
 }
 
-/// What a Lightning wallet requests.
+/// Returns the signed request of a Lightning wallet.
 fn signed(path: &str, k1: K1) -> Result<Vec<u8>> {
     let wallet = Wallet::from_bytes([7; 32])?;
     let (sig, key) = (wallet.sign_k1(k1), wallet.public_key().canonical());
@@ -142,8 +142,8 @@ async fn verification(ours: &Program, siwe: Option<&Server>) -> Result<()> {
     against("verify_siwe", &variants).await
 }
 
-/// How long after the answer to a login its event arrives; and what is left of that, and of the answer, while another
-/// account has thousands of dead endpoints and more that hang than attempts run at once.
+/// Measures the delay between the answer to a login and its event, and the slowdown of both while another account has
+/// thousands of dead endpoints and more hanging ones than attempts run concurrently.
 async fn events() -> Result<()> {
     const TRIED: &str = "SELECT COUNT(*) FROM deliveries WHERE account = 'hostile' AND attempts + in_backoff > 0";
     let folder = tempfile::tempdir()?;
@@ -167,7 +167,7 @@ async fn events() -> Result<()> {
     Ok(())
 }
 
-/// How long answers take, and how long after them their events arrive; in order.
+/// Returns the latencies of answers and the delays of their events, both sorted.
 async fn waits(
     ours: &Door,
     from: usize,
@@ -191,8 +191,8 @@ async fn waits(
     Ok(waits)
 }
 
-/// Events of another account: to endpoints at which nobody listens, tried again over the next minute, and to a tarpit
-/// under many addresses.
+/// Queues events of another account: to endpoints without a listener, retried over the next minute, and to a tarpit
+/// with many addresses.
 async fn hostile(ours: &Running) -> Result<()> {
     const DEAD: i64 = 5_000;
     const QUEUE: &str = "
@@ -223,7 +223,7 @@ async fn hostile(ours: &Running) -> Result<()> {
     Ok(())
 }
 
-/// An endpoint that says which session an event is of, and when it came.
+/// Starts an endpoint that reports the session of each event and its time of arrival.
 async fn sink() -> Result<(std::net::SocketAddr, mpsc::UnboundedReceiver<(String, Instant)>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

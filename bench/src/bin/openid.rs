@@ -1,5 +1,5 @@
-//! Standard login: the token endpoint against the signature alone; userinfo, what an issuer publishes and the question of
-//! forward auth against a bare handler with the same bytes; and what that question adds to a request behind nginx.
+//! OpenID Connect: the token endpoint against its signature; userinfo, the documents of an issuer and the forward-auth
+//! request against a bare handler with an equal body; and the overhead of forward auth behind nginx.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,12 +23,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// How many codes are issued before they are timed, in each of a few turns: they are good for a minute.
+/// Codes per turn, all issued before they are timed (they expire after a minute); and turns.
 const CODES: usize = 1_200;
 const TURNS: usize = 3;
-/// How many requests go through nginx, one after the other.
+/// Requests through nginx, in sequence.
 const THROUGH: usize = 1_000;
-/// Of RFC 7636, appendix B.
+/// The code verifier of RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
@@ -49,7 +49,7 @@ async fn measure() -> Result<()> {
     behind_nginx(&ours, &realm, port, &cookie).await
 }
 
-/// A domain with one client, which all users may log in to and which asks nobody.
+/// A domain with a client that accepts all users without consent.
 struct Realm<'a> {
     door: &'a Door,
     issuer: String,
@@ -57,11 +57,11 @@ struct Realm<'a> {
     secret: String,
 }
 
-/// What a browser has of one host.
+/// The cookies of a browser for a host.
 #[derive(Default)]
 struct Cookies(BTreeMap<String, String>);
 
-/// A reply, head and body.
+/// The head and the body of a response.
 struct Shown {
     head: String,
     body: String,
@@ -73,7 +73,7 @@ impl Shown {
         line.with_context(|| format!("no way on: {} {}", self.head, self.body))
     }
 
-    /// Where it leads, on this server.
+    /// Returns the path of the redirect on this server.
     fn onward(&self) -> Result<String> {
         path_of(self.location()?)
     }
@@ -83,7 +83,7 @@ fn path_of(url: &str) -> Result<String> {
     Ok(format!("/{}", url.splitn(4, '/').nth(3).context("a path")?))
 }
 
-/// Requests a page with the cookies for it and keeps those that come.
+/// Requests a page with the stored cookies, and stores the new cookies.
 async fn visit(address: SocketAddr, path: &str, headers: &str, cookies: &mut Cookies) -> Result<Shown> {
     let sent: Vec<_> = cookies.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let sent = if sent.is_empty() { String::new() } else { format!("cookie: {}\r\n", sent.join("; ")) };
@@ -120,7 +120,8 @@ impl<'a> Realm<'a> {
         })
     }
 
-    /// Somebody logs in to an application at this port: their browser at the login host, and its cookie at the application.
+    /// Logs a user in to an application at this port: the browser has a session at the login origin, and a cookie at
+    /// the application.
     async fn log_in(&self, port: u16) -> Result<(Cookies, String)> {
         let (door, host) = (self.door, format!("x-forwarded-proto: http\r\nx-forwarded-host: localhost:{port}\r\n"));
         let (mut browser, mut application) = (Cookies::default(), Cookies::default());
@@ -129,7 +130,7 @@ impl<'a> Realm<'a> {
         let page = visit(door.address, &authorize, "", &mut browser).await?.onward()?;
         visit(door.address, &page, "", &mut browser).await?;
         let session = page.rsplit('/').next().and_then(|rest| rest.split('?').next()).context("a session")?;
-        // The first answer of a key that has no account makes the page one that creates it.
+        // The first answer of an unknown key turns the page into a registration page.
         for _ in 0..2 {
             door.post(&format!("/sandbox/v1/sessions/{session}/simulate"), r#"{"wallet":1}"#).await?;
         }
@@ -143,7 +144,7 @@ impl<'a> Realm<'a> {
         Ok((browser, format!("cookie: signpost_app={cookie}\r\n")))
     }
 
-    /// A code for whoever is signed in.
+    /// Requests an authorization code for the signed-in user.
     async fn code(&self, browser: &mut Cookies) -> Result<String> {
         let query = format!(
             "response_type=code&client_id={}&redirect_uri=http%3A%2F%2Flocalhost%3A9%2Fcb&scope=openid+profile+email&\
@@ -155,8 +156,8 @@ impl<'a> Realm<'a> {
         Ok(code.split('&').next().unwrap_or_default().to_owned())
     }
 
-    /// What redeems it.
-    fn redeems(&self, code: &str) -> Vec<u8> {
+    /// Returns the request that exchanges the code.
+    fn exchange(&self, code: &str) -> Vec<u8> {
         let body = format!(
             "grant_type=authorization_code&code={code}&redirect_uri=http%3A%2F%2Flocalhost%3A9%2Fcb&\
              code_verifier={VERIFIER}&client_id={}&client_secret={}",
@@ -180,7 +181,7 @@ async fn tokens(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Res
     for _ in 0..TURNS {
         let mut requests = Vec::with_capacity(CODES);
         for _ in 0..CODES {
-            requests.push(realm.redeems(&realm.code(browser).await?));
+            requests.push(realm.exchange(&realm.code(browser).await?));
         }
         redeemed.push(burst(&ours.server, requests, CONNECTIONS).await?);
     }
@@ -191,7 +192,7 @@ async fn tokens(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Res
     report("token", redeemed.rate / raw, None)
 }
 
-/// Signatures in one round, on all cores at once.
+/// Signs on all cores for a round.
 fn sign_round(key: &PrivateKey) -> Result<u32> {
     let sign = || {
         let (begun, mut count) = (Instant::now(), 0);
@@ -208,7 +209,7 @@ fn sign_round(key: &PrivateKey) -> Result<u32> {
 }
 
 async fn userinfo(ours: &Program, realm: &Realm<'_>, browser: &mut Cookies) -> Result<()> {
-    let tokens = ask(ours.door.address, &realm.redeems(&realm.code(browser).await?)).await?;
+    let tokens = ask(ours.door.address, &realm.exchange(&realm.code(browser).await?)).await?;
     let tokens: Value = serde_json::from_slice(&tokens)?;
     let bearer = format!("authorization: Bearer {}\r\n", tokens["access_token"].as_str().context("a token")?);
     let request = get_with(&format!("{}/userinfo", realm.issuer), &bearer);
@@ -255,7 +256,7 @@ async fn forward(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> 
     compare("forward", &variants, CONNECTIONS).await.map(drop)
 }
 
-/// The file of `deploy/`, without TLS, and beside it the same application without the question.
+/// Measures the configuration of `deploy/`, without TLS, and an equal application without forward auth.
 async fn behind_nginx(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str) -> Result<()> {
     let Some(nginx) = ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| fs::exists(path).unwrap_or(false))
     else {
@@ -300,7 +301,7 @@ async fn behind_nginx(ours: &Program, realm: &Realm<'_>, port: u16, cookie: &str
     report("forward_nginx", with - without, None)
 }
 
-/// How long requests take at this port, in milliseconds.
+/// Returns the latencies of requests at this port, in milliseconds.
 async fn waits(server: &Server, (port, cookie): &(u16, String)) -> Result<Vec<f64>> {
     let address = SocketAddr::from((server.address.ip(), *port));
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! The login page: from memory against a bare handler with the same bytes, its size with all that it loads, and how long
-//! after a wallet's answer it shows that.
+//! The login page: from the cache against a bare handler with an equal body, its size with all assets, and the delay
+//! between a wallet's answer and the updated page.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// How many logins are watched, one after the other.
+/// Logins that are watched, in sequence.
 const LOGINS: usize = 100;
 
 fn main() -> Result<()> {
@@ -47,7 +47,7 @@ async fn serving(ours: &Program) -> Result<()> {
     report("page_bytes", f64::from(u32::try_from(bytes)?) / 1e3, None)
 }
 
-/// The addresses of what a page loads, and of what that imports.
+/// Returns the URLs of the assets that a page loads, and of their imports.
 async fn assets(ours: &Door, document: &str) -> Result<BTreeSet<String>> {
     let (mut found, mut next) = (BTreeSet::new(), vec![document.to_owned()]);
     while let Some(text) = next.pop() {
@@ -70,7 +70,8 @@ fn gzipped(bytes: &[u8]) -> Result<usize> {
     Ok(encoder.finish()?.len())
 }
 
-/// From the reply to the wallet until the page, told by its event stream, was fetched anew: what a browser then draws.
+/// Measures the time from the response to the wallet until the page has been notified by its event stream and has
+/// fetched the new document, which a browser then renders.
 async fn watching(ours: &Door) -> Result<()> {
     let mut waits = Vec::new();
     for _ in 0..LOGINS {
@@ -92,7 +93,7 @@ async fn watching(ours: &Door) -> Result<()> {
     report("page_shown", waits[LOGINS / 2].as_secs_f64() * 1e3, None)
 }
 
-/// Reads a stream of events until one is of this state.
+/// Reads an event stream until an event has this state.
 async fn read_until(stream: &mut TcpStream, state: &str) -> Result<()> {
     let (mut read, wanted) = (Vec::new(), format!(r#""state":"{state}""#));
     loop {

@@ -1,4 +1,4 @@
-//! Logins by passkey: the check alone against the library that it stands on, and an answer on disk against a wallet's.
+//! Passkey logins: the verification against the library it uses, and a stored answer against a wallet's answer.
 
 #[expect(dead_code, reason = "what it can lie about is for tests")]
 #[path = "../../../tests/passkey.rs"]
@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 use passkey::TestPasskey;
 
 const CONNECTIONS: usize = 64;
-/// How many logins are signed before they are timed, in each of a few turns.
+/// Logins per turn, all signed before they are timed; and turns.
 const LOGINS: usize = 800;
 const TURNS: usize = 3;
 const DOMAIN: &str = "hosted.example";
@@ -39,7 +39,7 @@ async fn measure() -> Result<()> {
     answers(&ours).await
 }
 
-/// From the text that the page posts to the verdict, on one core; and no more than the signature.
+/// Measures the verification of a posted assertion and of its signature, on one core.
 fn verification() -> Result<()> {
     let (rp, challenge) = (RelyingParty::of("https://login.example").context("a name")?, [7; 32]);
     let text = BASE64URL_NOPAD.encode(&challenge);
@@ -85,7 +85,7 @@ fn one_round(work: impl Fn() -> Result<()>) -> Result<u32> {
     Ok(count)
 }
 
-/// Logins of users that are there, signed before, each on a page of its own and on disk before the answer.
+/// Measures logins of existing users, signed in advance, each on its own page and stored before the response.
 async fn answers(program: &Program) -> Result<()> {
     let ours = &program.door;
     let wallet = Wallet::from_bytes([7; 32])?;
@@ -97,10 +97,10 @@ async fn answers(program: &Program) -> Result<()> {
         for _ in 0..LOGINS {
             pages.push(OpenPage::of(ours, "login").await?);
             let page = OpenPage::of(ours, "login").await?;
-            let asked = page.asks(ours).await?;
-            passkeys.push(page.posts(&passkey.get(&asked["publicKey"], &page.origin, &[])));
+            let asked = page.options(ours).await?;
+            passkeys.push(page.request(&passkey.get(&asked["publicKey"], &page.origin, &[])));
         }
-        // A wallet's answer says when it was signed, and is good for half a minute.
+        // The answer of a wallet contains its signing time and expires after half a minute.
         let signed = pages.iter().map(|page| page.answered_by_wallet(&wallet));
         let wallets = signed.collect::<Result<Vec<_>>>()?;
         by_wallet.push(burst(&program.server, wallets, CONNECTIONS).await?);
@@ -115,20 +115,20 @@ async fn answers(program: &Program) -> Result<()> {
 
 async fn registers_passkey(ours: &Door) -> Result<TestPasskey> {
     let page = OpenPage::of(ours, "register").await?;
-    let asked = page.asks(ours).await?;
+    let asked = page.options(ours).await?;
     let (passkey, made) = TestPasskey::create(&asked["publicKey"], &page.origin, &[]);
-    ask(ours.address, &page.posts(&made)).await?;
-    page.completes(ours).await?;
+    ask(ours.address, &page.request(&made)).await?;
+    page.complete(ours).await?;
     Ok(passkey)
 }
 
 async fn registers_wallet(ours: &Door, wallet: &Wallet) -> Result<()> {
     let page = OpenPage::of(ours, "register").await?;
     ask(ours.address, &page.answered_by_wallet(wallet)?).await?;
-    page.completes(ours).await
+    page.complete(ours).await
 }
 
-/// A login page in the browser that owns it.
+/// A login page in the browser that created it.
 struct OpenPage {
     id: String,
     origin: String,
@@ -152,12 +152,12 @@ impl OpenPage {
             cookie: String::new(),
             document: String::new(),
         };
-        page.look(ours).await?;
+        page.load(ours).await?;
         Ok(page)
     }
 
-    /// Loads the page; the first time its cookie comes with it.
-    async fn look(&mut self, ours: &Door) -> Result<()> {
+    /// Loads the page; the first response sets its cookie.
+    async fn load(&mut self, ours: &Door) -> Result<()> {
         let mut connection = TcpStream::connect(ours.address).await?;
         connection.write_all(&get_with(&self.path, &format!("{}connection: close\r\n", self.cookie))).await?;
         let mut reply = String::new();
@@ -175,15 +175,15 @@ impl OpenPage {
         Ok(rest.split_once(after).with_context(|| after.to_owned())?.0)
     }
 
-    /// What the page's script asks the device for.
-    async fn asks(&self, ours: &Door) -> Result<Value> {
+    /// Returns the request options that the page's script passes to the authenticator.
+    async fn options(&self, ours: &Door) -> Result<Value> {
         Ok(serde_json::from_slice(
             &ask(ours.address, &get_with(&format!("{}/passkey", self.path), &self.cookie)).await?,
         )?)
     }
 
-    /// The request with the device's answer.
-    fn posts(&self, credential: &Value) -> Vec<u8> {
+    /// Returns the request with the credential of the authenticator.
+    fn request(&self, credential: &Value) -> Vec<u8> {
         let token = self.between("name=\"token\" value=\"", "\"").unwrap_or_default();
         let mut body = format!("token={token}&credential=");
         for byte in credential.to_string().bytes() {
@@ -198,7 +198,7 @@ impl OpenPage {
         (head + &body).into_bytes()
     }
 
-    /// The request of a wallet that scanned the code, and whose person typed the number.
+    /// Returns the request of a wallet after its user scanned the code and typed the number.
     fn answered_by_wallet(&self, wallet: &Wallet) -> Result<Vec<u8>> {
         let code = self.between("rel=\"signpost-code\" href=\"", "\"")?.replace("&amp;", "&");
         let number = self.between("<output id=\"number\"", "</output>")?.split_once('>').context("a number")?.1;
@@ -207,9 +207,9 @@ impl OpenPage {
         Ok(post(qr.webhook().path(), "", &serde_json::to_string(&answer)?))
     }
 
-    /// The browser is back at the site, which completes the login.
-    async fn completes(mut self, ours: &Door) -> Result<()> {
-        self.look(ours).await?;
+    /// Completes the login as the site does after the redirect.
+    async fn complete(mut self, ours: &Door) -> Result<()> {
+        self.load(ours).await?;
         let code = self.between("code=", "\"")?.split('&').next().unwrap_or_default().to_owned();
         let body = json!({ "code": code }).to_string();
         let path = format!("/sandbox/v1/sessions/{}/complete", self.id);

@@ -1,4 +1,4 @@
-//! `GET /sessions/{id}` against a bare axum handler with the same bytes.
+//! `GET /sessions/{id}` against a bare axum handler with an equal body.
 
 use anyhow::{Context, Result};
 use signpost_bench::load::check;

@@ -1,6 +1,6 @@
-//! `POST /sessions` and `GET /sessions/{id}` on PostgreSQL, whose address is `SIGNPOST_BENCH_POSTGRES` (bench/postgres.sh
-//! starts one, which waits for its disk as it does by default), against what the same server gives to one INSERT per
-//! request; what a delivery costs; and three servers on one database against one.
+//! `POST /sessions` and `GET /sessions/{id}` on the PostgreSQL of `SIGNPOST_BENCH_POSTGRES` (bench/postgres.sh starts
+//! one, with synchronous commits as by default), against one INSERT per request in an equal server; the cost of a
+//! delivery; and three servers with a shared database against one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,20 +27,20 @@ use signpost_bench::server::{Door, Running, start_with};
 use signpost_bench::{Program, Server, Variant, ask, bare, compare, get_with, or_measure, post, report};
 
 const CONNECTIONS: usize = 128;
-/// How many connections to the database the baseline has: more give it nothing.
+/// Database connections of the baseline; more do not increase its throughput.
 const POOL: usize = 32;
 const ALONE: usize = 600;
 const EVENTS: usize = 20_000;
 const LOGINS: usize = 6_400;
 
-/// The same row into the same table.
+/// Inserts a session as the program does.
 const INSERT: &str = "
     INSERT INTO sessions (id, account, environment, domain_id, challenge, webhook_url, created_at, expires_at,
                           client_secret, flow)
     VALUES ($1, 'bench', 'sandbox', 'dom_06g3m8d2vw', $2, $3, 1700000000000, 1700000300000, $1, 'cross_device')";
 
 fn main() -> Result<()> {
-    // The baseline is a process of its own too.
+    // The baseline runs in a separate process, too.
     match std::env::args().skip(1).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["plain", url] => Plain::serve(url),
         _ => or_measure(measure),
@@ -70,12 +70,12 @@ async fn measure() -> Result<()> {
         Ok(redis) => shared_limits(&database, &redis).await?,
         Err(_) => missing("a limit shared through Redis", "apt-get install redis-server"),
     }
-    // Events are taken by this process and two others.
+    // Events are delivered by this process and two others.
     drop(ours);
     deliveries(&start_with(&[("database_url", &url)])?, &url).await
 }
 
-/// What a limit costs that is shared through Redis, against one round trip to it.
+/// Measures the cost of a limit that is shared through Redis, against a round trip to Redis.
 async fn shared_limits(database: &str, redis: &str) -> Result<()> {
     let settings = [database, "rate_limit_domains=1000000/s", &format!("redis_url={redis}")];
     let (here, shared) = (Program::start(&settings[..2])?, Program::start(&settings)?);
@@ -95,7 +95,7 @@ async fn shared_limits(database: &str, redis: &str) -> Result<()> {
     report("limit_redis", with.saturating_sub(without).as_secs_f64() * 1e6, None)
 }
 
-/// Half of a connection's requests take no longer, whatever they are answered.
+/// Returns the p50 of requests on a connection, regardless of their status.
 async fn half(address: SocketAddr, request: &[u8]) -> Result<Duration> {
     let mut connection = TcpStream::connect(address).await?;
     connection.set_nodelay(true)?;
@@ -110,7 +110,7 @@ async fn half(address: SocketAddr, request: &[u8]) -> Result<Duration> {
     Ok(took[ALONE / 2])
 }
 
-/// Logins that were signed before.
+/// Measures logins that were signed in advance.
 async fn answers(ours: &Program) -> Result<()> {
     let mut requests = Vec::new();
     for number in 0..LOGINS {
@@ -130,7 +130,7 @@ async fn answers(ours: &Program) -> Result<()> {
 
 async fn creations(ours: &Program, plain: &Server, url: &str) -> Result<()> {
     let request = ours.door.creation();
-    // The most that a store can make of it: the same requests where a write costs next to nothing.
+    // The upper bound for any store: the requests with almost free writes.
     let memory = Program::start(&[])?;
     memory.door.register("localhost", "http://localhost:9/hook").await?;
     let variants = [
@@ -180,7 +180,7 @@ async fn polls(ours: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Events that wait, to an endpoint here: claimed, signed, sent, answered, and their end kept.
+/// Measures pending events to a local endpoint: claimed, signed, sent, answered, and their result stored.
 async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     let arrived = Arc::new(AtomicU64::new(0));
     let hook = async move |State(arrived): State<Arc<AtomicU64>>| {
@@ -189,7 +189,7 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     };
     let router = Router::new().route("/hook", route_post(hook)).with_state(Arc::clone(&arrived));
     let endpoints = on_threads(32, router)?;
-    // What the logins queued is on its way still.
+    // Events of the logins are still being delivered.
     drained(ours).await?;
     println!("events from the outbox on PostgreSQL to 32 endpoints, each end kept");
     let mut rates = Vec::new();
@@ -206,7 +206,7 @@ async fn deliveries(ours: &Running, url: &str) -> Result<()> {
     report("postgres_outbox_limit", rate / limit, None)
 }
 
-/// Waits until no event waits.
+/// Waits until no event is pending.
 async fn drained(ours: &Running) -> Result<()> {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !events::deliveries::list_all(&ours.app.store, Some("pending"), 1).await?.is_empty() {
@@ -216,7 +216,7 @@ async fn drained(ours: &Running) -> Result<()> {
     Ok(())
 }
 
-/// Puts the events into the outbox as one statement, due now.
+/// Inserts the events into the outbox, due now, with a single statement.
 async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     const INSERT: &str = "
         INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
@@ -241,7 +241,7 @@ async fn queue(ours: &Running, endpoints: &[SocketAddr]) -> Result<Instant> {
     Ok(Instant::now())
 }
 
-/// A handler that keeps each request with an INSERT of its own, as one writes it first.
+/// A baseline that stores each request with its own INSERT.
 struct Plain {
     pool: Vec<Mutex<(Client, Statement)>>,
     next: AtomicU64,
@@ -280,7 +280,7 @@ impl Plain {
     }
 }
 
-/// Serves a router at so many addresses, on two threads of its own until the process ends.
+/// Serves a router at this many addresses on two threads until the process ends.
 fn on_threads(addresses: usize, router: Router) -> Result<Vec<SocketAddr>> {
     let (told, started) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -1,6 +1,6 @@
-//! Where a request's instructions go, for each hot path: counted by callgrind, which the load of the machine does not
-//! touch, so that two commits can be compared; beside them allocations, system calls and processor time. It prints
-//! Markdown. `profile [PATH…]`; see bench/profile.sh.
+//! The instructions per request of each hot path, counted by callgrind independently of the machine's load, so that two
+//! commits can be compared; with allocations, system calls and processor time. It prints Markdown. `profile [PATH…]`;
+//! see bench/profile.sh.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,10 +14,10 @@ use signpost_bench::load::burst;
 use signpost_bench::login_page::OpenPage;
 use signpost_bench::{Program, Server, Spent, Variant, ask, get, get_with, measure as load, or_measure_some, post};
 
-/// How many requests are counted, after as many that are not.
+/// Requests that are counted, after as many that are not.
 const REQUESTS: u32 = 400;
 const CONNECTIONS: usize = 8;
-/// The functions of each path that are named.
+/// Functions that are listed per path.
 const FUNCTIONS: usize = 12;
 
 const PATHS: [&str; 8] = ["bare-poll", "health", "ping", "poll", "creation", "page", "call", "search"];
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     })
 }
 
-/// What one path costs a request.
+/// The cost of a request of a path.
 struct Profile {
     counted: Counts,
     spent: Spent,
@@ -66,7 +66,7 @@ async fn profile(path: &str) -> Result<Profile> {
     Ok(Profile { counted, spent, calls: system_calls(&server, request, folder.path()).await? })
 }
 
-/// The server of a path, and the request to it.
+/// Starts the server of a path. Returns it with the request to send.
 async fn start(path: &str, runner: &[&str], folder: &Path) -> Result<(Server, Vec<u8>)> {
     match path {
         "call" => return Ok((Server::this_under(runner, &["stub"])?, post("/mcp", BOTH, CALL))),
@@ -109,13 +109,13 @@ fn control(server: &Server, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// How often each system call is made for all requests; nothing where there is no `strace`.
+/// Counts each system call of all requests. Returns `None` if `strace` is not installed.
 async fn system_calls(server: &Server, request: Vec<u8>, folder: &Path) -> Result<Option<BTreeMap<String, u64>>> {
     let told = folder.join("calls");
     let mut command = Command::new("strace");
     command.args(["-f", "-c", "-o"]).arg(&told).args(["-p", &server.id().to_string()]).stderr(Stdio::null());
     let Ok(mut strace) = command.spawn() else { return Ok(None) };
-    // It says nowhere that it is attached.
+    // `strace` does not report that it is attached.
     tokio::time::sleep(Duration::from_millis(500)).await;
     burst(server, vec![request; REQUESTS as usize], CONNECTIONS).await?;
     Command::new("kill").args(["-INT", &strace.id().to_string()]).status()?;

@@ -1,6 +1,6 @@
-//! Whether a flood of reports is felt by those who search: how long a search takes, 99 of 100 below, while 1,000 reports
-//! arrive a second from as many addresses, against the same without them. Of all reports the server takes 600 a minute and
-//! refuses the rest: that, too, must not be felt.
+//! The effect of a flood of reports on searches: p99 of searches with 1,000 reports per second from as many addresses,
+//! against p99 without them. The server accepts 600 reports per minute and rejects the rest; the rejections must not
+//! affect searches either.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const SECONDS: u64 = 5;
 const SEARCHES: u64 = 400;
 const REPORTS: u64 = 1_000;
 const CONNECTIONS: u64 = 32;
-/// The sample machines that are reported.
+/// Sample ATMs that are reported.
 const MACHINES: u64 = 100;
 
 fn main() -> Result<()> {
@@ -35,7 +35,7 @@ async fn measure() -> Result<()> {
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"find_nearest_bitcoin_atm","arguments":{arguments}}}}}"#
     );
     let search = move |_: u64| post("/mcp", "", &call);
-    // Once for nothing: what is read for the first time takes longer.
+    // A warm-up: first reads take longer.
     at(address, SEARCHES, search.clone()).await?;
     let (alone, refused_alone) = at(address, SEARCHES, search.clone()).await?;
     let (under, reports) = tokio::join!(at(address, SEARCHES, search), at(address, REPORTS, report_from));
@@ -48,7 +48,7 @@ async fn measure() -> Result<()> {
     report("reports_search", under.as_secs_f64() / alone.as_secs_f64(), None)
 }
 
-/// A report by somebody at an address of their own.
+/// Creates a report from a distinct address.
 fn report_from(number: u64) -> Vec<u8> {
     let [.., a, b, c] = number.to_be_bytes();
     let header = format!("x-forwarded-for: 10.{a}.{b}.{c}\r\n");
@@ -56,7 +56,7 @@ fn report_from(number: u64) -> Vec<u8> {
     post(&format!("/v1/atms/{atm}/reports"), &header, r#"{"seen":"gone","how":"saw"}"#)
 }
 
-/// What 99 of 100 requests take no longer than, of `rate` a second, each sent when it is due; and how many were refused.
+/// Sends `rate` requests per second, each when it is due. Returns p99 and the number of rejected requests.
 async fn at(
     address: SocketAddr,
     rate: u64,

@@ -1,5 +1,5 @@
-//! How long writes take at a rate that was not measured: predicted by the model in `queue.rs` from one request alone and
-//! from the most that there are a second, and compared with a measured point: the writes of 1,000 logins a second.
+//! The latency of writes at a rate that was not measured: predicted by the model in `queue.rs` from the latency of a
+//! single request and the maximum rate, and compared with a measured point: the writes of 1,000 logins per second.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, sleep_until};
 
-/// A login writes twice before an answer: when it is created and when it is answered.
+/// Writes per login: its creation and its answer.
 const WRITES: f64 = 2.0;
 const LOGINS: f64 = 1_000.0;
 const SECONDS: f64 = 5.0;
 const ALONE: usize = 600;
 const CONNECTIONS: usize = 64;
-/// How many writes the server puts into one transaction.
+/// Maximum writes of the server per transaction.
 const BATCH: usize = 256;
 
 fn main() -> Result<()> {
@@ -48,7 +48,7 @@ async fn measure() -> Result<()> {
     report("scale_most", measured.most / predicted.most, None)
 }
 
-/// Half of a lone connection's requests take no longer.
+/// Returns the p50 of requests on a single connection.
 async fn alone(ours: &Program, request: &[u8]) -> Result<Duration> {
     let mut connection = TcpStream::connect(ours.door.address).await?;
     connection.set_nodelay(true)?;
@@ -63,8 +63,8 @@ async fn alone(ours: &Program, request: &[u8]) -> Result<Duration> {
     Ok(took[ALONE / 2])
 }
 
-/// How long requests take that are sent at these moments, whatever became of those before them; a connection that is not
-/// free yet makes its next one wait, and that counts.
+/// Returns the latencies of requests that are sent at these times, regardless of earlier ones. The wait for a free
+/// connection counts.
 async fn at(ours: &Program, request: &[u8], arrivals: &[f64]) -> Result<Latency> {
     let (address, begun, mut clients) = (ours.door.address, Tick::now() + Duration::from_millis(100), JoinSet::new());
     for first in 0..CONNECTIONS {

@@ -1,4 +1,4 @@
-//! `POST /sessions`, each on disk before it is answered, against the same server with its database in memory.
+//! `POST /sessions`, each stored on disk before its response, against a server with its database in memory.
 
 use anyhow::Result;
 use signpost_bench::{Program, Variant, compare, or_measure};

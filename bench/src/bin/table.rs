@@ -1,5 +1,5 @@
-//! The table at the end of a run, of what the measurements before it printed: `table FILE`. It fails where one of them
-//! did.
+//! Prints the table at the end of a run from the output of its measurements: `table FILE`. Exits with an error if any
+//! of them failed.
 
 use anyhow::{Context, Result, ensure};
 use signpost_bench::goals::{failed, table};

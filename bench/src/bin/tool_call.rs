@@ -1,6 +1,5 @@
-//! A tool call against a bare axum handler that answers the same bytes, and against the official SDKs: of the protocol
-//! layer alone with a tool that does nothing, and of the real search over 40,000 machines; and the least that a request
-//! costs the program.
+//! A tool call against a bare axum handler with an equal body, and against the official SDKs: the protocol layer with
+//! an empty tool, and the real search over 40,000 ATMs; and the minimum cost of a request to the program.
 
 use std::process::Command;
 use std::time::Instant;
@@ -16,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const CONNECTIONS: usize = 32;
-/// How many replies over SSE are timed.
+/// Responses over SSE that are timed.
 const EVENTS: usize = 2_000;
 
 const JSON: &str = "application/json";
@@ -47,7 +46,7 @@ async fn measure() -> Result<()> {
     report("sse", slow, None)
 }
 
-/// The protocol alone.
+/// Measures the protocol layer only.
 async fn stubbed(stub: &Server) -> Result<()> {
     let request = post("/mcp", BOTH, STUB);
     let bare = bare_of(stub, &request).await?;
@@ -75,7 +74,7 @@ async fn stubbed(stub: &Server) -> Result<()> {
     check("stub_generators", &variants, CONNECTIONS, &measured).await
 }
 
-/// Requests for which the program does next to nothing.
+/// Measures requests with next to no work for the program.
 async fn least(program: &Server) -> Result<()> {
     for (key, name, request) in [("health", "GET /health", get("/health")), ("ping", "ping", post("/mcp", BOTH, PING))]
     {
@@ -124,7 +123,7 @@ fn search(arguments: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}"#)
 }
 
-/// How long replies take from the post to the event; what 99 of 100 stay below, in milliseconds.
+/// Returns p99 of the time from the POST to its event, in milliseconds.
 async fn events(name: &str, server: &Server, body: &str) -> Result<f64> {
     let mut stream = TcpStream::connect(server.address).await?;
     stream.write_all(b"GET /sse HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
@@ -160,7 +159,7 @@ async fn listen(stream: &mut TcpStream) -> Result<String> {
     Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
 }
 
-/// A handler that answers what this server answers, which must not be that something is wrong.
+/// Starts a bare handler with the response of this server, unless it is an error.
 async fn bare_of(server: &Server, request: &[u8]) -> Result<Server> {
     let body = ask(server.address, request).await?;
     let text = String::from_utf8_lossy(&body);
@@ -168,7 +167,7 @@ async fn bare_of(server: &Server, request: &[u8]) -> Result<Server> {
     Server::bare(JSON, &body)
 }
 
-/// A server that is there only to compare with; without it, the rest is still measured.
+/// Returns a server for comparison, or `None` if it cannot start; the other measurements continue.
 fn baseline(name: &str, command: &mut Command) -> Option<Server> {
     Server::start(command).inspect_err(|error| missing(name, &format!("{error:#}"))).ok()
 }

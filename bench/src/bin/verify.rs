@@ -41,7 +41,7 @@ async fn compared() -> Result<()> {
     report("verify", served.rate / raw, None)
 }
 
-/// The handler by itself, without a socket, against the library by itself, both on one core.
+/// Measures the handler without a socket against the library, both on one core.
 async fn in_process(key: &str, signature: &str) -> Result<()> {
     let running = server::start_with(&[])?;
     let router = signpost::server::routes::front(&running.app).router;
@@ -69,7 +69,7 @@ async fn in_process(key: &str, signature: &str) -> Result<()> {
     report("verify_process", ours / raws, None)
 }
 
-/// Verifications in one round, on all cores at once.
+/// Verifies on all cores for a round.
 fn raw_round(key: &str, signature: &str) -> Result<u32> {
     let cores = thread::available_parallelism()?.get();
     thread::scope(|scope| {
@@ -78,7 +78,7 @@ fn raw_round(key: &str, signature: &str) -> Result<u32> {
     })
 }
 
-/// Parse key and signature, hash, verify: what a request must do at the least.
+/// Parses the key and the signature, hashes and verifies: the minimum work of a request.
 fn raw(key: &str, signature: &str) -> Result<u32> {
     let (begun, mut count) = (Instant::now(), 0);
     while begun.elapsed() < ROUND {

@@ -1,9 +1,9 @@
-//! The load that every HTTP measurement uses: over loopback, bounded, ended by itself.
+//! The load generators of all HTTP measurements: over loopback, and bounded.
 //!
-//! The variants of one measurement take turns, round by round, so that whatever else the machine does meets all of
-//! them; only the ratios mean anything. Every server is a process of its own, so that the processor time that a request
-//! costs is the server's alone. Requests that may be sent once only go through [`burst`], all others through one of two
-//! generators: `wrk`, which needs least of the processor, and our own where there is no `wrk` or as a check on it.
+//! The variants of a measurement alternate by round, so that other load of the machine affects all of them; only the
+//! ratios are meaningful. Every server has its own process, so that the processor time per request excludes the
+//! generator. One-shot requests go through [`burst`], all others through one of two generators: `wrk`, which uses the
+//! least processor time, or the generator in this crate, if `wrk` is not installed or as a cross-check.
 
 mod own;
 mod wrk;
@@ -19,28 +19,28 @@ use crate::goals::report;
 
 pub use own::{ask, exchange, read_any_reply, read_reply};
 
-/// How many rounds each variant gets; their median counts.
+/// Rounds per variant; the median is the result.
 pub const ROUNDS: usize = 5;
-/// How long one takes.
+/// Duration of a round.
 pub const ROUND: Duration = Duration::from_secs(1);
 
-/// What makes the requests.
+/// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generator {
     /// `wrk` with one thread.
     Wrk,
-    /// Ours, on one thread.
+    /// The generator in this crate, on one thread.
     Own,
 }
 
 impl Generator {
-    /// `wrk` where it is installed.
+    /// Returns `wrk` if it is installed.
     #[must_use]
     pub fn best() -> Self {
         if wrk::is_installed() { Self::Wrk } else { Self::Own }
     }
 
-    /// How many requests were answered, and in how many seconds.
+    /// Returns the number of responses and the elapsed seconds.
     async fn load(self, address: SocketAddr, request: &[u8], connections: usize) -> Result<(f64, f64)> {
         match self {
             Self::Wrk => wrk::round(address, request, connections).await,
@@ -49,40 +49,40 @@ impl Generator {
     }
 }
 
-/// One request, sent again and again to one server.
+/// A request that is sent to a server repeatedly.
 #[derive(Clone, Debug)]
 pub struct Variant<'a> {
-    /// What is measured.
+    /// The name of the variant.
     pub name: &'static str,
-    /// Who answers.
+    /// The server under test.
     pub server: &'a Server,
     /// The bytes of the request.
     pub request: Vec<u8>,
 }
 
-/// What came of one round.
+/// The result of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
     requests: f64,
     seconds: f64,
-    /// Of all requests.
+    /// Processor time of all requests.
     spent: Spent,
 }
 
-/// What came of a variant.
+/// The result of a variant.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// Requests a second: the median of the rounds.
+    /// Requests per second, the median of the rounds.
     pub rate: f64,
-    /// What one request cost the server.
+    /// Processor time of the server per request.
     pub spent: Spent,
 }
 
 impl Measured {
-    /// What several rounds say.
+    /// Combines several rounds.
     ///
     /// # Errors
-    /// Where no request was answered.
+    /// Returns an error if no request was answered.
     pub fn of(rounds: &[Round]) -> Result<Self> {
         let requests: f64 = rounds.iter().map(|round| round.requests).sum();
         ensure!(requests > 0.0, "no request was answered");
@@ -91,18 +91,18 @@ impl Measured {
     }
 }
 
-/// Gives each variant its rounds in turn, with the best generator that there is.
+/// Measures the variants round by round, with the best available generator.
 ///
 /// # Errors
-/// Where a server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn measure(variants: &[Variant<'_>], connections: usize) -> Result<Vec<Measured>> {
     measure_with(Generator::best(), variants, connections).await
 }
 
-/// The same with a given generator.
+/// Measures the variants round by round, with this generator.
 ///
 /// # Errors
-/// Where a server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn measure_with(generator: Generator, variants: &[Variant<'_>], connections: usize) -> Result<Vec<Measured>> {
     let mut rounds = vec![Vec::new(); variants.len()];
     for _ in 0..ROUNDS {
@@ -113,10 +113,10 @@ pub async fn measure_with(generator: Generator, variants: &[Variant<'_>], connec
     rounds.iter().map(|rounds| Measured::of(rounds)).collect()
 }
 
-/// One round of one variant, with the best generator that there is.
+/// Measures a round of a variant, with the best available generator.
 ///
 /// # Errors
-/// Where the server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn round(variant: &Variant<'_>, connections: usize) -> Result<Round> {
     round_with(Generator::best(), variant, connections).await
 }
@@ -128,10 +128,10 @@ async fn round_with(generator: Generator, variant: &Variant<'_>, connections: us
     Ok(Round { requests, seconds, spent: server.spent()? - before })
 }
 
-/// All variants at once, with these connections each: what they did together.
+/// Measures all variants concurrently, with these connections each, and returns the sum.
 ///
 /// # Errors
-/// Where a server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn at_once(variants: &[Variant<'_>], connections: usize) -> Result<Measured> {
     let (generator, mut rounds) = (Generator::best(), Vec::new());
     let spent = || variants.iter().map(|variant| variant.server.spent()).sum::<Result<Spent>>();
@@ -149,38 +149,38 @@ pub async fn at_once(variants: &[Variant<'_>], connections: usize) -> Result<Mea
     Measured::of(&rounds)
 }
 
-/// Sends all requests over a few connections, each once.
+/// Sends each request once, over a few connections.
 ///
 /// # Errors
-/// Where the server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn burst(server: &Server, requests: Vec<Vec<u8>>, connections: usize) -> Result<Round> {
     let before = server.spent()?;
     let (requests, seconds) = own::burst(server.address, requests, connections).await?;
     Ok(Round { requests, seconds, spent: server.spent()? - before })
 }
 
-/// The median of some figures.
+/// Returns the median.
 ///
 /// # Panics
-/// Where there is none.
+/// Panics if there are no figures.
 #[must_use]
 pub fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_unstable_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
 
-/// The median of what was done in each round of our own, as a rate.
+/// Returns the median count of the fixed-length rounds as a rate per second.
 #[must_use]
 pub fn per_second(counts: Vec<u32>) -> f64 {
     median(counts.into_iter().map(f64::from).collect()) / ROUND.as_secs_f64()
 }
 
-/// Prints one line of a result: what, how often a second, and which part of the baseline that is.
+/// Prints a line of the result: the name, the rate per second, and its ratio to the baseline.
 pub fn print(name: &str, per_second: f64, baseline: f64) {
     println!("  {name:<46} {per_second:>9.0} /s   {:>6.3}", per_second / baseline);
 }
 
-/// The same with what each request cost the servers.
+/// Prints a line of the result with the processor time per request of the server and of the baseline.
 pub fn print_measured(name: &str, measured: Measured, baseline: Measured) {
     let (part, spent) = (measured.rate / baseline.rate, measured.spent);
     println!("  {name:<46} {:>9.0} /s   {part:>6.3}   {spent}", measured.rate);
@@ -193,10 +193,10 @@ pub fn print_all(variants: &[Variant<'_>], measured: &[Measured]) {
     }
 }
 
-/// Measures, prints, and reports the second variant as a part of the first.
+/// Measures and prints the variants, and reports the ratio of the second to the first.
 ///
 /// # Errors
-/// Where a server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn compare(key: &'static str, variants: &[Variant<'_>], connections: usize) -> Result<Vec<Measured>> {
     let measured = measure(variants, connections).await?;
     print_all(variants, &measured);
@@ -204,10 +204,11 @@ pub async fn compare(key: &'static str, variants: &[Variant<'_>], connections: u
     Ok(measured)
 }
 
-/// Reports how far our own generator's ratio of the second variant to the first is from that of `wrk`, as a factor.
+/// Reports how far the ratio of the second variant to the first by the generator of this crate deviates from that by
+/// `wrk`, as a factor.
 ///
 /// # Errors
-/// Where a server does not answer every request with a success.
+/// Returns an error if a response is not a success.
 pub async fn check(key: &str, variants: &[Variant<'_>], connections: usize, by_wrk: &[Measured]) -> Result<()> {
     if Generator::best() == Generator::Own {
         return Ok(());

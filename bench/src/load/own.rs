@@ -1,4 +1,4 @@
-//! Our own generator: as many connections as wanted on one thread, each with one request after another.
+//! A load generator with any number of connections on a single thread, each with one request in flight.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use super::ROUND;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// The requests that were answered in one round, and its seconds.
+/// Returns the number of responses of a round and the elapsed seconds.
 pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usize) -> Result<(f64, f64)> {
     let (mut clients, begun) = (JoinSet::new(), Instant::now());
     for _ in 0..connections {
@@ -30,7 +30,7 @@ pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usiz
     Ok((f64::from(answered), begun.elapsed().as_secs_f64()))
 }
 
-/// Sends each request once; how many there were, and the seconds that they took.
+/// Sends each request once. Returns the number of requests and the elapsed seconds.
 pub(super) async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connections: usize) -> Result<(f64, f64)> {
     let (count, mut clients) = (u32::try_from(requests.len())?, JoinSet::new());
     let mut shares = vec![Vec::new(); connections];
@@ -44,7 +44,7 @@ pub(super) async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connectio
             for request in share {
                 connection.exchange(&request).await?;
                 let body = connection.body();
-                // To Lightning wallets a refusal is a success of HTTP.
+                // Errors to Lightning wallets have a successful HTTP status.
                 ensure!(!body.starts_with(br#"{"status":"ERROR""#), "{}", String::from_utf8_lossy(body));
             }
             anyhow::Ok(())
@@ -54,8 +54,8 @@ pub(super) async fn burst(address: SocketAddr, requests: Vec<Vec<u8>>, connectio
     Ok((f64::from(count), begun.elapsed().as_secs_f64()))
 }
 
-/// A connection that asks one thing after another. Replies are mostly as long as the first: one that is, with its
-/// length at the same place, is whole, and its head is not read again.
+/// A connection with one request in flight. Most responses have the length of the first: a response with an equal
+/// length header at an equal offset is complete, and its head is not parsed again.
 struct Connection {
     stream: TcpStream,
     reply: Vec<u8>,
@@ -65,7 +65,7 @@ struct Connection {
 
 struct Shape {
     whole: usize,
-    /// Where the header with the length stands, and its bytes.
+    /// The offset of the length header, and its bytes.
     at: usize,
     length: Vec<u8>,
 }
@@ -105,15 +105,15 @@ impl Shape {
     }
 }
 
-/// What the head of a reply says.
+/// The parsed head of a response.
 struct Head {
-    /// Where the body begins.
+    /// The offset of the body.
     end: usize,
-    /// Where the header with the length stands, and what it says; nothing where the body is in chunks.
+    /// The offset of the length header and its value; `None` if the body is chunked.
     length: Option<(usize, usize)>,
 }
 
-/// The head of a success, once all of it is there.
+/// Parses the head of a successful response, if it is complete.
 fn head(reply: &[u8]) -> Result<Option<Head>> {
     let found = any_head(reply)?;
     ensure!(found.is_none() || reply.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(reply));
@@ -147,18 +147,18 @@ impl Head {
     }
 }
 
-/// Reads one whole reply, with a `content-length` or in chunks.
+/// Reads a response, with a `content-length` or in chunks.
 ///
 /// # Errors
-/// Where it is no success.
+/// Returns an error if the status is not a success.
 pub async fn read_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
     read_whole(connection, reply, head).await
 }
 
-/// Reads one whole reply, a refusal too.
+/// Reads a response with any status.
 ///
 /// # Errors
-/// Where the server hangs up, or what it sends is no reply.
+/// Returns an error if the server closes the connection or the bytes are not a response.
 pub async fn read_any_reply(connection: &mut TcpStream, reply: &mut Vec<u8>) -> Result<()> {
     read_whole(connection, reply, any_head).await
 }
@@ -177,18 +177,18 @@ async fn read_whole(
     }
 }
 
-/// The body of the answer to one request on a connection of its own.
+/// Sends a request over a new connection. Returns the body of the response.
 ///
 /// # Errors
-/// Where it is no success.
+/// Returns an error if the status is not a success.
 pub async fn ask(address: SocketAddr, request: &[u8]) -> Result<Vec<u8>> {
     exchange(&mut TcpStream::connect(address).await?, request).await
 }
 
-/// The body of the answer to one request.
+/// Sends a request. Returns the body of the response.
 ///
 /// # Errors
-/// Where it is no success.
+/// Returns an error if the status is not a success.
 pub async fn exchange(connection: &mut TcpStream, request: &[u8]) -> Result<Vec<u8>> {
     connection.write_all(request).await?;
     let mut reply = Vec::new();
@@ -202,7 +202,7 @@ mod tests {
     use super::head;
 
     #[test]
-    fn a_reply_is_whole_when_its_body_is_there() {
+    fn response_is_complete_with_its_body() {
         let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
         for end in 0..reply.len() {
             let part = &reply[..end];
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_ends_the_measurement() {
+    fn error_response_ends_the_measurement() {
         assert!(head(b"HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n").is_err());
     }
 }

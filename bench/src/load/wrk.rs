@@ -1,4 +1,4 @@
-//! `wrk`, one thread of it.
+//! `wrk` with one thread.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -9,12 +9,12 @@ use tokio::task::spawn_blocking;
 
 use super::ROUND;
 
-/// Whether there is one.
+/// Checks that `wrk` is installed.
 pub(super) fn is_installed() -> bool {
     Command::new("wrk").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// The requests that it had answered, and in how many seconds.
+/// Returns the number of responses and the elapsed seconds.
 pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usize) -> Result<(f64, f64)> {
     let (path, script) = script(std::str::from_utf8(request)?)?;
     let mut file = tempfile::NamedTempFile::new()?;
@@ -32,7 +32,7 @@ pub(super) async fn round(address: SocketAddr, request: &[u8], connections: usiz
     Ok((requests, micros / 1e6))
 }
 
-/// The path, and the rest as `wrk` wants it told: it writes the request anew, once.
+/// Returns the path, and a script with the other parts of the request, which `wrk` composes once.
 fn script(request: &str) -> Result<(&str, String)> {
     let (head, body) = request.split_once("\r\n\r\n").context("a head")?;
     let (line, headers) = head.split_once("\r\n").context("headers")?;
@@ -40,7 +40,7 @@ fn script(request: &str) -> Result<(&str, String)> {
     let quoted = |text: &str| format!("[==[{text}]==]");
     let mut script = vec![format!("wrk.method='{method}'")];
     for (name, value) in headers.split("\r\n").filter_map(|line| line.split_once(": ")) {
-        // It has a length of its own, and a host unless it is told one by this name.
+        // `wrk` adds its own length, and a host unless a header has exactly this name.
         let name = if name == "host" { "Host" } else { name };
         if name != "content-length" {
             script.push(format!("wrk.headers['{name}']={}", quoted(value)));

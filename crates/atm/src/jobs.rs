@@ -43,8 +43,8 @@ async fn sweep_reports(service: AtmService) {
     .await;
 }
 
-/// Fetches due feeds until the server stops. A fetch that is interrupted then is repeated by the next server; importing a
-/// document twice changes nothing.
+/// Fetches due feeds until the server stops. A fetch that is interrupted then is repeated by the next server; importing
+/// a document twice changes nothing.
 async fn run_feeds(service: AtmService) {
     let mut fetches = FeedFetches::new(service.clone());
     let rounds = async {
@@ -61,8 +61,8 @@ async fn run_feeds(service: AtmService) {
     service.draining.run_until_cancelled(rounds).await;
 }
 
-/// The fetches that are waiting or running, at most one for each feed. A feed that responds slowly occupies one permit and
-/// delays only feeds that wait for a fourth.
+/// The waiting and running fetches, at most one for each feed. A slow feed occupies one permit, and delays other feeds
+/// only if they wait for a fourth permit.
 struct FeedFetches {
     service: AtmService,
     memory: FetchMemory,
@@ -77,7 +77,7 @@ impl FeedFetches {
         Self { service, memory: FetchMemory::default(), permits, tasks: JoinSet::new(), names: HashMap::new() }
     }
 
-    /// Starts a task for each due feed that has none, the one that has been due for longest first.
+    /// Starts a task for each due feed without a task, in order of their due times.
     async fn start_due(&mut self) -> Result<()> {
         let now = self.service.clock.now();
         let mut due = sql::list(&self.service.store).await?;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 
-/// A value that is read from a file. It is replaced as a whole, so that a request sees one state.
+/// A value that is read from a file. It is replaced as a whole, so that a request uses one version.
 #[derive(Debug)]
 pub(crate) struct LiveFile<T> {
     value: ArcSwap<T>,
@@ -23,7 +23,7 @@ impl<T> LiveFile<T> {
         Self { value: ArcSwap::from_pointee(value), path: None, modified_at: Mutex::new(None) }
     }
 
-    /// Reads the value from a file, which need not exist if `read` accepts that.
+    /// Reads the value from a file. It need not exist if `read` accepts that.
     ///
     /// # Errors
     /// The error of `read`.
@@ -41,7 +41,7 @@ impl<T> LiveFile<T> {
     /// Reads the file again if it was modified, created or deleted since the last call. Returns the new value, if any.
     ///
     /// # Errors
-    /// The error of `read`, once for each change of the file. The value stays the same then.
+    /// The error of `read`, once for each change of the file. The value is unchanged then.
     pub(crate) fn reload_if_changed<E>(&self, read: impl FnOnce(&Path) -> Result<T, E>) -> Result<Option<Arc<T>>, E> {
         let Some(path) = &self.path else { return Ok(None) };
         let found = modified_at(path);

@@ -29,7 +29,7 @@ pub struct Locator {
 pub enum Deployment {
     /// Over the network: `serve`.
     Remote,
-    /// From one client on the same computer: `mcp`.
+    /// One client on this computer: `mcp`.
     Local,
 }
 

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_ends_once_nobody_waits_for_it() {
+    async fn work_ends_without_a_waiting_request() {
         let (begun, begins) = tokio::sync::oneshot::channel();
         let (ended, ends) = mpsc::channel();
         let work = tokio::spawn(run(move |stop| {
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_is_waited_for_is_done() {
+    async fn awaited_work_is_completed() {
         assert_eq!(run(|stop| stop.check().map(|()| 7)).await.unwrap(), Ok(7));
     }
 }

@@ -23,9 +23,9 @@ use crate::visitors::KnownVisitor;
 
 /// Rate limit for the reports of all callers of a server, before the database is accessed.
 const ALL_REPORTS: Rate = Rate { count: 600, window: Duration::from_mins(1) };
-/// Age of an account from which its reports have more weight.
+/// Minimum age of an account for a higher weight of its reports.
 const NEW_PERSON: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// Maximum attempts to store a report after a conflict with another one.
+/// Maximum attempts to store a report after a conflict with another.
 const MAX_ATTEMPTS: usize = 20;
 
 /// The sender of a report.
@@ -111,7 +111,7 @@ pub(crate) async fn take_report(
 }
 
 /// Counts a report against the limits of its address, of its network and of all callers, in this order: a flood from
-/// one network does not use up the limit of all.
+/// one network does not use up the common limit.
 async fn count(service: &AtmService, caller: &Caller) -> Result<(), Problem> {
     let elapsed = service.clock.elapsed();
     let limits = &service.limits;
@@ -153,13 +153,13 @@ fn draft(entry: &CatalogueEntry, sent: SentReport, now: Timestamp) -> MachineRep
     }
 }
 
-/// Returns the folded name of the operator, for which reports are counted. Empty if it is not known.
+/// Returns the folded name of the operator, for the limits of reports. Empty if it is unknown.
 fn operator_of(entry: &CatalogueEntry) -> String {
     let record = &entry.machine.record;
     record.operator.as_deref().or(record.brand.as_deref()).map(fold).unwrap_or_default()
 }
 
-/// Stores a report of the operator, which decides at once.
+/// Stores a report of the operator. It is decisive at once.
 async fn store_decision(
     service: &AtmService,
     environment: Environment,

@@ -12,7 +12,8 @@ use url::Url;
 
 use super::places::geocoder::{GeocoderKind, GeocoderSettings};
 
-/// The settings of the ATM locator. Each field is a key of `config.default.toml`, which describes it, or a part.
+/// The settings of the ATM locator. Each field is a key of `config.default.toml`, with its description there, or a
+/// part.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
@@ -69,7 +70,7 @@ fn is_host_name(text: &str) -> bool {
         })
 }
 
-/// Reads the external geocoder, if one is set. Its default URL is that of the public server.
+/// Reads the external geocoder, if configured. Its default URL is that of the public server.
 fn external_geocoder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GeocoderSettings>, D::Error> {
     const NO_PUBLIC_SERVER: &str = "geocoder_url is not set, and there is no public server of Pelias: set it to the \
                                     address of yours, such as https://pelias.example.com";

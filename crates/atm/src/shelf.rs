@@ -13,13 +13,13 @@ use super::catalogue::Snapshot;
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 const MAX_KEY: usize = 200;
 
-/// A cache of the pages of one snapshot of the catalogue. A page of another snapshot clears it.
+/// A cache of the pages of one snapshot of the catalogue. The first page of another snapshot clears it.
 #[derive(Debug, Default)]
 pub struct PageShelf(Mutex<ShelfRows>);
 
 #[derive(Debug, Default)]
 struct ShelfRows {
-    /// The snapshot of the pages. The weak reference keeps its address from being used by another one.
+    /// The snapshot of the pages. The weak reference prevents another snapshot from reusing its address.
     state: Weak<Snapshot>,
     pages: HashMap<String, KeptPage>,
     bytes: usize,
@@ -35,7 +35,7 @@ pub(crate) struct KeptPage {
     pub(crate) is_listed: bool,
     /// The features of the device that the page uses.
     pub(crate) device_use: Option<DeviceUse>,
-    /// The time of the rendering, and the time up to which the page stays the same.
+    /// The time of the rendering, and the time up to which the page is valid.
     pub(crate) made: Timestamp,
     pub(crate) until: Timestamp,
 }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_kept_for_its_state_and_its_time() {
+    fn page_is_cached_for_its_state_and_ttl() {
         let (shelf, first, second) = (PageShelf::default(), state(), state());
         shelf.put(&first, "a".to_owned(), page(5));
         for (now, is_kept) in [(59, false), (60, true), (119, true), (120, false)] {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_a_bound() {
+    fn cache_size_is_bounded() {
         let (shelf, state) = (PageShelf::default(), state());
         for number in 0..1000 {
             shelf.put(&state, number.to_string(), page(100_000));
@@ -126,7 +126,7 @@ mod tests {
             assert!(kept <= rows.bytes && rows.bytes <= MAX_BYTES);
         }
         assert!(shelf.get(&state, "999", at(60)).is_some());
-        // One that is made anew takes the room of the one before.
+        // A rebuilt page replaces the previous one.
         let before = shelf.rows().bytes;
         shelf.put(&state, "999".to_owned(), page(100_000));
         assert_eq!(shelf.rows().bytes, before);

@@ -1,4 +1,4 @@
-//! Limits the concurrent submissions of operators, as each takes memory and a thread for a while.
+//! Limits the concurrent submissions of operators, because each uses memory and a thread for a while.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,10 +37,10 @@ impl Default for SubmissionSlots {
 }
 
 impl SubmissionSlots {
-    /// Takes a slot for a submission of an account. If all slots are taken, the slowest body is displaced.
+    /// Acquires a slot for a submission of an account. If no slot is free, the slowest body is displaced.
     ///
     /// # Errors
-    /// If the account has a slot already, or if all slots are taken and none may be displaced.
+    /// If the account has a slot already, or if no slot is free and none may be displaced.
     pub(crate) fn begin(
         &self,
         account: &Account,
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn account_has_one_place_in_each_environment() {
+    fn account_has_one_slot_per_environment() {
         let slots = SubmissionSlots::default();
         let begin = |environment| {
             slots.begin(&Account { name: "acme".to_owned(), environment }, Caller::Everybody, Duration::ZERO)

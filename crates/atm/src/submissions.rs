@@ -31,7 +31,7 @@ pub(crate) async fn submit(
 ) -> Result<Json<Value>, Problem> {
     let now = service.clock.now();
     let source = Source::of_operator(&account.name, now);
-    // In the sandbox a submission is read and compared, but not stored: there is only one catalogue.
+    // In the sandbox, a submission is parsed and compared, but not stored: there is only one catalogue.
     let dry_run = account.environment == Environment::Sandbox;
     // An operator may remove any number of its own ATMs.
     let terms = Terms { extent: Extent::Part, force: true, dry_run, most: MAX_MACHINES };

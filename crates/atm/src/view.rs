@@ -1,4 +1,4 @@
-//! The view of an ATM at a time, which tools output as JSON, and pages as rows and cards.
+//! The view of an ATM at a time, for the JSON of tools and the rows and cards of pages.
 
 use std::borrow::Cow;
 
@@ -53,7 +53,7 @@ impl<'a> MachineView<'a> {
         Freshness::of(self.record.known_at().max(self.seen_there_at()), now)
     }
 
-    /// Returns whether the ATM is permanently closed.
+    /// Returns `true` if the ATM is permanently closed.
     pub(crate) fn is_gone(&self) -> bool {
         self.status.status == AtmStatus::PermanentlyClosed
     }
@@ -66,6 +66,6 @@ impl<'a> MachineView<'a> {
 
 /// Returns latitude and longitude rounded to 0.1 m, the precision of sources.
 pub(crate) fn degrees(point: Point) -> [f64; 2] {
-    // Adding zero turns a negative zero into a positive one.
+    // Adding zero makes a negative zero positive.
     [point.lat(), point.lon()].map(|degrees| (degrees * 1e6).round() / 1e6 + 0.0)
 }

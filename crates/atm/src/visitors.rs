@@ -1,4 +1,4 @@
-//! Signed-in visitors of the locator's pages, which the program looks up for it.
+//! Signed-in visitors of the locator's pages, as provided by the program.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
-/// A user who is signed in at the server's own domain.
+/// A user with a session on the server's own domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownVisitor {
     /// The user ID, a pseudonym.

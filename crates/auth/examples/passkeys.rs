@@ -1,8 +1,8 @@
-//! Judges authenticators' answers: one JSON object for each line of standard input, `{"origin", "challenge", "response"}` and,
-//! for a login, `"public_key"`; the challenge and the key are hex. Prints `{"refusal"}`, null where there is none, or
-//! `{"public_key"}` of a registration that passed.
+//! Verifies authenticators' answers: one JSON object for each line of standard input,
+//! `{"origin", "challenge", "response"}` and, for a login, `"public_key"`; the challenge and the key are hex. Prints
+//! `{"refusal"}`, null if it is accepted, or `{"public_key"}` of an accepted registration.
 //!
-//! The tests hold its word against that of another implementation.
+//! The tests compare its output with another implementation.
 
 use std::io::{self, BufRead, Write};
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The verdict about an answer.
+/// Returns the verdict about an answer.
 fn judge(case: &Value) -> Result<Result<Value, PasskeyRefusal>, Box<dyn std::error::Error>> {
     let text = |name: &str| case[name].as_str().ok_or(format!("{name} is missing"));
     let rp = RelyingParty::of(text("origin")?).ok_or("no origin that has passkeys")?;

@@ -1,4 +1,5 @@
-//! A site whose people log in on Signpost's page: `API=http://localhost:8080/sandbox/v1 KEY=svc_test_… cargo run --example site`.
+//! A site with logins on Signpost's page:
+//! `API=http://localhost:8080/sandbox/v1 KEY=svc_test_… cargo run --example site`.
 use std::collections::HashMap;
 use std::env::VarError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use signpost_auth::client::{Signpost, Surroundings, SystemSurroundings};
 use signpost_auth::login::{self, LoginOptions, LoginSite, SignedIn, SiteError};
 use signpost_auth::{Event, WebhookSecret, receiver::SiteOrigin};
 
-/// Where the site is, and who is logged in; a real site has that in its database, and lets it end.
+/// The origin of the site and its sessions; a real site stores sessions in its database, with an expiry.
 #[derive(Clone)]
 struct Shop(SiteOrigin, Arc<Mutex<HashMap<String, String>>>);
 

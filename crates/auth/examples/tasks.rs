@@ -1,4 +1,4 @@
-//! The tasks of sdk/README.md, in one file that the compiler reads.
+//! The tasks of sdk/README.md, compiled as one file.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,23 +18,23 @@ use signpost_auth::{Event, WebhookSecret};
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// Who is logged in; a real site has this in its database, and lets it end.
+/// The logged-in users; a real site stores them in its database, with an expiry.
 static PEOPLE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
-/// The value of a cookie with which the site knows the user again: never the one from before the login.
+/// Starts a site session. Returns its cookie value, which is always new.
 fn start_login(user: &str) -> String {
     let value = BASE64URL_NOPAD.encode(&SystemSurroundings.random());
     PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).insert(value.clone(), user.to_owned());
     value
 }
 
-/// The user that the site's cookie belongs to.
+/// Returns the user of the site's cookie.
 fn find_login(site: &SiteOrigin, request: &Parts) -> Option<String> {
     let value = site.cookie("login", request.headers.get("cookie")?.to_str().ok()?)?;
     PEOPLE.lock().unwrap_or_else(PoisonError::into_inner).get(value).cloned()
 }
 
-/// The site, by its origin: over https no other host can set its cookies.
+/// The site with its origin: over https no other host can set its cookies.
 struct Shop(SiteOrigin);
 
 impl LoginSite for Shop {
@@ -52,7 +52,7 @@ impl LoginSite for Shop {
     }
 }
 
-/// The routes of the login; `cookie_secret` has 32 characters or more, the same on all servers of the site.
+/// Returns the routes of the login; all servers of the site share `cookie_secret`, of at least 32 characters.
 fn log_people_in(signpost: Signpost, cookie_secret: String, secret: WebhookSecret) -> Result<Router, SiteError> {
     let options = LoginOptions::new("localhost", "http://localhost:9001", cookie_secret)?;
     let shop = Shop(SiteOrigin::parse("http://localhost:9001")?);
@@ -60,7 +60,7 @@ fn log_people_in(signpost: Signpost, cookie_secret: String, secret: WebhookSecre
     Ok(app)
 }
 
-/// An event that came to an address of the site's own.
+/// Handles an event at the site's own endpoint.
 fn receive_event(headers: &EventHeaders<'_>, body: &[u8], secrets: Vec<WebhookSecret>, now: i64) -> Option<Event> {
     let rules = EventRules { secrets, allowed_sources: Vec::new() };
     let event = read_event(headers, body, &rules, now).ok()?;

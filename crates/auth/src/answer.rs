@@ -11,7 +11,7 @@ const CLOCK_TOLERANCE_SECS: u64 = 30;
 
 /// The signed text of a challenge, as a wallet posts it.
 ///
-/// Key, signature and challenge are kept as text: a handler checks the time and the challenge before the signature
+/// Key, signature and challenge are stored as text: a handler checks the time and the challenge before the signature
 /// (specification, section 4), so malformed values must not fail when the body is parsed.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
@@ -19,7 +19,7 @@ pub struct Answer {
     pub public_key: String,
     /// The signature in hex, DER.
     pub signature: String,
-    /// The text that was signed, in either rendering of a [`crate::Challenge`], or in that of a [`crate::Through`].
+    /// The signed text, in either rendering of a [`crate::Challenge`], or in the rendering of a [`crate::Through`].
     pub challenge: String,
     /// Time of signing in Unix seconds. It is not part of the signed text: the challenge prevents a replay.
     pub timestamp: i64,
@@ -31,8 +31,8 @@ pub struct Answer {
     pub confirm_code: Option<String>,
 }
 
-/// An [`Answer`] whose time was checked and whose signature is valid. Only the handlers of
-/// [`receiver`](crate::receiver) create one.
+/// An [`Answer`] with a checked time and a valid signature. Created only by the handlers of
+/// [`receiver`](crate::receiver).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedAnswer {
     answer: Answer,
@@ -133,7 +133,7 @@ impl Answer {
 }
 
 impl VerifiedAnswer {
-    /// Verifies the signature of an answer whose time was checked.
+    /// Verifies the signature of an answer after the check of its time.
     ///
     /// # Errors
     /// As [`Answer::verify`].
@@ -155,7 +155,7 @@ impl VerifiedAnswer {
     }
 }
 
-/// Checks whether `timestamp` is at most 30 seconds away from `now`, both in Unix seconds.
+/// Returns true if `timestamp` is at most 30 seconds away from `now`, both in Unix seconds.
 ///
 /// ```
 /// assert!(signpost_auth::is_fresh(1_700_000_000, 1_700_000_030));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_wrong_field_is_named() {
+    fn error_names_the_missing_or_wrong_field() {
         for field in ["public_key", "signature", "challenge", "timestamp"] {
             let missing = Answer::parse(&body(|fields| drop(fields.remove(field)))).unwrap_err();
             assert_eq!((missing.field(), &missing), (Some(field), &InvalidAnswer::Missing(field)));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_ignored_and_an_answer_prints_what_it_has() {
+    fn unknown_fields_are_ignored() {
         let answer = Answer::parse(&with("extra", json!({"deep": [1]}))).unwrap();
         assert_eq!(serde_json::to_vec(&answer).unwrap().len(), body(|_| ()).len());
         let full = with("device_info", json!({"platform": "ios", "version": "1.0"}));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_may_be_thirty_seconds_off_either_way() {
+    fn clock_skew_of_thirty_seconds_is_accepted() {
         for (timestamp, fresh) in [(0, true), (30, true), (-30, true), (31, false), (-31, false), (i64::MIN, false)] {
             assert_eq!(is_fresh(timestamp, 0), fresh, "{timestamp}");
         }
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_tells_neither_the_device_nor_the_code() {
+    fn debug_output_hides_device_and_code() {
         let text = with("device_info", json!({"device_id": "DEVICE-7"}));
         let mut answer = Answer::parse(&text).unwrap();
         answer.confirm_code = Some("CODE-42".to_owned());

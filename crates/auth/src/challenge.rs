@@ -200,7 +200,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_the_printed_spelling_is_a_challenge() {
+    fn only_the_printed_form_parses() {
         let nonce = "AAAAAAAAAAAAAAAAAAAAAA";
         for good in [
             format!("svc:login:example.com:1700000000:{nonce}"),
@@ -244,7 +244,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn registration_is_read_as_register_and_never_written() {
+    fn registration_parses_as_register() {
         assert_eq!("registration".parse(), Ok(Mode::Register));
         assert_eq!(serde_json::from_str::<Mode>("\"registration\"").unwrap(), Mode::Register);
         assert_eq!(serde_json::to_string(&Mode::Register).unwrap(), "\"register\"");
@@ -254,13 +254,13 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn both_renderings_read_back(challenge in challenges()) {
+        fn both_renderings_round_trip(challenge in challenges()) {
             prop_assert_eq!(Challenge::parse(&challenge.to_string()), Ok(challenge.clone()));
             prop_assert_eq!(Challenge::parse(&challenge.sentence()), Ok(challenge));
         }
 
         #[test]
-        fn no_other_text_names_a_challenge(
+        fn other_texts_are_rejected(
             challenge in challenges(), sentence: bool, at: prop::sample::Index, with in prop::option::of(any::<char>()),
         ) {
             let text = if sentence { challenge.sentence() } else { challenge.to_string() };
@@ -277,7 +277,7 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn arbitrary_text_never_panics_and_is_read_only_as_it_prints(text in "(svc:|Sign this to )?\\PC{0,80}") {
+        fn arbitrary_text_parses_only_as_printed(text in "(svc:|Sign this to )?\\PC{0,80}") {
             if let Ok(challenge) = Challenge::parse(&text) {
                 prop_assert!(challenge.to_string() == text || challenge.sentence() == text);
             }

@@ -42,7 +42,7 @@ impl QrCode {
         self.0.size + 2 * QUIET_ZONE
     }
 
-    /// Checks whether a module is dark; modules of the quiet zone and beyond are light.
+    /// Returns true if a module is dark; modules of the quiet zone and beyond are light.
     #[must_use]
     pub fn is_dark(&self, x: usize, y: usize) -> bool {
         let code = QUIET_ZONE..QUIET_ZONE + self.0.size;
@@ -93,9 +93,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_for_a_screen_has_as_few_modules_as_it_needs() {
+    fn screen_code_has_the_fewest_modules() {
         let side = |text: &str, most| QrCode::for_screen(text, most).unwrap().side() - 2 * QUIET_ZONE;
-        // As long as the address of a Lightning login on `login.example.com`, in the letters of the alphanumeric mode.
+        // The length of a Lightning login URL on `login.example.com`, in the alphanumeric mode.
         let lnurl = format!("LNURL1{}", "Q".repeat(222));
         for (text, most, expected) in
             [("svc://auth?v=1", 57, 21), (&*lnurl, 61, 53), (&*lnurl, 57, 49), (&*lnurl.to_lowercase(), 57, 53)]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_drawing_has_the_codes_dark_modules_and_a_quiet_zone() {
+    fn svg_has_dark_modules_and_a_quiet_zone() {
         let text = "svc://auth?v=1";
         let qr = QRBuilder::new(text).ecl(ECL::M).build().unwrap();
         let code = QrCode::from_text(text).unwrap();

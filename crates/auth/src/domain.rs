@@ -89,7 +89,7 @@ impl DomainName {
         &self.0
     }
 
-    /// Checks whether `host` is this name or a subdomain of it, ignoring case and a trailing dot.
+    /// Returns true if `host` is this name or a subdomain of it, ignoring case and a trailing dot.
     ///
     /// `host` must be in ASCII, as in a URL.
     #[must_use]
@@ -125,8 +125,8 @@ fn foreign_part(text: &str) -> Result<(), InvalidDomain> {
     }
 }
 
-/// Checks whether browsers treat the host as an IPv4 address because its last label is a number (WHATWG URL, "ends in a
-/// number").
+/// Returns true if browsers treat the host as an IPv4 address because its last label is a number (WHATWG URL, "ends in
+/// a number").
 fn ends_in_a_number(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let hexadecimal = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_name_is_read_in_any_case_and_script() {
+    fn host_name_parses_in_any_case_and_script() {
         for (text, name) in [
             ("example.com", "example.com"),
             ("EXAMPLE.com.", "example.com"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_name_is_refused_with_its_reason() {
+    fn invalid_host_name_has_a_reason() {
         use InvalidDomain::{Empty, Has, IpAddress, NotAHostName, SingleLabel, TooLong};
         let label = "a".repeat(63);
         let longest = format!("{label}.{label}.{label}.{}", "a".repeat(61));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_covers_itself_and_what_is_below_it() {
+    fn domain_covers_itself_and_subdomains() {
         let domain = DomainName::parse("example.com").unwrap();
         for host in ["example.com", "EXAMPLE.com", "example.com.", "a.example.com", "a.b.example.com"] {
             assert!(domain.covers(host), "{host}");
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn json_carries_a_domain_as_text_and_refuses_nonsense() {
+    fn domain_serializes_as_text() {
         let domain: DomainName = serde_json::from_str("\"Example.COM\"").unwrap();
         assert_eq!(serde_json::to_string(&domain).unwrap(), "\"example.com\"");
         assert!(serde_json::from_str::<DomainName>("\"127.0.0.1\"").unwrap_err().to_string().contains("IP address"));
@@ -259,7 +259,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_that_was_read_reads_the_same_again(text in "\\PC{0,24}(\\.\\PC{1,8}){0,3}") {
+        fn parsed_name_round_trips(text in "\\PC{0,24}(\\.\\PC{1,8}){0,3}") {
             if let Ok(domain) = DomainName::parse(&text) {
                 prop_assert_eq!(DomainName::parse(domain.as_str()), Ok(domain.clone()));
                 prop_assert!(domain.covers(domain.as_str()));

@@ -10,7 +10,7 @@ use crate::challenge::Mode;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub struct Event {
-    /// `evt_…`, the same on every attempt. Empty if the sender implements only the specification.
+    /// `evt_…`, equal on every attempt. Empty if the sender implements only the specification.
     pub id: String,
     /// The kind of event.
     pub event: EventKind,
@@ -118,7 +118,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// An event whose data is not parsed yet, because its form depends on the kind.
+/// An event with unparsed data, because the form of the data depends on the kind.
 #[derive(Deserialize)]
 struct RawEvent {
     #[serde(default)]
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_prints_in_the_order_of_its_table_and_leaves_out_what_was_not_given() {
+    fn event_serializes_in_table_order() {
         let data = EventData {
             public_key: "02".to_owned(),
             signature: "30".to_owned(),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_printed_as_its_word_and_read_from_it() {
+    fn event_kind_round_trips() {
         let others = [EventKind::Link, EventKind::Test, EventKind::Other("removed".to_owned())];
         for kind in [EventKind::Login, EventKind::Register].into_iter().chain(others) {
             let word = json!(kind);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_login_without_its_proof_is_no_event_and_a_later_kind_needs_none() {
+    fn only_login_events_require_a_proof() {
         let of = |kind: &str, data: Value| {
             read(json!({"event": kind, "timestamp": "t", "session_id": "sess_1", "data": data}))
         };
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_passkey_signed_stands_beside_its_signature() {
+    fn passkey_event_has_the_signed_data() {
         let proof = json!({"authenticator_data": "AA", "client_data_json": "e30"});
         let data = json!({
             "public_key": "30", "signature": "30", "challenge": "svc:", "signed_at": 5, "device_info": {},
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_of_the_specification_alone_is_read_and_told_apart() {
+    fn minimal_event_parses_and_has_an_identity() {
         let data = json!({"public_key": "02", "signature": "30", "challenge": "svc:", "signed_at": 5});
         let event = json!({"event": "register", "timestamp": "t", "session_id": "sess_1", "data": data});
         assert_eq!(read(event).unwrap().identity(), "sess_1:register");

@@ -32,7 +32,7 @@ fn keys() -> impl Strategy<Value = SigningKey> {
 }
 
 #[test]
-fn two_spellings_of_a_point_are_one_user() {
+fn point_spellings_identify_one_user() {
     let compressed = PublicKey::parse(GENERATOR).unwrap();
     for spelling in [GENERATOR.to_uppercase(), uncompressed("04"), uncompressed("04").to_uppercase()] {
         let key = PublicKey::parse(&spelling).unwrap();
@@ -44,7 +44,7 @@ fn two_spellings_of_a_point_are_one_user() {
 }
 
 #[test]
-fn malformed_keys_are_refused_with_their_reason() {
+fn malformed_key_has_a_reason() {
     use MalformedPublicKey::{Length, NotHex, NotOnCurve, Prefix};
     for (text, reason) in [
         (String::new(), Length(0)),
@@ -69,7 +69,7 @@ fn malformed_keys_are_refused_with_their_reason() {
 }
 
 #[test]
-fn malformed_signatures_are_refused_with_their_reason() {
+fn malformed_signature_has_a_reason() {
     use MalformedSignature::{Length, NotDer, NotHex, OutOfRange};
     let order = format!("022100{ORDER}");
     for (text, reason) in [
@@ -100,7 +100,7 @@ fn malformed_signatures_are_refused_with_their_reason() {
 }
 
 #[test]
-fn the_hash_is_sha256_in_lower_case() {
+fn key_hash_is_lowercase_sha256() {
     let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     assert_eq!(message_hash(b""), empty);
 }
@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn what_the_oracle_signs_verifies(key in keys(), message: Vec<u8>, other: Vec<u8>, upper: bool, full: bool) {
+    fn oracle_signature_verifies(key in keys(), message: Vec<u8>, other: Vec<u8>, upper: bool, full: bool) {
         let point = key.verifying_key().to_sec1_point(!full);
         let public = PublicKey::parse(&HEXLOWER.encode(point.as_bytes())).unwrap();
         for signed in [signature(&key, &message), high_s(&signature(&key, &message))] {
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_signature_is_read_and_judged_as_the_oracle_does(
+    fn changed_signature_matches_the_oracle(
         key in keys(), at: prop::sample::Index, change in 0..3, byte: u8, high: bool,
     ) {
         let message = b"Sign this to login to example.com";
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_key_is_read_as_the_oracle_does(key in keys(), at: prop::sample::Index, byte: u8, full: bool) {
+    fn changed_key_matches_the_oracle(key in keys(), at: prop::sample::Index, byte: u8, full: bool) {
         let mut bytes = key.verifying_key().to_sec1_point(!full).as_bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;

@@ -59,7 +59,7 @@ pub enum Signing {
     Sentence,
     /// `v=2`: [`Through`](crate::Through), which contains the host that receives the answer.
     Through {
-        /// Whether it also contains the number on the page: `number=1`.
+        /// Includes the number on the page: `number=1`.
         number: bool,
     },
 }
@@ -212,7 +212,7 @@ fn unambiguous(url: &str) -> bool {
     url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
-/// Returns whether a code of `v=2` requires the number on the page. Unknown values are an error.
+/// Returns true if a code of `v=2` requires the number on the page. Unknown values are an error.
 fn wants_number(query: &str) -> Result<bool, InvalidQrData> {
     match value(query, "number") {
         Ok(text) if text == "1" => Ok(true),
@@ -243,18 +243,18 @@ mod tests {
     const CHALLENGE: &str = "svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 
     #[test]
-    fn a_usual_code_stays_small() {
+    fn typical_code_is_small() {
         let webhook = Url::parse("https://example.com/webhooks/login").unwrap();
         let qr = QrData::new(webhook, Challenge::parse(CHALLENGE).unwrap(), 1_700_000_300).unwrap();
         let text =
             format!("svc://auth?v=1&webhook=https://example.com/webhooks/login&challenge={CHALLENGE}&exp=1700000300");
         assert_eq!(qr.to_string(), text);
-        // Version 7 at level M, 45 modules a side, holds 122 bytes; version 8, 49 modules, holds 152.
+        // At level M, version 7 (45 modules a side) has 122 bytes, version 8 (49 modules) 152.
         assert!(text.len() <= 152, "{}", text.len());
     }
 
     #[test]
-    fn what_a_query_parser_would_misread_is_escaped() {
+    fn query_delimiters_are_escaped() {
         let webhook = Url::parse("https://example.com/a+b;c%20d?x=1&y=2'(3)").unwrap();
         let qr = QrData::new(webhook, Challenge::parse(CHALLENGE).unwrap(), 0).unwrap();
         assert!(qr.to_string().contains("&webhook=https://example.com/a%2Bb%3Bc%2520d?x%3D1%26y%3D2%2527(3)&"), "{qr}");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_webhook_is_an_error() {
+    fn oversized_webhook_is_an_error() {
         let challenge = Challenge::parse(CHALLENGE).unwrap();
         let base = "svc://auth?v=1&webhook=https://example.com/&challenge=&exp=0".len() + CHALLENGE.len();
         let webhook = |n: usize| Url::parse(&format!("https://example.com/{}", "a".repeat(n))).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_that_a_wallet_must_not_act_on_is_refused_with_its_reason() {
+    fn invalid_code_has_a_reason() {
         use InvalidQrData::{Challenge as C, Duplicate, Expiry, Missing, Number, Scheme, Version, Webhook};
         let good = format!("svc://auth?v=1&webhook=https://example.com/hook&challenge={CHALLENGE}&exp=1700000300");
         assert!(QrData::parse(&good).is_ok());
@@ -317,7 +317,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_code_reads_back_here_and_in_any_query_parser(
+        fn code_round_trips_in_any_query_parser(
             challenge in challenges(), path in "(/[!-~äß ]{0,12}){0,4}", query in "(\\?[!-~é]{0,12})?", expires_at: i64,
         ) {
             let Ok(mut webhook) = Url::parse(&format!("https://example.com{path}{query}")) else { return Ok(()) };

@@ -84,7 +84,7 @@ impl Through {
         &self.authority
     }
 
-    /// Returns the number on the page, if one is shown.
+    /// Returns the number on the page, if any.
     #[must_use]
     pub fn number(&self) -> Option<&str> {
         self.number.as_deref()
@@ -108,7 +108,7 @@ impl fmt::Debug for Through {
     }
 }
 
-/// Checks whether a text is not empty and has no white space.
+/// Returns true if a text is not empty and has no white space.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
@@ -121,7 +121,7 @@ mod tests {
     use crate::challenge::tests::challenges;
 
     #[test]
-    fn neither_of_the_other_renderings_is_read() {
+    fn other_renderings_are_rejected() {
         let sentence = "Sign this to login to example.com at 1700000000:AAAAAAAAAAAAAAAAAAAAAA";
         for text in [
             "",
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_tells_no_number() {
+    fn debug_output_hides_the_number() {
         let text = "Sign this to login to example.com at 1:AAAAAAAAAAAAAAAAAAAAAA through example.com with 42";
         assert!(!format!("{:?}", Through::parse(text).unwrap()).contains("42"));
     }
 
     proptest! {
         #[test]
-        fn a_text_reads_back(
+        fn host_bound_text_round_trips(
             challenge in challenges(),
             host in "https?://([a-zA-Zäß-]{1,9}\\.){1,2}[a-z]{2,4}(:[0-9]{1,4})?/",
             number in prop::option::of("[1-9][0-9]"),
@@ -161,13 +161,13 @@ mod tests {
             prop_assert_eq!(Through::parse(&through.to_string()), Ok(through.clone()));
             prop_assert_eq!(through.number(), number.as_deref());
             prop_assert!(Challenge::parse(&through.to_string()).is_err());
-            // The standard's own reading of it is the same host and port.
+            // The URL standard parses it to an equal host and port.
             let again = Url::parse(&format!("{}://{}/", webhook.scheme(), through.authority())).unwrap();
             prop_assert_eq!(again, webhook);
         }
 
         #[test]
-        fn arbitrary_text_never_panics_and_is_read_only_as_it_prints(
+        fn arbitrary_text_parses_only_as_printed(
             rest in "( through )?\\PC{0,20}( with \\PC{0,5})?", challenge in challenges(),
         ) {
             let text = format!("{}{rest}", challenge.sentence());

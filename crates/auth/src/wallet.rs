@@ -8,7 +8,7 @@ use crate::keys::{PublicKey, digest};
 use crate::qr::{QrData, Signing};
 use crate::through::Through;
 
-/// A wallet with one secret key, which signs challenges.
+/// A wallet with a secret key that signs challenges.
 ///
 /// ```
 /// use signpost_auth::{Challenge, Wallet};
@@ -108,13 +108,13 @@ mod tests {
     use crate::challenge::Mode;
 
     #[test]
-    fn only_numbers_between_zero_and_the_order_are_keys() {
+    fn private_keys_are_in_range() {
         assert_eq!(Wallet::from_bytes([0; 32]).unwrap_err(), InvalidSecretKey);
         assert_eq!(Wallet::from_bytes([255; 32]).unwrap_err(), InvalidSecretKey);
     }
 
     #[test]
-    fn an_answer_verifies_in_either_rendering_and_not_with_another_text() {
+    fn answer_verifies_in_both_renderings() {
         let wallet = Wallet::from_bytes([7; 32]).unwrap();
         let text = "svc:register:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA";
         let mut challenge = Challenge::parse(text).unwrap();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_answered_as_it_asks() {
+    fn answer_uses_the_version_of_the_code() {
         let wallet = Wallet::from_bytes([7; 32]).unwrap();
         let rest =
             "webhook=https://LOGIN.example.com:443/x&challenge=svc:login:example.com:1:AAAAAAAAAAAAAAAAAAAAAA&exp=9";
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_tells_no_secret() {
+    fn debug_output_hides_the_secret() {
         let debug = format!("{:?}", Wallet::from_bytes([7; 32]).unwrap());
         assert!(debug.contains("REDACTED") && !debug.contains("7, 7") && !debug.contains("0707"), "{debug}");
     }

@@ -7,11 +7,11 @@ use sha2::Sha256;
 pub const X_SVC_SIGNATURE: &str = "x-svc-signature";
 /// The header that carries [`WebhookSecret::x_svc_signature`] by the secret that comes next, during a rotation.
 pub const X_SVC_SIGNATURE_NEXT: &str = "x-svc-signature-next";
-/// The Standard Webhooks header that carries the event's id, the same on every attempt.
+/// The Standard Webhooks header with the event's ID, equal on every attempt.
 pub const WEBHOOK_ID: &str = "webhook-id";
 /// The Standard Webhooks header that carries the attempt's time in Unix seconds.
 pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
-/// The Standard Webhooks header that carries one [`WebhookSecret::standard_signature`] or several.
+/// The Standard Webhooks header with one or more [`WebhookSecret::standard_signature`].
 pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
 
 pub(crate) const SECRET_PREFIX: &str = "whsec_";
@@ -33,7 +33,7 @@ pub(crate) const SECRET_PREFIX: &str = "whsec_";
 #[derive(Clone, Debug)]
 pub struct WebhookSecret(SecretString);
 
-/// The text is not a webhook secret. The error does not contain it, because it may be one with a mistake.
+/// The text is not a webhook secret. The error does not contain it, because it may be a mistyped secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a webhook secret is whsec_ followed by 24 to 64 bytes in base64, as the domain's registration showed it, without a space or a line end"
@@ -69,7 +69,7 @@ impl WebhookSecret {
         HEXLOWER.encode(&self.x_svc(body).finalize().into_bytes())
     }
 
-    /// Returns whether `header` is this secret's `X-Svc-Signature` of `body`. Compares in constant time.
+    /// Returns true if `header` is this secret's `X-Svc-Signature` of `body`. Compares in constant time.
     #[must_use]
     pub fn made_x_svc_signature(&self, header: &str, body: &[u8]) -> bool {
         let tag = HEXLOWER.decode(header.as_bytes());
@@ -83,7 +83,7 @@ impl WebhookSecret {
         standard_entry(&self.decoded(), id, timestamp, body)
     }
 
-    /// Returns whether one of the entries in `header` is by this secret. Entries of other versions are ignored.
+    /// Returns true if one of the entries in `header` is by this secret. Entries of other versions are ignored.
     #[must_use]
     pub fn made_standard_signature(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let mac = standard_mac(&self.decoded(), id, timestamp, body);
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_displayed_secret_is_read() {
+    fn only_the_displayed_form_parses() {
         let secret = WebhookSecret::from_bytes(&[9; 32]);
         assert_eq!(WebhookSecret::parse(secret.reveal()).unwrap().reveal(), secret.reveal());
         assert!(WebhookSecret::parse(&format!("whsec_{}", BASE64.encode(&[1; 24]))).is_ok());
@@ -192,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_tells_no_secret() {
+    fn debug_output_hides_the_secret() {
         let secret = WebhookSecret::from_bytes(&[9; 32]);
         let debug = format!("{secret:?}");
         assert!(debug.contains("REDACTED") && !debug.contains("CQkJ"), "{debug}");
     }
 
     #[test]
-    fn a_signature_counts_only_as_it_is_written() {
+    fn signature_has_one_spelling() {
         let secret = WebhookSecret::from_bytes(&[9; 32]);
         let good = secret.x_svc_signature(b"body");
         assert!(secret.made_x_svc_signature(&good, b"body"));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn during_a_rotation_either_secret_finds_its_signature() {
+    fn both_secrets_verify_during_rotation() {
         let (old, new) = (WebhookSecret::from_bytes(&[1; 32]), WebhookSecret::from_bytes(&[2; 32]));
         let entries = [&old, &new].map(|secret| secret.standard_signature("evt_1", 5, b"body"));
         let header = format!("v1a,AAAA {} v1,%% {}", entries[0], entries[1]);
@@ -225,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_changed_byte_passes(
+        fn changed_byte_does_not_verify(
             body in prop::collection::vec(any::<u8>(), 1..64), at: prop::sample::Index, change in 1u8..,
         ) {
             let secret = WebhookSecret::from_bytes(&[9; 32]);

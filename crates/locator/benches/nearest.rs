@@ -1,8 +1,8 @@
-//! Nanoseconds for the 10 nearest within 25 miles (this index, the same with a filter, and kiddo), and for all within 10
-//! miles.
+//! Benchmark of the 10 nearest points within 25 miles (this index, with and without a filter, and kiddo), and of all
+//! points within 10 miles, in nanoseconds.
 //!
-//! `cargo bench -p signpost-locator --bench nearest`. The three take turns in every round and the fastest round of
-//! each counts, so that a busy machine falsifies the ratios least.
+//! `cargo bench -p signpost-locator --bench nearest`. The variants alternate in each round, and the fastest round
+//! counts, to reduce the effect of other load.
 
 use std::hint::black_box;
 use std::num::NonZero;
@@ -18,9 +18,9 @@ const WITHIN: Distance = Distance::miles(25.0);
 const AROUND: Distance = Distance::miles(10.0);
 
 fn main() {
-    // `cargo test --benches` runs this too; there it only checks that the answers agree.
+    // `cargo test --benches` runs this too, and only compares the results.
     let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 0 };
-    // Ten million take half a minute to make ready, and only measuring needs them.
+    // Ten million points take half a minute to prepare, and are used only for measurements.
     let counts = if rounds == 0 { &[40_000][..] } else { &[40_000, 1_000_000, 10_000_000] };
     for count in counts {
         measure(*count, rounds);
@@ -40,7 +40,7 @@ fn measure(count: usize, rounds: usize) {
     let chord = (2.0 * (WITHIN.in_metres() / EARTH_RADIUS.in_metres() / 2.0).sin()).powi(2);
 
     let ours = |from: Point| index.nearest(from, WITHIN, K.get(), |_| true);
-    // Keeps three of ten, like a filter for machines that also sell.
+    // Accepts three of ten, like a filter for ATMs that also sell.
     let filtered = |from: Point| index.nearest(from, WITHIN, K.get(), |at| at % 10 < 3);
     let theirs = |from: Point| kiddo.query(&vector(from)).nearest_n::<SquaredEuclidean<f64>>(K).within(chord).execute();
     let mut found = 0;
@@ -56,7 +56,7 @@ fn measure(count: usize, rounds: usize) {
     println!("  answers agree, {:.1} on average", per_query(found));
 
     let all = |from: Point| index.within(from, AROUND, |_| true);
-    // Hits grow with the machines: as many in all, whatever their number.
+    // The number of hits grows with the number of ATMs, so the number of queries is reduced.
     let few = &queries[..QUERIES * 40_000 / count];
     let around: usize = few.iter().map(|from| all(*from).len()).sum();
     let mut fastest = [Duration::MAX; 4];
@@ -77,7 +77,7 @@ fn measure(count: usize, rounds: usize) {
         );
         println!("  ours {ours:.0} ns, filtered {filtered:.0} ns, kiddo {theirs:.0} ns");
         println!("  ours is {:.2} x kiddo, filtered {:.2} x ours unfiltered", ours / theirs, filtered / ours);
-        // `make bench` makes its table of such lines.
+        // `make bench` reads these lines.
         println!("RESULT\tnearest_{count}\t{}", ours / theirs);
     }
 }
@@ -100,11 +100,11 @@ fn vector(point: Point) -> [f64; 3] {
     [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
 }
 
-/// Numbers that are the same on every run (`SplitMix64`).
+/// Deterministic random numbers (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
-    /// At least 0 and less than 1.
+    /// Returns a number of at least 0 and less than 1.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are kept, as many as fit")]
     fn fraction(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -118,7 +118,7 @@ impl Numbers {
         Point::new(25.0 + 24.0 * self.fraction(), -124.0 + 57.0 * self.fraction()).expect("in the United States")
     }
 
-    /// Machines stand where people live: first cities get most, and most are close to the centre.
+    /// Returns a point near a city, as ATMs are distributed: most in the first cities, and close to the centre.
     fn near_some(&mut self, cities: &[Point]) -> Point {
         #[expect(
             clippy::cast_possible_truncation,

@@ -1,8 +1,8 @@
-//! Microseconds for a place by its exact name, and by one with a typing mistake, against what one would write without an
-//! index: a hash table of the names, and a walk through all of them; for streets, landmarks and nonsense against the exact
-//! name; and for the slowest texts that `make fuzz` found.
+//! Benchmark of look-ups by exact and by misspelt name, in microseconds, compared with simple solutions: a hash table
+//! of the names, and a linear search. Also measures streets, landmarks and nonsense relative to the exact name, and the
+//! slowest texts that `make fuzz` found.
 //!
-//! `cargo bench -p signpost-locator --bench places`. The variants take turns and the fastest round of each counts.
+//! `cargo bench -p signpost-locator --bench places`. The variants alternate, and the fastest round of each counts.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -12,9 +12,9 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Point, fold, sample};
 
 const ROUNDS: usize = 7;
-/// How often each text is looked up in a round.
+/// Number of look-ups of each text in a round.
 const TIMES: u32 = 20;
-/// No text may take longer than this, in milliseconds.
+/// Maximum time of any text, in milliseconds.
 const LONGEST: f64 = 5.0;
 
 const STREETS: [&str; 4] = [
@@ -25,7 +25,7 @@ const STREETS: [&str; 4] = [
 ];
 const LANDMARKS: [&str; 4] = ["LAX", "Times Square", "bitcoin atm near Disney World", "the Galleria Houston"];
 const NONSENSE: [&str; 4] = ["asdfghjkl", "I don't know", "Xyzzyplugh, TX", "Lorem ipsum dolor sit amet"];
-/// In scripts, and with endings, commas and brackets, that leave much to try.
+/// Slow texts: several scripts, with suffixes, commas and brackets that cause many attempts.
 const SLOWEST: [&str; 4] = [
     "กｽ\u{fffd}kﾹ\u{ffff}踗\u{fffd}n Tk\u{fffd}\u{fffd}kﾹ\u{fff8}\u{fffd}뻀踗kwhn CountyeNorth ab me\u{fffd}",
     "กฃ뻀踗\u{fffd}n TkwhneNorth ab me\u{fffd}",
@@ -34,7 +34,7 @@ const SLOWEST: [&str; 4] = [
 ];
 
 fn main() {
-    // `cargo test --benches` runs this too; there it only checks that the answers agree.
+    // `cargo test --benches` runs this too, and only compares the results.
     let rounds = if std::env::args().any(|arg| arg == "--bench") { ROUNDS } else { 0 };
     let start = Instant::now();
     let gazetteer = Gazetteer::embedded();
@@ -68,7 +68,7 @@ fn main() {
     if rounds > 0 {
         let micros = |took: Duration| took.as_secs_f64() * 1e6;
         let (table, [exact, misspelt, street, landmark, nonsense]) = (micros(by_table), fastest.map(micros));
-        // The walk looks at the names of the samples only; there are thousands of times as many.
+        // The linear search reads only the names of the samples; the gazetteer has thousands of times as many.
         #[expect(clippy::cast_precision_loss, reason = "a few digits are enough to read")]
         let walk = micros(by_walk) * gazetteer.len() as f64 / folded.len() as f64;
         println!("  exact {exact:.2} µs (goal 1), {:.1} x a hash table of {} names", exact / table, known.len());
@@ -81,7 +81,7 @@ fn main() {
             "  the slowest {slowest:.2} ms (goal {LONGEST}), {:.4} x a walk through all names",
             slowest * 1e3 / walk
         );
-        // `make bench` makes its table of such lines.
+        // `make bench` reads these lines.
         for (key, took) in [("exact", exact), ("mistake", misspelt), ("slowest", slowest)] {
             println!("RESULT\tplace_{key}\t{took}");
         }
@@ -93,7 +93,7 @@ fn without_its_middle(name: &str) -> String {
     name.chars().enumerate().filter(|(at, _)| *at != middle).map(|(_, letter)| letter).collect()
 }
 
-/// How many letters have to be put in, left out or changed.
+/// Returns the edit distance: the number of inserted, deleted or replaced letters.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -108,7 +108,7 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// The time of one look-up.
+/// Returns the time of one look-up.
 fn time<T>(texts: &[&str], look_up: impl Fn(&str) -> T) -> Duration {
     let start = Instant::now();
     for _ in 0..TIMES {

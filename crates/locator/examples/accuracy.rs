@@ -1,5 +1,5 @@
-//! How well the gazetteer understands what people say: the questions of `tests/questions.tsv`, by kind, and the addresses
-//! of a file of machines, as `City, ST` and ZIP codes. It names what it got wrong.
+//! Measures the accuracy of the gazetteer with the questions of `tests/questions.tsv`, by kind, and with the addresses
+//! in a file of ATMs, as `City, ST` and ZIP codes. Lists the failures.
 //!
 //! `make accuracy`, or `cargo run --release --example accuracy -- [FILE [COLUMN=VALUE …]]`
 
@@ -13,17 +13,17 @@ use signpost_locator::{Distance, Point};
 #[path = "../tests/it/question.rs"]
 mod question;
 
-/// A place is the right one where the machine is at most this far from its centre.
+/// Maximum distance between an ATM and the centre of the correct place.
 const NEAR: Distance = Distance::miles(25.0);
-/// Most texts that are named.
+/// Maximum number of listed texts.
 const MAX_NAMED: usize = 200;
 
-/// What became of the texts of a file. Each row counts, and is near by its own machine.
+/// The results of the texts of a file. Each row counts, and is compared with the location of its ATM.
 #[derive(Default)]
 struct Tally {
     rows: usize,
     near: usize,
-    /// The distinct texts, each with how many rows it missed and how many it sent far away.
+    /// The distinct texts, each with its number of unresolved rows and of distant results.
     texts: BTreeMap<String, [usize; 2]>,
 }
 

@@ -1,4 +1,4 @@
-//! Makes the embedded gazetteer. `data/gazetteer.sh` runs it; `data/NOTICE.md` says what of.
+//! Builds the embedded gazetteer. `data/gazetteer.sh` runs it; `data/NOTICE.md` lists its sources.
 //!
 //! `cargo run --release --example build_gazetteer -- CITIES500_JSON ZCTA_JS US_TXT FSA_CSV OUTPUT`
 
@@ -10,11 +10,11 @@ use serde::Deserialize;
 use signpost_locator::gazetteer::{GeoName, GeonamesLine, Postcode, build, read_line};
 use signpost_locator::{Point, Region};
 
-/// Fewest people of a place outside the United States and Canada. There, all places of the data are taken: 500 people
-/// or more, and seats of counties.
+/// Minimum population of a place outside the United States and Canada. In these two, all places of the data are
+/// included: 500 people or more, and seats of counties.
 const FEWEST: u32 = 5_000;
 
-/// A place of `GeoNames`, as its package writes it.
+/// A place of `GeoNames`, in the format of its package.
 #[derive(Deserialize)]
 struct City {
     name: String,
@@ -27,7 +27,7 @@ struct City {
     alternatenames: Vec<String>,
 }
 
-/// What the Census says of a ZIP code tabulation area.
+/// A ZIP code tabulation area of the Census.
 #[derive(Deserialize)]
 struct Zcta {
     latitude: f64,
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "five paths, please")?;
     let cities: BTreeMap<u64, City> = serde_json::from_str(&fs::read_to_string(cities)?)?;
     let names: Vec<GeoName> = cities.into_iter().filter_map(name).collect();
-    // The Census knows the middles of ZIP codes best, so its word comes first.
+    // The Census has the most exact centres of ZIP codes, so it comes first.
     let mut postcodes = zctas(&fs::read_to_string(census)?)?;
     postcodes.extend(fs::read_to_string(post)?.lines().filter_map(|line| match read_line(line)? {
         GeonamesLine::Postcode(postcode) => Some(postcode),
@@ -78,7 +78,7 @@ fn zctas(script: &str) -> Result<Vec<Postcode>, Box<dyn Error>> {
     Ok(zctas.into_iter().filter_map(postcode).collect())
 }
 
-/// A line of `code,province,latitude,longitude`.
+/// Parses a line of `code,province,latitude,longitude`.
 fn forward_sortation_area(line: &str) -> Option<Postcode> {
     let [code, province, lat, lon] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
     let point = Point::new(lat.parse().ok()?, lon.parse().ok()?)?;

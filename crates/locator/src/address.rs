@@ -27,20 +27,20 @@ pub struct Address {
     /// Country.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
-    /// The whole address on one line, as the source writes it.
+    /// The complete address on one line, as in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formatted: Option<ArcStr>,
 }
 
 impl Address {
-    /// Returns whether all parts are unknown.
+    /// Returns `true` if all parts are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the address on one line: as the source writes it, else joined from its parts. `None` if only the country
-    /// is known.
+    /// Returns the address on one line: as in the source, else joined from its parts. `None` if only the country is
+    /// known.
     ///
     /// ```
     /// # use signpost_locator::Address;
@@ -94,7 +94,7 @@ impl Address {
     }
 }
 
-/// Joins the parts that are known. `None` if the result is empty.
+/// Joins the present parts. `None` if the result is empty.
 fn joined<const N: usize>(parts: [Option<&str>; N], separator: &str) -> Option<String> {
     let line = parts.into_iter().flatten().collect::<Vec<_>>().join(separator);
     if line.is_empty() { None } else { Some(line) }
@@ -143,7 +143,7 @@ fn is_country_here(text: &str) -> bool {
 
 /// Splits a postcode off the end of a text.
 pub(crate) fn split_postcode(text: &str) -> (&str, Option<(String, Country)>) {
-    // A Canadian postcode is one word or two.
+    // A Canadian postcode has one or two words.
     let mut breaks = text.rmatch_indices(char::is_whitespace).map(|(at, _)| at);
     let starts = [breaks.next(), breaks.next(), Some(0)];
     for start in starts.into_iter().flatten() {
@@ -193,7 +193,7 @@ mod tests {
     ];
 
     #[test]
-    fn addresses_of_the_united_states_and_canada_are_taken_apart() {
+    fn us_and_canadian_addresses_are_parsed() {
         for (line, expected) in LINES {
             let address = Address::parse(line).unwrap_or_else(|| panic!("{line}"));
             let country = address.country.map(|country| country.code().into());
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_not() {
+    fn other_texts_are_not_addresses() {
         for line in [
             "",
             " , ,",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_is_the_source_s_or_made_of_what_is_known() {
+    fn address_line_is_original_or_assembled() {
         let known = |text: &str| Some(text.into());
         for (address, expected) in [
             (Address::default(), None),

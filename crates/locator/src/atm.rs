@@ -18,7 +18,7 @@ use crate::tri::Tri;
 /// A Bitcoin ATM: its ID and the record of one source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Atm {
-    /// The ID, which is never reused.
+    /// The ID. It is never reused.
     pub id: AtmId,
     /// The name of the source, such as `sample` or the name of an import.
     pub source: Arc<str>,
@@ -70,8 +70,8 @@ pub struct Record {
     /// Whether it pays out cash for coins.
     #[serde(default)]
     pub sell: Tri,
-    /// Whether it trades each coin. A coin that is not listed is unknown. Shared, because most ATMs of an operator
-    /// trade the same coins.
+    /// Whether it trades each coin. Coins that are not listed are unknown. Shared, because most ATMs of an operator
+    /// trade equal coins.
     #[serde(default, with = "stored_form", skip_serializing_if = "BTreeMap::is_empty")]
     pub coins: Arc<BTreeMap<Coin, Tri>>,
     /// A telephone number, as the source writes it.
@@ -97,7 +97,7 @@ pub struct MoreFields {
     pub limits: CashLimits,
     /// The identification it requires.
     pub kyc: Kyc,
-    /// The trading options of single coins, if known.
+    /// The trading options of individual coins, if known.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub trades: BTreeMap<Coin, Trade>,
     /// The currencies of its cash.
@@ -148,7 +148,7 @@ pub struct MoreFields {
     pub source_url: Option<ArcStr>,
 }
 
-/// The ID of an ATM: 1 to 2^53, which every JSON reader represents exactly.
+/// The ID of an ATM: 1 to 2^53, exact in every JSON reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]
 pub struct AtmId(u64);
@@ -179,7 +179,7 @@ pub struct Coin {
 }
 
 impl Record {
-    /// Creates a record of which only the location is known.
+    /// Creates a record with only a location.
     #[must_use]
     pub fn at(point: Point) -> Self {
         Self {
@@ -214,8 +214,8 @@ impl Record {
         self.reported_at.max(self.verified_at)
     }
 
-    /// Returns whether it sells (`buy`) or pays out (`sell`) a coin: as known for the coin itself, else as follows from
-    /// the list of coins and the services of the ATM.
+    /// Returns whether it sells (`buy`) or pays out (`sell`) a coin, by the options of the coin itself, else by the
+    /// list of coins and the services of the ATM.
     #[must_use]
     pub fn trades(&self, coin: &Coin) -> Trade {
         let own = self.more.as_ref().and_then(|more| more.trades.get(coin)).copied().unwrap_or_default();
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_back_as_it_was_written() {
+    fn stored_record_round_trips() {
         let mut full = record();
         full.name = Some("Corner Shop".into());
         full.address.city = Some("Miami".into());
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stored_record_lacks_is_unknown_and_what_it_has_too_much_is_ignored() {
+    fn missing_members_are_unknown_and_extra_ignored() {
         let text = r#"{"point": {"lat": 25.7617, "lon": -80.1918}, "of_a_later_version": [1]}"#;
         assert_eq!(serde_json::from_str::<Record>(text).unwrap(), record());
     }

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_coin_is_read_by_any_of_its_names() {
+    fn coin_is_parsed_from_any_of_its_names() {
         for (texts, code) in [
             (&["bitcoin", " Bitcoin ", "BTC", "btc", "xbt", "BITCOINS"][..], "BTC"),
             (&["Ether", "ethereum", "eth"], "ETH"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_coins_stand_in_order_and_once() {
+    fn common_coins_are_sorted_and_unique() {
         let codes: Vec<_> = Coin::common().map(|coin| coin.code().to_owned()).collect();
         assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{codes:?}");
         assert!(codes.len() >= 25 && NAMES.iter().all(|(_, name)| *name == name.to_lowercase()));

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_country_is_found_by_its_codes_and_its_name() {
+    fn countries_are_found_by_code_and_name() {
         assert!(COUNTRIES.is_sorted_by_key(|row| row.0));
         for (code, code3, name, names) in COUNTRIES {
             let country = Country::parse(code).unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_country_is_none() {
+    fn other_texts_are_not_countries() {
         for text in ["", "  ", "U", "XX", "Texas", "U S A Z", "|", "usa|america"] {
             assert_eq!(Country::parse(text), None, "{text}");
         }

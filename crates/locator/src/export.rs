@@ -1,4 +1,4 @@
-//! Export of ATMs to CSV and GeoJSON, which [`import`](crate::import) can read.
+//! Export of ATMs to CSV and GeoJSON, in formats of [`import`](crate::import).
 
 use arcstr::ArcStr;
 use serde_json::{Map, Value, json};
@@ -91,8 +91,8 @@ fn rare_cell(more: &MoreFields, field: Field) -> String {
 }
 
 /// Returns a CSV table with a header (RFC 4180): the ID, all fields, and the attribution of each ATM. A cell that a
-/// spreadsheet would evaluate as a formula (it begins with `=`, `@`, `+`, `-`, a full-width form of these or a tab,
-/// and is no number) gets an apostrophe, which [`import`](crate::import) removes again.
+/// spreadsheet would evaluate as a formula (it begins with `=`, `@`, `+`, `-`, a full-width form of these or a tab, and
+/// is no number) gets an apostrophe; [`import`](crate::import) removes it.
 ///
 /// # Panics
 /// Never: every row has as many cells as the header, and writing to memory does not fail.

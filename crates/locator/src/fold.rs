@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Common abbreviations and spelling variants, with the words they stand for.
+/// Common abbreviations and spelling variants, with their full forms.
 const SHORT: [(&str, &str); 28] = [
     ("bch", "beach"),
     ("brk", "brook"),
@@ -50,8 +50,8 @@ const PLAIN: [(char, &str); 11] = [
     ('&', "and"),
 ];
 
-/// Returns the normal form in which place names are compared: without case, accents, spaces and punctuation, and with
-/// `St`, `Ste`, `Mt`, `Ft` and the like written out. Two names with one normal form are equal. Empty if the text has no
+/// Returns the normal form for comparing place names: without case, accents, spaces and punctuation, and with `St`,
+/// `Ste`, `Mt`, `Ft` and the like written out. Two names with equal normal forms are equal. Empty if the text has no
 /// letters or digits.
 ///
 /// ```
@@ -65,7 +65,7 @@ pub fn fold(name: &str) -> String {
     fold_words(name, |_| ())
 }
 
-/// Returns the name for a URL: its folded words, joined by hyphens. The slug and the name have the same normal form.
+/// Returns the name for a URL: its folded words, joined by hyphens. The slug and the name have equal normal forms.
 ///
 /// ```
 /// use signpost_locator::{fold, slug};
@@ -77,7 +77,7 @@ pub fn slug(name: &str) -> String {
     words(name).join("-")
 }
 
-/// Returns the folded words of a name, which [`fold`] concatenates.
+/// Returns the folded words of a name; [`fold`] concatenates them.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     fold_words(name, |word| words.push(word.to_owned()));
@@ -115,7 +115,7 @@ struct FoldedWords<F> {
     all: String,
     /// Start of the last word.
     start: usize,
-    /// Letters since the last full stop or break: the stops in P.E.I. are within a word, the one in St.Louis is not.
+    /// Letters since the last full stop or break: the stops in P.E.I. are within a word, the stop in St.Louis is not.
     run: usize,
     on_word: F,
 }
@@ -127,7 +127,7 @@ impl<F: FnMut(&str)> FoldedWords<F> {
             self.all.push(letter);
             self.run += 1;
         } else if is_apostrophe(letter) {
-            // Skipped before `is_alphanumeric`, which is true for some of them.
+            // Skipped before `is_alphanumeric`, because it is true for some of them.
         } else if let Some((_, plain)) = PLAIN.iter().find(|(special, _)| *special == letter) {
             self.all.push_str(plain);
             self.run += 1;
@@ -142,7 +142,7 @@ impl<F: FnMut(&str)> FoldedWords<F> {
         }
     }
 
-    /// Ends a word, if one has begun.
+    /// Ends the current word, if any.
     fn end(&mut self) {
         let word = &self.all[self.start..];
         if word.is_empty() {
@@ -159,7 +159,7 @@ impl<F: FnMut(&str)> FoldedWords<F> {
     }
 }
 
-/// Checks for an apostrophe, which is part of a word, as in O'Fallon.
+/// Checks for an apostrophe in a word, as in O'Fallon.
 fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '’' | '‘' | 'ʻ' | 'ʼ' | '`' | '´')
 }
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_one_name_are_the_same() {
+    fn spellings_of_one_name_are_equal() {
         for (one, other) in [
             ("St. Louis", "saint  louis"),
             ("Ste. Genevieve", "Sainte-Genevieve"),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_as_they_are_strung_together() {
+    fn words_are_split_as_in_the_joined_form() {
         for (name, parts) in [
             ("St. Louis", &["saint", "louis"][..]),
             ("Rockville Centre, P.E.I.", &["rockville", "center", "pei"]),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_letters_has_no_form() {
+    fn text_without_letters_has_no_folded_form() {
         for text in ["", "  ", "-.,'", "\u{301}"] {
             assert_eq!(fold(text), "");
         }

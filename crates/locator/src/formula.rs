@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_become_texts_and_come_back() {
+    fn formulas_are_escaped_and_restored() {
         for (cell, written) in [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),

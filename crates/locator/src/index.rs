@@ -2,17 +2,17 @@
 //!
 //! A chord between unit vectors grows with the great-circle distance, so the tree compares chords (three
 //! multiplications) and computes distances only for candidates of the result. Inclusion and order depend only on the
-//! distance in whole micrometres; points whose chords are too similar stay candidates until then.
+//! distance in whole micrometres; points with too similar chords stay candidates until then.
 
 use std::f64::consts::PI;
 
 use crate::point::{Distance, EARTH_RADIUS, Point, squared_chord};
 
-/// Maximum points in a leaf. Fewer points need more levels, more points are compared in vain. Measured times are flat
-/// from 16 to 32 for a million points; for more points, whose nodes are not in a CPU cache, 32 is best.
+/// Maximum points in a leaf. Smaller leaves need more levels, larger ones more comparisons. Measured times are flat
+/// from 16 to 32 for a million points; for more points, with nodes outside CPU caches, 32 is best.
 const LEAF: usize = 32;
 
-/// Bound of the squared chord that excludes all points, which ends a search.
+/// Bound of the squared chord that excludes all points, to end a search.
 const NOTHING: f64 = f64::NEG_INFINITY;
 
 /// An immutable index of points.
@@ -56,7 +56,7 @@ struct Split {
 type Neighbor = (f64, u32);
 
 impl Index {
-    /// Builds an index; equal points stay separate. Takes about 0.2 s for a million points.
+    /// Builds an index; equal points stay separate. A million points need about 0.2 s.
     ///
     /// # Panics
     /// If there are more than `u32::MAX` points.
@@ -77,7 +77,7 @@ impl Index {
         self.count
     }
 
-    /// Returns whether there are no points.
+    /// Returns `true` if there are no points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -102,8 +102,8 @@ impl Index {
         found
     }
 
-    /// Returns the `k` points nearest to `from` among the first `max_tried` at most `within` away that the search
-    /// meets, roughly nearest first, and that `keep` accepts. For callers whose `keep` may reject nearly all points.
+    /// Returns the `k` points nearest to `from` that `keep` accepts, among the first `max_tried` points of the search,
+    /// at most `within` away and roughly the nearest. For callers with a `keep` that may reject nearly all points.
     #[must_use]
     pub fn nearest_of_first(
         &self,
@@ -290,18 +290,18 @@ impl NearestCandidates {
     }
 }
 
-/// Returns the squared chord within which all points at most `distance` away are. `None` if there can be no such point.
+/// Returns the maximum squared chord of points at most `distance` away. `None` if there can be no such point.
 fn farthest_chord(distance: Distance) -> Option<f64> {
     let angle = distance.in_metres() / EARTH_RADIUS.in_metres();
     (angle >= 0.0).then(|| with_slack((2.0 * (angle.min(PI) / 2.0).sin()).powi(2)))
 }
 
-/// Returns a squared chord longer than all that round to the same micrometre.
+/// Returns a squared chord longer than all that round to an equal number of micrometres.
 fn with_slack(chord: f64) -> f64 {
     chord + chord * 1e-9 + 3e-17
 }
 
-/// Returns a squared chord shorter than all for which [`with_slack`] returns this one.
+/// Returns a squared chord shorter than all those with this result of [`with_slack`].
 fn without_slack(chord: f64) -> f64 {
     chord - chord * 3e-9 - 1e-16
 }
@@ -336,7 +336,7 @@ fn sort_into_leaves(vectors: &[[f64; 3]], at: &mut [u32], splits: &mut [Split], 
     sort_into_leaves(vectors, high, splits, leaves, 2 * node + 2);
 }
 
-/// Returns the axis along which the points are spread most.
+/// Returns the axis with the widest spread of points.
 fn widest_axis(vectors: &[[f64; 3]], at: &[u32]) -> usize {
     let mut low = [f64::INFINITY; 3];
     let mut high = [f64::NEG_INFINITY; 3];

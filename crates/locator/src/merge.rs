@@ -1,7 +1,7 @@
 //! Merges rows of different sources that describe one ATM.
 //!
 //! Measured on sources of the United States: if two sources have an ATM, nearly all of their rows lie within 25 m of
-//! each other; beyond that, distance alone is no evidence. Rows within 25 m are merged unless the names of their
+//! each other; beyond that, distance is no evidence by itself. Rows within 25 m are merged unless the names of their
 //! brands or operators contradict; up to 150 m they must share the operator's number of the ATM, or the house number.
 //! Rows of one source are never merged: two ATMs in one mall are two. Merges are computed and not stored, so that they
 //! end when the rows change.
@@ -21,7 +21,7 @@ use crate::tri::Tri;
 const SAME: Distance = Distance::metres(25.0);
 /// Maximum distance of rows that are merged if they share a number.
 const NEAR: Distance = Distance::metres(150.0);
-/// Maximum neighbours with which a row is compared.
+/// Maximum neighbours for the comparisons of a row.
 const MAX_NEIGHBOURS: usize = 16;
 /// Words that do not distinguish operators.
 const COMMON: [&str; 12] =
@@ -34,11 +34,11 @@ pub struct Machine {
     pub id: AtmId,
     /// The merged record.
     pub record: Box<Record>,
-    /// Its rows, the one with the highest precedence first. Never empty.
+    /// Its rows, in order of precedence. Never empty.
     pub claims: Vec<SourceClaim>,
 }
 
-/// A row of a source from which an ATM was merged.
+/// A row of a source in a merged ATM.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceClaim {
     /// The ID of the row.
@@ -124,7 +124,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Joins the groups of two rows, unless they contain rows of one source or of brands that contradict.
+    /// Joins the groups of two rows, unless they contain rows of one source or of contradicting brands.
     fn join(&mut self, one: usize, other: usize, atms: &[Atm]) {
         let first = self.of[one].min(self.of[other]);
         let second = self.of[one].max(self.of[other]);
@@ -163,7 +163,7 @@ fn names(record: &Record) -> HashSet<String> {
     for name in [&record.brand, &record.operator].into_iter().flatten() {
         let own: Vec<String> = words(name).into_iter().filter(|word| !COMMON.contains(&word.as_str())).collect();
         if !own.is_empty() {
-            // `Coin Flip` and `CoinFlip` are one name.
+            // `Coin Flip` and `CoinFlip` are equal.
             names.insert(fold(name));
             names.extend(own);
         }
@@ -171,7 +171,7 @@ fn names(record: &Record) -> HashSet<String> {
     names
 }
 
-/// Checks whether both have one number of the ATM, or one house number in one street.
+/// Checks whether both have an equal number of the ATM, or an equal house number in one street.
 fn same_number(a: &Record, b: &Record) -> bool {
     if machine_number(a).zip(machine_number(b)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)) {
         return true;
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use crate::point::Point;
 
-    /// About 1e-5 degrees of latitude to a metre.
+    /// One metre in degrees of latitude, about 1e-5.
     const METRE: f64 = 1.0 / 111_195.0;
 
     fn atm(id: u64, source: &str, metres: f64, set: impl FnOnce(&mut Record)) -> Atm {
@@ -293,7 +293,7 @@ mod tests {
         |record| record.brand = name
     }
 
-    /// The numbers of the rows of each machine.
+    /// Returns the IDs of the rows of each ATM.
     fn merged(atms: Vec<Atm>) -> Vec<Vec<u64>> {
         let mut machines: Vec<Vec<u64>> = merge(atms, &BTreeSet::new())
             .into_iter()
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_two_sources_at_one_place_are_one_machine_unless_their_brands_contradict() {
+    fn conflicting_brands_prevent_a_merge() {
         let none = |_: &mut Record| {};
         assert_eq!(merged(vec![atm(1, "a", 0.0, none), atm(2, "b", 24.0, none)]), [vec![1, 2]]);
         assert_eq!(merged(vec![atm(1, "a", 0.0, none), atm(2, "b", 26.0, none)]), [vec![1], vec![2]]);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn farther_apart_they_must_share_a_number() {
+    fn distant_rows_require_a_shared_number() {
         let street = |text: &str| {
             let text = Some(text.into());
             |record: &mut Record| record.address.street = text
@@ -345,20 +345,20 @@ mod tests {
     }
 
     #[test]
-    fn two_machines_in_one_mall_stay_two_and_find_their_likes() {
+    fn atms_in_one_mall_match_their_counterparts() {
         let none = |_: &mut Record| {};
         let atms =
             vec![atm(1, "a", 0.0, none), atm(2, "a", 10.0, none), atm(3, "b", 1.0, none), atm(4, "b", 11.0, none)];
         assert_eq!(merged(atms), [vec![1, 3], vec![2, 4]]);
         let atms = vec![atm(1, "a", 0.0, none), atm(2, "b", 2.0, none), atm(3, "c", 4.0, none), atm(4, "c", 6.0, none)];
         assert_eq!(merged(atms), [vec![1, 2, 3], vec![4]]);
-        // What lies between two brands does not make them one.
+        // A row without a brand between two brands does not join them.
         let atms = vec![atm(1, "a", 0.0, brand("CoinFlip")), atm(2, "b", 2.0, none), atm(3, "c", 5.0, brand("Athena"))];
         assert_eq!(merged(atms), [vec![1, 2], vec![3]]);
     }
 
     #[test]
-    fn the_newest_word_counts_and_others_fill_its_gaps() {
+    fn newest_value_wins_and_others_fill_gaps() {
         let at = |text: &str| text.parse().ok();
         let old = atm(1, "map", 0.0, |record| {
             record.name = Some("Old name".into());
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_to_stay_apart_do() {
+    fn separated_rows_are_not_merged() {
         let none = |_: &mut Record| {};
         let atms = || vec![atm(1, "a", 0.0, none), atm(2, "b", 1.0, none)];
         for id in [1, 2] {

@@ -1,8 +1,8 @@
 //! Searches for rows of other sources near a row.
 //!
-//! A source may have thousands of rows at one point, such as the middle of a city. Rows are therefore searched by
-//! cells of a centimetre, and within a cell the rows of the searching row's own source are skipped at once. The cost
-//! of a search does not grow with the number of rows at one point.
+//! A source may have thousands of rows at one point, such as the centre of a city. So rows are searched by cells of a
+//! centimetre, and the rows of the searching row's source in a cell are skipped at once. The cost of a search does not
+//! grow with the number of rows at one point.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,21 +10,21 @@ use crate::atm::{Atm, AtmId};
 use crate::index::Index;
 use crate::point::{Distance, Point};
 
-/// Cells in a degree: coordinates of more digits than sources write are one cell.
+/// Number of cells in a degree: coordinates with more digits than sources write share a cell.
 const CELLS_IN_A_DEGREE: f64 = 1e7;
-/// Rows of one cell are at most this far apart.
+/// Maximum distance of rows in one cell.
 const CELL_SIZE: Distance = Distance::metres(0.1);
-/// Maximum cells that are looked at for one row. Only a source with more rows than that around one building reaches it.
+/// Maximum cells that are searched for one row. Only a source with more rows around one building reaches it.
 const MAX_TRIED: usize = 1024;
 
-/// The rows of all sources, which are sorted by ID.
+/// The rows of all sources, sorted by ID.
 pub(crate) struct Neighbours<'a> {
     atms: &'a [Atm],
     cells: Vec<Cell>,
     index: Index,
 }
 
-/// The rows whose coordinates are equal to a centimetre.
+/// The rows with coordinates equal to a centimetre.
 #[derive(Default)]
 struct Cell {
     /// Their positions, ascending.
@@ -55,7 +55,7 @@ impl<'a> Neighbours<'a> {
     }
 
     /// Returns the rows of other sources after the row at position `at` that are at most `radius` away from it: the
-    /// `max` nearest ones with their distances, nearest first.
+    /// `max` nearest rows with their distances, nearest first.
     pub(crate) fn after(&self, at: usize, radius: Distance, max: usize) -> Vec<(Distance, usize)> {
         let point = self.atms[at].record.point;
         let reach = Distance::metres(radius.in_metres() + CELL_SIZE.in_metres());
@@ -116,7 +116,7 @@ mod tests {
     use crate::atm::Record;
 
     #[test]
-    fn neighbours_are_those_of_measuring_every_row() {
+    fn neighbours_equal_linear_search() {
         let mut state = 7_u32;
         let mut random = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

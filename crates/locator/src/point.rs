@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The mean radius of the earth (IUGG R1), on which all distances are measured.
+/// The mean radius of the earth (IUGG R1), the basis of all distances.
 pub const EARTH_RADIUS: Distance = Distance(6_371_008.8);
 
 const METRES_IN_A_MILE: f64 = 1_609.344;
@@ -19,7 +19,7 @@ pub struct Point {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Distance(f64);
 
-/// The serialized form of a [`Point`], whose bounds are checked when it is read.
+/// The serialized form of a [`Point`]. Its bounds are checked when it is read.
 #[derive(Serialize, Deserialize)]
 struct Degrees {
     lat: f64,
@@ -72,8 +72,8 @@ impl Point {
         Distance::of_chord(squared_chord(self.unit_vector(), other.unit_vector()))
     }
 
-    /// Returns the middle of points on the sphere, also across the date line. `None` if there are no points, or if
-    /// they lie all around the earth.
+    /// Returns the centre of points on the sphere, also across the date line. `None` if there are no points, or if they
+    /// lie all around the earth.
     ///
     /// ```
     /// # use signpost_locator::Point;
@@ -82,7 +82,7 @@ impl Point {
     /// ```
     #[must_use]
     pub fn middle(points: impl IntoIterator<Item = Self>) -> Option<Self> {
-        /// Length below which a sum is rounding noise.
+        /// Maximum length of a sum that is rounding noise.
         const NOWHERE: f64 = 1e-9;
         let mut points = points.into_iter().peekable();
         let first = *points.peek()?;
@@ -100,7 +100,7 @@ impl Point {
     /// Returns the unit vector from the centre of the earth.
     pub(crate) fn unit_vector(self) -> [f64; 3] {
         let (sin, cos) = self.lon.to_radians().sin_cos();
-        // As the sine of the complement it is exactly 0 at a pole and keeps its digits near one.
+        // As the sine of the complement, it is exactly 0 at a pole and precise near it.
         let flat = (90.0 - self.lat.abs()).to_radians().sin();
         [flat * cos, flat * sin, self.lat.to_radians().sin()]
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_points_on_the_earth_exist() {
+    fn points_off_the_earth_are_rejected() {
         for (lat, lon) in [(90.0, 180.0), (-90.0, -180.0), (0.0, 0.0), (-0.0, 179.999)] {
             assert!(Point::new(lat, lon).is_some(), "{lat},{lon}");
         }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_written_two_ways_is_no_distance_apart() {
+    fn equivalent_points_have_distance_zero() {
         for (from, to) in [((0.0, 180.0), (0.0, -180.0)), ((90.0, 0.0), (90.0, 123.0)), ((-90.0, -180.0), (-90.0, 7.0))]
         {
             assert!(metres(from, to).abs() < f64::MIN_POSITIVE, "{from:?} {to:?}");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_the_sphere() {
+    fn distances_are_spherical() {
         let degree = EARTH_RADIUS.in_metres().to_radians();
         for (from, to, degrees) in [
             ((0.0, 0.0), (0.0, 1.0), 1.0),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_is_the_same_in_every_unit() {
+    fn distance_converts_between_units() {
         let mile = Distance::miles(1.0);
         assert!((mile.in_metres() - 1_609.344).abs() < 1e-9);
         assert!((mile.in_kilometres() - 1.609_344).abs() < 1e-12);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_off_the_earth_is_not_read_back() {
+    fn stored_point_off_the_earth_is_rejected() {
         let read = |text: &str| serde_json::from_str::<Point>(text);
         assert_eq!(read(r#"{"lat": 25.5, "lon": -80.25}"#).unwrap(), point(25.5, -80.25));
         let wrong = read(r#"{"lat": 95.5, "lon": -80.25}"#).unwrap_err().to_string();

@@ -48,7 +48,7 @@ pub enum Concern {
     Stale,
     /// It was reported in service without a date.
     Undated,
-    /// Another ATM of the same source and brand is within 10 metres.
+    /// Another ATM of this source and brand is within 10 metres.
     DuplicateSuspect,
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Concern {
     }
 }
 
-/// Returns the concerns about one record by itself.
+/// Returns the concerns about a record without others for comparison.
 ///
 /// ```
 /// use signpost_locator::gazetteer::Gazetteer;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_compared_with_addresses() {
+    fn positions_are_compared_with_addresses() {
         let none = |_: &mut Record| {};
         assert_eq!(found(30.27, -97.74, none), []);
         assert_eq!(found(-80.19, 25.76, none), [Concern::SwappedCoordinates]);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_dates_are_looked_at() {
+    fn texts_and_dates_are_checked() {
         let hours = |record: &mut Record| record.hours = Hours::parse("ask inside");
         assert_eq!(found(30.27, -97.74, hours), [Concern::HoursNotUnderstood]);
         let named = |record: &mut Record| record.name = text("Corner Shop (CLOSED)");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_machines_of_one_source_at_one_place_are_suspects() {
+    fn similar_atms_of_one_source_are_findings() {
         let atm = |id: u64, lat: f64, name: &str| {
             let mut record = Record::at(Point::new(lat, -97.74).expect("on the earth"));
             record.name = text(name);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn each_concern_says_what_it_is() {
+    fn each_finding_is_described() {
         let texts: std::collections::BTreeSet<_> = Concern::ALL.iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), Concern::ALL.len());
     }

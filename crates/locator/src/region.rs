@@ -76,8 +76,8 @@ impl Region {
         Self::of_code(SHORT[at].1)
     }
 
-    /// Returns the region whose English name is most like a text, with an edit distance of one, or of two for a text of
-    /// nine letters or more.
+    /// Returns the region with the most similar English name to a text, at edit distance one, or two for a text of nine
+    /// letters or more.
     ///
     /// ```
     /// # use signpost_locator::Region;
@@ -97,7 +97,7 @@ impl Region {
         Some(region)
     }
 
-    /// Returns the territory of the United States with this country code of its own.
+    /// Returns the territory of the United States with this country code.
     #[must_use]
     pub fn of_territory(country: Country) -> Option<Self> {
         if ["AS", "GU", "MP", "PR", "VI"].contains(&country.code()) { Self::of_code(country.code()) } else { None }
@@ -325,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_region_is_found_by_its_code_and_its_name_in_any_case() {
+    fn regions_are_found_by_code_and_name_in_any_case() {
         for region in Region::all() {
             let (code, name) = (region.code(), region.name());
             for text in [code, name, &code.to_lowercase(), &name.to_uppercase(), &format!("  {code} ")] {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_sorted_and_stand_for_regions() {
+    fn aliases_are_sorted_and_resolve() {
         for names in [&ALIASES[..], &SHORT] {
             assert!(names.is_sorted());
             for (name, code) in names {
@@ -359,14 +359,14 @@ mod tests {
     }
 
     #[test]
-    fn countries_are_told_apart() {
+    fn region_codes_depend_on_the_country() {
         let in_country = |country| Region::all().filter(|region| region.country() == country).count();
         // 50 states, the District of Columbia and 5 territories; 10 provinces and 3 territories.
         assert_eq!((in_country(Country::UNITED_STATES), in_country(Country::CANADA)), (56, 13));
     }
 
     #[test]
-    fn other_names_are_known_and_others_are_not() {
+    fn aliases_are_found_and_other_names_are_not() {
         for (text, code) in
             [("Washington, D.C.", "DC"), ("P.E.I.", "PE"), ("Tx.", "TX"), ("Québec", "QC"), ("N. Carolina", "NC")]
         {

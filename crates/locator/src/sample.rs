@@ -12,8 +12,8 @@ use crate::tri::Tri;
 /// The name of the source of the fictional ATMs.
 pub const SOURCE: &str = "sample";
 
-/// The locations in each city: a part of the name, the street, and degrees north and east of the centre. All are less
-/// than 6 miles away from it, even in Honolulu, where a degree east is longest.
+/// The locations in each city: a part of the name, the street, and degrees north and east of the centre. Each is less
+/// than 6 miles away from it, even in Honolulu, with the longest degrees of longitude.
 const PLACES: [(&str, &str, f64, f64); 4] = [
     ("Central Station", "1 Example Plaza", 0.004, -0.003),
     ("North Market", "200 Imaginary Avenue", 0.031, 0.012),
@@ -134,7 +134,7 @@ mod tests {
     use crate::status::{AtmStatus, status};
 
     #[test]
-    fn every_city_has_at_least_three_machines_within_ten_miles_of_its_centre() {
+    fn every_city_has_three_atms_within_ten_miles() {
         let records = records();
         for (name, _, lat, lon) in CITIES {
             let centre = Point::new(lat, lon).unwrap();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_machine_is_complete_and_says_that_it_is_fictional() {
+    fn every_atm_is_complete_and_marked_fictional() {
         let long_after = "2040-01-01T00:00:00Z".parse().unwrap();
         for record in records() {
             assert!(record.title().contains("(fictional)"), "{record:?}");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_machines_share_an_identifier_or_a_name() {
+    fn identifiers_and_names_are_unique() {
         let records = records();
         let refs: HashSet<_> = records.iter().map(|record| &record.source_ref).collect();
         let names: HashSet<_> = records.iter().map(|record| &record.name).collect();

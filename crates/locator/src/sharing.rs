@@ -1,4 +1,4 @@
-//! Interning: most records have one of a few operators, cities, hours and sets of coins, which are stored once.
+//! Interning: most records share a few operators, cities, hours and sets of coins, so these are stored once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::atm::{Coin, MoreFields, Record};
 use crate::hours::Hours;
 use crate::tri::Tri;
 
-/// The interned texts and coins. Records hold references to them: drop this once all records are read.
+/// The interned texts and coins, referenced by records. Drop it after all records are read.
 #[derive(Debug, Default)]
 pub struct SharedParts {
     texts: HashSet<ArcStr>,
@@ -17,7 +17,7 @@ pub struct SharedParts {
     coins: Vec<Arc<BTreeMap<Coin, Tri>>>,
 }
 
-/// Maximum number of interned sets of coins, which bounds the time for a file in which each ATM has its own set.
+/// Maximum number of interned sets of coins, to bound the time for a file in which each ATM has its own set.
 const MAX_COIN_SETS: usize = 64;
 
 impl SharedParts {
@@ -105,7 +105,7 @@ impl SharedParts {
 mod tests {
     use super::*;
 
-    /// A record as it was stored before anything was shared, with every field.
+    /// A record in the stored form from before values were shared, with every field.
     const STORED: &str = concat!(
         r#"{"source_ref":"A-17","name":"Corner Shop","operator":"Coins","brand":"Coins","#,
         r#""point":{"lat":25.7617,"lon":-80.1918},"#,
@@ -128,12 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_before_is_read_and_written_as_it_was() {
+    fn stored_values_round_trip() {
         assert_eq!(serde_json::to_string(&read(STORED)).unwrap(), STORED);
     }
 
     #[test]
-    fn what_two_records_say_alike_is_there_once_and_stays_what_it_was() {
+    fn equal_values_are_shared_unchanged() {
         let mut parts = SharedParts::default();
         let [one, other] = [(); 2].map(|()| {
             let mut record = read(STORED);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn more_sets_of_coins_than_are_compared_are_kept_apart() {
+    fn excess_coin_sets_are_not_shared() {
         let mut parts = SharedParts::default();
         for number in 0..=MAX_COIN_SETS {
             let mut record = read(STORED);

@@ -8,7 +8,7 @@ use crate::hours::{Hours, NotEvaluated, OpenState};
 
 /// Maximum age of a report that an ATM is in service.
 pub const FRESH: SignedDuration = SignedDuration::from_hours(365 * 24);
-/// Maximum age of a live report, which comes from the ATM itself.
+/// Maximum age of a live report, sent by the ATM itself.
 const LIVE: SignedDuration = SignedDuration::from_mins(15);
 /// Maximum age of a recent report.
 const RECENT: SignedDuration = SignedDuration::from_hours(90 * 24);
@@ -94,7 +94,7 @@ impl<'a> StatusReport<'a> {
         }
     }
 
-    /// Returns whether the reason adds information to the status. [`StatusReason::NothingReported`] does not.
+    /// Returns `true` if the reason adds information to the status. [`StatusReason::NothingReported`] does not.
     #[must_use]
     pub fn is_reasoned(&self) -> bool {
         self.reason != StatusReason::NothingReported
@@ -240,7 +240,7 @@ mod tests {
 
     const NOW: &str = "2026-11-20T12:00:00Z";
 
-    /// Operational state, date of the report, hours and what they say: status, and a part of the reason.
+    /// Operational state, date of the report, hours and their result; the status, and a part of the reason.
     type Case = (
         Reported,
         Option<&'static str>,
@@ -281,7 +281,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_status_follows_from_report_age_and_hours() {
+    fn status_depends_on_report_age_and_hours() {
         for (reported, at, hours, opening, expected, reason) in TABLE {
             let mut record = Record::at(Point::new(25.7617, -80.1918).expect("on the earth"));
             record.reported = reported;
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_ban_nothing_is_better_than_unknown() {
+    fn banned_atm_is_at_best_unknown() {
         for status in AtmStatus::ALL {
             let report = StatusReport { status, reason: StatusReason::NoHours, as_of: None }.under_ban("state law");
             let stays = [AtmStatus::OutOfService, AtmStatus::TemporarilyClosed, AtmStatus::PermanentlyClosed];
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn knowledge_ages_in_steps() {
+    fn confidence_decays_in_steps() {
         let now: Timestamp = NOW.parse().unwrap();
         for (at, expected) in [
             ("2026-11-20T11:45:00Z", Freshness::Live),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_written_one_way_everywhere() {
+    fn status_has_one_spelling() {
         for status in AtmStatus::ALL {
             assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
         }

@@ -11,7 +11,7 @@ pub(crate) fn serialize<S: Serializer>(shared: &Arc<impl Serialize>, serializer:
     shared.as_ref().serialize(serializer)
 }
 
-/// Deserializes a value into a pointer of its own, which may be shared later.
+/// Deserializes a value into a separate pointer, to be shared later.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Arc<T>, D::Error> {
     T::deserialize(from).map(Arc::new)
 }

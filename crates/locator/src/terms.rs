@@ -143,7 +143,7 @@ fn are_digits(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Checks for the stored form: digits without leading zeros, with at most one point between them.
+/// Checks for the stored form: digits without leading zeros, with at most one decimal point between them.
 fn is_in_its_usual_form(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     are_digits(whole, 12) && are_digits(fraction, 8) && (whole == "0" || !whole.starts_with('0'))
@@ -173,7 +173,7 @@ impl Currency {
 }
 
 impl Fees {
-    /// Returns whether all values are unknown.
+    /// Returns `true` if all values are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let amounts = [&self.buy_percent, &self.buy_fixed, &self.sell_percent, &self.sell_fixed];
@@ -182,7 +182,7 @@ impl Fees {
 }
 
 impl CashLimits {
-    /// Returns whether all values are unknown.
+    /// Returns `true` if all values are unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         [&self.min, &self.max, &self.max_day, &self.kyc_above].into_iter().all(Option::is_none)
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_kept_exactly_or_not_at_all() {
+    fn numbers_are_stored_exactly_or_dropped() {
         for (text, expected) in [
             ("10", "10"),
             (" 7.50 ", "7.50"),

@@ -1,11 +1,11 @@
-//! How much of a file is read, and when the reading ends.
+//! Limits of imports, and their cancellation.
 
 mod pbf;
 
 use signpost_locator::import::{Bounds, Broken, Field, FormatChoice, Options, read};
 
 #[test]
-fn names_without_end_are_not_looked_at() {
+fn overlong_names_are_ignored() {
     let many = (0..20_000).map(|n| format!("\"n{n}\": 1")).collect::<Vec<_>>().join(",");
     let file = format!(r#"{{"locations": [{{"latitude": 1, "longitude": 2, {many}, "zz": "x"}}]}}"#);
     let map = vec![(Field::Note, "ZZ".to_owned())];
@@ -17,7 +17,7 @@ fn format(name: &str) -> FormatChoice {
     name.parse().unwrap()
 }
 
-/// Every format, as two machines each.
+/// Returns two ATMs in each format.
 fn two_of_each() -> Vec<(FormatChoice, String)> {
     let feature = |properties: &str| {
         let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
@@ -36,7 +36,7 @@ fn two_of_each() -> Vec<(FormatChoice, String)> {
 }
 
 #[test]
-fn reading_ends_at_the_first_item_too_many() {
+fn import_ends_at_the_item_limit() {
     let first = |file: &[u8], format: FormatChoice, items| {
         let bounds = Bounds { items, ..Bounds::default() };
         read(file, &Options { format, bounds, ..Options::default() })
@@ -46,7 +46,7 @@ fn reading_ends_at_the_first_item_too_many() {
         let end = if choice == format("btcmap") { "]" } else { "]}" };
         let both = first(format!("{two}{end}").as_bytes(), choice, 2).unwrap();
         assert_eq!(both.rows.len() + both.skipped.total, 2, "{name}");
-        // What stands behind the bound is never looked at: it is not even JSON.
+        // Input beyond the limit is never read: it is not even JSON.
         for choice in [choice, FormatChoice::Auto] {
             let broken = first(format!("{two}, {{}} and so on for ever").as_bytes(), choice, 2).unwrap_err();
             assert_eq!(broken, Broken::TooManyItems { most: 2 }, "{name}");
@@ -62,7 +62,7 @@ fn reading_ends_at_the_first_item_too_many() {
 }
 
 #[test]
-fn an_item_that_is_far_too_long_is_no_machine() {
+fn overlong_item_is_not_an_atm() {
     let bounds = Bounds { item_bytes: 100, ..Bounds::default() };
     let file = format!(r#"{{"locations": [{{"latitude": 1, "longitude": 2}}, {{"note": "{}"}}]}}"#, "x".repeat(100));
     let broken = read(file.as_bytes(), &Options { bounds, ..Options::default() }).unwrap_err();
@@ -70,7 +70,7 @@ fn an_item_that_is_far_too_long_is_no_machine() {
 }
 
 #[test]
-fn a_reading_that_nobody_waits_for_ends() {
+fn cancelled_import_ends() {
     let options = Options::default();
     options.stop.stop();
     for (_, two) in two_of_each() {

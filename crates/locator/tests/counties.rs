@@ -1,4 +1,4 @@
-//! Which county places lie in, and files from before counties were known.
+//! Counties of places, and files from before counties were stored.
 
 use std::io::{Read as _, Write as _};
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use signpost_locator::gazetteer::{
 };
 use signpost_locator::{Country, Point, Region};
 
-/// Read once for all tests.
+/// Returns the gazetteer, read once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
@@ -46,7 +46,7 @@ fn places_of_the_united_states_have_a_county() {
     assert_eq!((paris.country.code(), paris.county), ("FR", None));
 }
 
-/// Two postcodes of two counties, and a place between them that lies nearer to the wrong one.
+/// Returns two postcodes of two counties, and a place between them that is closer to the wrong postcode.
 fn between(code: Option<u16>) -> Gazetteer {
     let zip = |code: &str, county: &str, number: &str, lat: f64| {
         let line = format!("US\t{code}\tX\tNew Jersey\tNJ\t{county}\t{number}\t\t\t{lat}\t-74.7\t4");
@@ -69,7 +69,7 @@ fn between(code: Option<u16>) -> Gazetteer {
 }
 
 #[test]
-fn a_place_lies_in_the_county_of_its_code_else_in_that_of_the_nearest_postcode() {
+fn county_comes_from_code_or_nearest_postcode() {
     for (code, expected) in
         [(Some(29), "Ocean County"), (Some(21), "Mercer County"), (None, "Mercer County"), (Some(999), "Mercer County")]
     {
@@ -101,13 +101,13 @@ fn with_a_county(county: Option<usize>) -> Result<Vec<u8>, signpost_locator::gaz
 }
 
 #[test]
-fn a_county_that_is_not_in_the_list_cannot_be_written() {
+fn unlisted_county_cannot_be_written() {
     assert!(with_a_county(Some(1)).is_err());
     let gazetteer = Gazetteer::from_bytes(&with_a_county(Some(0)).unwrap()).unwrap();
     assert_eq!(gazetteer.city(region("ME"), "oldtown").unwrap().county.as_deref(), Some("Penobscot County"));
 }
 
-/// The sections of a file, and its version.
+/// Returns the version of a file and its sections.
 fn unpack(bytes: &[u8]) -> (u32, Vec<Vec<u8>>) {
     let mut unpacked = Vec::new();
     GzDecoder::new(bytes).read_to_end(&mut unpacked).unwrap();
@@ -133,7 +133,7 @@ fn pack(version: u32, sections: &[Vec<u8>]) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_of_another_version_or_with_a_county_too_many_is_refused() {
+fn file_of_another_version_is_rejected() {
     let good = with_a_county(Some(0)).unwrap();
     let (version, sections) = unpack(&good);
     assert!(Gazetteer::from_bytes(&pack(version, &sections)).is_ok());

@@ -1,4 +1,4 @@
-//! Documents of the sources that there are, and what is read from them. All of them are made up.
+//! Imports of fictional documents in the formats of the supported sources.
 
 mod pbf;
 
@@ -49,7 +49,7 @@ fn coins(record: &Record) -> String {
 }
 
 #[test]
-fn an_answer_of_overpass_is_read_with_all_its_tags() {
+fn overpass_tags_are_imported() {
     let import = import(OVERPASS);
     assert_eq!(
         keys(&import),
@@ -75,18 +75,18 @@ fn an_answer_of_overpass_is_read_with_all_its_tags() {
 }
 
 #[test]
-fn ways_stand_in_their_middle_and_what_is_disused_does_not_work() {
+fn ways_use_their_centre_and_disused_is_closed() {
     let import = import(OVERPASS);
     let points: Vec<_> = import.rows.iter().map(|row| (row.record.point.lat(), row.record.point.lon())).collect();
     assert_eq!(points[1..5], [(30.3, -97.7), (11.0, 21.0), (2.0, 3.0), (6.0, 7.0)]);
     let states: Vec<_> = import.rows.iter().map(|row| row.record.reported).collect();
     assert_eq!(states[5..], [Reported::OutOfService, Reported::PermanentlyClosed]);
-    // Nobody said when.
+    // The report has no date.
     assert_eq!((states[1], import.rows[1].record.reported_at), (Reported::InService, None));
 }
 
 #[test]
-fn a_collection_of_features_is_read_by_the_names_of_its_properties() {
+fn geojson_properties_are_read_by_name() {
     let import = import(
         r#"{"type": "FeatureCollection", "features": [
         {"type": "Feature", "id": "x1", "geometry": {"type": "Point", "coordinates": [-97.74, 30.26, 150]},
@@ -108,7 +108,7 @@ fn a_collection_of_features_is_read_by_the_names_of_its_properties() {
 }
 
 #[test]
-fn properties_can_be_mapped_and_asked_for() {
+fn properties_can_be_mapped_and_filtered() {
     let file = r#"{"type": "FeatureCollection", "features": [
         {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": {"titel": "A", "kind": "btm"}},
         {"type": "Feature", "geometry": {"type": "Point", "coordinates": [3, 4]}, "properties": {"titel": "B", "kind": "shop"}}]}"#;
@@ -126,7 +126,7 @@ fn properties_can_be_mapped_and_asked_for() {
 }
 
 #[test]
-fn the_output_of_a_spider_is_one_operator_s_and_of_all_spiders_only_those_with_coins() {
+fn spider_output_is_filtered_by_coins() {
     let feature = |spider: &str, reference: &str, more: &str| {
         format!(
             r#"{{"type": "Feature", "geometry": {{"type": "Point", "coordinates": [-80.1, 25.7]}}, "properties": {{
@@ -155,7 +155,7 @@ fn the_output_of_a_spider_is_one_operator_s_and_of_all_spiders_only_those_with_c
 }
 
 #[test]
-fn places_of_btc_map_are_read_in_the_shapes_of_all_its_versions() {
+fn all_btc_map_versions_are_imported() {
     let v4 = import(
         r#"[{"id": 5, "lat": 48.1, "lon": 11.5, "icon": "local_atm", "name": "BTM", "address": "Weg 1, München",
             "opening_hours": "Mo-Sa 09:00-20:00", "verified_at": "2026-09-01", "updated_at": "2026-09-02T10:00:00Z",
@@ -188,7 +188,7 @@ fn places_of_btc_map_are_read_in_the_shapes_of_all_its_versions() {
 }
 
 #[test]
-fn a_submission_says_what_works() {
+fn submission_sets_the_operating_status() {
     use Reported::{InService, OutOfService, Unknown};
     let import = import(
         r#"{"providerId": "acme", "apiTimestamp": "2026-11-20T11:58:00Z", "locations": [
@@ -215,13 +215,13 @@ fn a_submission_says_what_works() {
         (Kyc::Phone, Decimal::parse("900"), Some("Batm3"))
     );
     assert_eq!(import.rows[1].record.reported_at, "2026-11-20T11:58:00Z".parse().ok());
-    // A report from the future would never grow old.
+    // A report from the future would never age.
     assert_eq!(import.rows[4].record.reported_at, None);
     assert_eq!((import.skipped.total, import.skipped.first[0].line), (1, 6));
 }
 
 #[test]
-fn an_extract_is_read_with_its_ways() {
+fn extract_is_imported_with_its_ways() {
     let extract = pbf::extract();
     let import = read(&extract, &options()).unwrap();
     assert_eq!(keys(&import), ["ref:node/1", "ref:way/7"]);
@@ -234,7 +234,7 @@ fn an_extract_is_read_with_its_ways() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_whole_and_says_why() {
+fn unreadable_document_is_rejected_with_a_reason() {
     for (file, expected) in [
         ("{\"elements\": [", "line 1 is not JSON: it ends too early"),
         ("{\n\"elements\": [,]}", "line 2 is not JSON: expected value"),
@@ -264,7 +264,7 @@ fn what_cannot_be_read_is_refused_whole_and_says_why() {
 }
 
 #[test]
-fn properties_that_nothing_is_read_from_are_listed() {
+fn unused_properties_are_listed() {
     let unused = |file: &str| import(file).unused.first.join(" ");
     let point = r#""geometry": {"type": "Point", "coordinates": [1, 2]}"#;
     let feature = |properties: &str| format!(r#"{{"features": [{{{point}, "properties": {properties}}}]}}"#);
@@ -278,7 +278,7 @@ fn properties_that_nothing_is_read_from_are_listed() {
 }
 
 #[test]
-fn a_broken_item_is_named_by_its_line() {
+fn invalid_item_is_named_by_its_line() {
     let error = read(b"{\"elements\": [\n{},\n{\"id\": \"\\ud800\"}]}", &options()).unwrap_err().to_string();
     assert!(error.starts_with("line 3 is not JSON: "), "{error}");
 }
@@ -287,7 +287,7 @@ fn format(name: &str) -> FormatChoice {
     name.parse().unwrap()
 }
 
-/// A file of each format, with one machine.
+/// Returns a file of each format, with one ATM.
 fn one_of_each() -> Vec<(&'static str, Vec<u8>)> {
     let point = r#""geometry": {"type": "Point", "coordinates": [2, 1]}"#;
     let node = r#"{"type": "node", "id": 1, "lat": 1, "lon": 2, "tags": {"amenity": "atm", "currency:XBT": "yes"}}"#;
@@ -306,7 +306,7 @@ fn one_of_each() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn every_row_of_the_table_is_a_format_that_is_named_recognised_and_read() {
+fn every_format_is_recognized_and_read() {
     let files = one_of_each();
     for Format { name, .. } in FORMATS {
         let (_, file) = files.iter().find(|(of, _)| of == name).expect(name);
@@ -320,7 +320,7 @@ fn every_row_of_the_table_is_a_format_that_is_named_recognised_and_read() {
 }
 
 #[test]
-fn a_format_that_is_not_known_is_an_error_that_names_all_that_are() {
+fn unknown_format_error_lists_all_formats() {
     for name in ["", "xml", "GeoJSON", "json"] {
         let error = name.parse::<FormatChoice>().unwrap_err().to_string();
         for choice in FormatChoice::all() {
@@ -339,7 +339,7 @@ fn damaged(file: &str, at: usize, with: &[u8]) -> Vec<u8> {
     [&file.as_bytes()[..at], with, &file.as_bytes()[end..]].concat()
 }
 
-/// Whatever is read holds: the same file gives the same rows, and no two share a key.
+/// Checks the invariants of an import: a file always has equal rows, and keys are unique.
 fn check(bytes: &[u8], format: FormatChoice) {
     let options = Options { format, ..options() };
     let (Ok(one), Ok(other)) = (read(bytes, &options), read(bytes, &options)) else { return };
@@ -354,14 +354,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_documents_are_read_or_refused(at in 0_usize..10_000, with in prop::collection::vec(any::<u8>(), 0..4)) {
+    fn damaged_documents_are_read_or_rejected(at in 0_usize..10_000, with in prop::collection::vec(any::<u8>(), 0..4)) {
         check(&damaged(OVERPASS, at, &with), FormatChoice::Auto);
         check(&damaged(OVERPASS, at, &with), format("geojson"));
         check(&OVERPASS.as_bytes()[..at % OVERPASS.len()], format("overpass"));
     }
 
     #[test]
-    fn damaged_extracts_are_read_or_refused(at in 0_usize..10_000, with in prop::collection::vec(any::<u8>(), 1..4)) {
+    fn damaged_extracts_are_read_or_rejected(at in 0_usize..10_000, with in prop::collection::vec(any::<u8>(), 1..4)) {
         let mut extract = pbf::extract();
         let at = at % extract.len();
         let end = (at + with.len()).min(extract.len());
@@ -370,7 +370,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused_in_every_format(bytes in prop::collection::vec(any::<u8>(), 0..200), which in 0..=FORMATS.len()) {
+    fn any_bytes_are_read_or_rejected_in_every_format(bytes in prop::collection::vec(any::<u8>(), 0..200), which in 0..=FORMATS.len()) {
         check(&bytes, FormatChoice::all().nth(which).unwrap());
     }
 }

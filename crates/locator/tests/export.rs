@@ -1,4 +1,4 @@
-//! What is written is read back as it was.
+//! Exports that are imported again.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use signpost_locator::{
 };
 
 fn text() -> impl Strategy<Value = Option<ArcStr>> {
-    // A third of them look like formulas, some of those as if they had been guarded already.
+    // A third of them look like formulas, and some of these are escaped.
     prop::option::of("'{0,2}[=+@-]?[A-Z'\"é東][a-z,;é]{2,6}( [A-Z0-9][a-z&.,\"]{1,5})?".prop_map(ArcStr::from))
 }
 
@@ -73,13 +73,13 @@ prop_compose! {
     }
 }
 
-/// What a record says in a form in which the order of its members and the last digit of a coordinate do not count.
-fn said(record: &Record) -> serde_json::Value {
+/// Returns the content of a record, independent of the order of its members and the last digit of a coordinate.
+fn normalize(record: &Record) -> serde_json::Value {
     serde_json::to_value(record).unwrap()
 }
 
 #[test]
-fn a_spreadsheet_runs_nothing_and_numbers_stay_numbers() {
+fn formulas_are_escaped_and_numbers_are_not() {
     let mut record = Record::at(Point::new(-25.5, -80.19).unwrap());
     (record.name, record.brand) = (Some("=HYPERLINK(\"http://evil.example\")".into()), Some("@home".into()));
     (record.operator, record.phone) = (Some("-2+3".into()), Some("+1 512 555 0100".into()));
@@ -99,31 +99,31 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_table_is_read_back_as_it_was_written(records in prop::collection::vec(record(), 1..5)) {
+    fn table_round_trips(records in prop::collection::vec(record(), 1..5)) {
         let mut records = records;
         for (number, record) in (1..).zip(&mut records) {
             record.source_ref = Some(format!("A-{number}").into());
         }
         let table = export::csv((1..).zip(&records).map(|(id, record)| (id, record, "thanks, all".to_owned())));
         let import = read(&table, &Options::default()).unwrap();
-        let back: Vec<_> = import.rows.iter().map(|row| said(&row.record)).collect();
-        prop_assert_eq!(back, records.iter().map(said).collect::<Vec<_>>());
+        let back: Vec<_> = import.rows.iter().map(|row| normalize(&row.record)).collect();
+        prop_assert_eq!(back, records.iter().map(normalize).collect::<Vec<_>>());
     }
 
     #[test]
-    fn features_are_read_back_as_they_were_written(record in record()) {
+    fn features_round_trip(record in record()) {
         let mut record = record;
-        // Columns are known by their names, which a document only has where something is said.
+        // Columns are recognized by their names; a document only has names with a value.
         for (at, text) in [&mut record.name, &mut record.operator, &mut record.brand].into_iter().enumerate() {
             text.get_or_insert_with(|| format!("name {at}").into());
         }
         let collection = serde_json::json!({ "type": "FeatureCollection", "features": [export::feature(7, &record)] });
         let import: import::Import = read(collection.to_string().as_bytes(), &Options::default()).unwrap();
-        prop_assert_eq!(said(&import.rows[0].record), said(&record));
+        prop_assert_eq!(normalize(&import.rows[0].record), normalize(&record));
     }
 
     #[test]
-    fn what_is_stored_stays_the_same_to_the_byte_when_it_is_read_and_shared(
+    fn stored_records_round_trip_byte_for_byte(
         records in prop::collection::vec(record(), 1..8),
     ) {
         let mut parts = SharedParts::default();

@@ -1,4 +1,4 @@
-//! What texts for a location mean, with the gazetteer that is part of the program and with small ones.
+//! Resolution of location texts, with the embedded and with small gazetteers.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use signpost_locator::gazetteer::{
 };
 use signpost_locator::{Country, Distance, Point, Region};
 
-/// Read once for all tests.
+/// Returns the gazetteer, read once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
@@ -18,7 +18,7 @@ fn labels(places: &[Place]) -> Vec<String> {
     places.iter().map(Place::label).collect()
 }
 
-/// A text, and the name, region or country, and source of what it means.
+/// A text; the name, region or country, and source of its result.
 #[rustfmt::skip]
 const RESOLVED: [(&str, &str, &str, PlaceSource); 94] = [
     ("Miami", "Miami", "FL", PlaceSource::Place),
@@ -118,7 +118,7 @@ const RESOLVED: [(&str, &str, &str, PlaceSource); 94] = [
 ];
 
 #[test]
-fn texts_mean_what_people_mean_by_them() {
+fn texts_resolve_as_people_expect() {
     for (text, name, area, source) in RESOLVED {
         let resolved = gazetteer().resolve(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let in_area = resolved.region.map_or_else(|| resolved.country.map_or("", Country::name), Region::code);
@@ -129,7 +129,7 @@ fn texts_mean_what_people_mean_by_them() {
 }
 
 #[test]
-fn coordinates_mean_themselves() {
+fn coordinates_resolve_to_themselves() {
     for text in ["25.7617,-80.1918", "near 25.7617 -80.1918", "25°45'42.1\"N 80°11'30.5\"W", "geo:25.7617,-80.1918"] {
         let resolved = gazetteer().resolve(text).unwrap();
         assert!(resolved.point.distance(Point::new(25.7617, -80.1918).unwrap()) < Distance::metres(2.0), "{text}");
@@ -139,7 +139,7 @@ fn coordinates_mean_themselves() {
     assert_eq!(gazetteer().resolve("25.7617,-80.1918").unwrap().name, "25.76170, -80.19180");
 }
 
-/// A text that means nothing known, a part of the reason, and the first suggestion.
+/// A text without a result, a part of the reason, and the first suggestion.
 #[rustfmt::skip]
 const UNRESOLVED: [(&str, &str, &str); 17] = [
     ("", "1 to 200 characters", ""),
@@ -162,7 +162,7 @@ const UNRESOLVED: [(&str, &str, &str); 17] = [
 ];
 
 #[test]
-fn what_is_not_known_is_not_guessed() {
+fn unknown_texts_are_not_guessed() {
     for (text, reason, suggestion) in UNRESOLVED {
         let error = gazetteer().resolve(text).expect_err(text);
         assert!(error.to_string().contains(reason), "{text}: {error}");
@@ -173,7 +173,7 @@ fn what_is_not_known_is_not_guessed() {
 }
 
 #[test]
-fn a_bare_name_is_the_largest_place_and_the_others_are_named() {
+fn bare_name_is_the_largest_place() {
     let springfield = gazetteer().resolve("Springfield").unwrap();
     assert_eq!(springfield.region.map(Region::code), Some("MO"));
     assert_eq!(labels(&springfield.alternatives)[..2], ["Springfield, MA", "Springfield, IL"]);
@@ -182,7 +182,7 @@ fn a_bare_name_is_the_largest_place_and_the_others_are_named() {
 }
 
 #[test]
-fn a_city_is_found_by_any_spelling_in_its_region_and_in_no_other() {
+fn city_is_found_only_in_its_region() {
     let city =
         |region: &str, name: &str| gazetteer().city(Region::parse(region).unwrap(), name).map(|place| place.label());
     for (region, name, expected) in [
@@ -201,7 +201,7 @@ fn a_city_is_found_by_any_spelling_in_its_region_and_in_no_other() {
 }
 
 #[test]
-fn a_place_says_where_it_is_and_what_time_it_keeps() {
+fn place_has_a_position_and_a_time_zone() {
     let phoenix = gazetteer().city(Region::parse("AZ").unwrap(), "Phoenix").unwrap();
     assert_eq!((phoenix.time_zone.as_str(), phoenix.country), ("America/Phoenix", Country::UNITED_STATES));
     assert!(phoenix.population > 1_000_000);
@@ -211,7 +211,7 @@ fn a_place_says_where_it_is_and_what_time_it_keeps() {
 }
 
 #[test]
-fn the_largest_cities_of_the_samples_are_where_the_samples_are() {
+fn sample_cities_match_the_gazetteer() {
     for record in signpost_locator::sample::records() {
         let (city, region) = (record.address.city.unwrap(), record.address.region.unwrap());
         let resolved = gazetteer().resolve(&format!("{city}, {region}")).unwrap();
@@ -242,7 +242,7 @@ fn small() -> Vec<u8> {
 }
 
 #[test]
-fn a_gazetteer_is_read_back_as_it_was_written() {
+fn gazetteer_round_trips() {
     let bytes = small();
     assert_eq!(bytes, small());
     let gazetteer = Gazetteer::from_bytes(&bytes).unwrap();
@@ -250,7 +250,8 @@ fn a_gazetteer_is_read_back_as_it_was_written() {
     let old_town = gazetteer.city(Region::parse("ME").unwrap(), "oldtown").unwrap();
     assert_eq!((old_town.population, old_town.time_zone.as_str()), (7_000, "Zone/Oldtown"));
     assert!(old_town.point.distance(Point::new(-33.868_45, 0.0).unwrap()) < Distance::metres(1.0));
-    // Of two places that are twenty times and more as large, but have it for another name, one is likelier.
+    // Between two places that are at least twenty times as large, but only by an alternate name, the small one is
+    // likelier.
     let vieux = gazetteer.resolve("Vieux").unwrap();
     assert_eq!(
         (vieux.name.as_str(), labels(&vieux.alternatives)),
@@ -259,7 +260,7 @@ fn a_gazetteer_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn a_post_box_code_is_where_the_codes_around_it_are_if_they_are_together() {
+fn po_box_code_is_placed_among_close_neighbours() {
     let gazetteer = Gazetteer::from_bytes(&small()).unwrap();
     let resolve = |text: &str| gazetteer.resolve(text).map(|resolved| (resolved.point, resolved.confidence < 0.7));
     assert_eq!(resolve("04401"), Ok((Point::new(44.0, -68.8).unwrap(), false)));
@@ -269,7 +270,7 @@ fn a_post_box_code_is_where_the_codes_around_it_are_if_they_are_together() {
 }
 
 #[test]
-fn an_empty_gazetteer_knows_nothing() {
+fn empty_gazetteer_resolves_nothing() {
     let gazetteer = Gazetteer::from_bytes(&encode(vec![], vec![], &[]).unwrap()).unwrap();
     assert!(gazetteer.is_empty() && gazetteer.nearest_place(Point::new(0.0, 0.0).unwrap()).is_none());
     assert_eq!(gazetteer.resolve("Miami").unwrap_err().suggestions, []);
@@ -288,12 +289,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_gazetteer_is_refused_and_never_panics(at in any::<prop::sample::Index>(), bit in 0..8_u8) {
+    fn damaged_gazetteer_is_rejected_without_a_panic(at in any::<prop::sample::Index>(), bit in 0..8_u8) {
         let mut bytes = small();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         if let Ok(gazetteer) = Gazetteer::from_bytes(&bytes) {
-            // What can differ unnoticed says how it was packed, and unpacks to the same.
+            // Only the description of the compression can change unnoticed; the unpacked content is equal.
             let whole = Gazetteer::from_bytes(&small()).unwrap();
             for text in ["Oldtown", "Vieux", "Grand, France", "Nameless", "04468", "Maine"] {
                 prop_assert_eq!(gazetteer.resolve(text), whole.resolve(text));
@@ -303,12 +304,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_answered(text in "\\PC{0,60}") {
+    fn any_text_is_resolved_or_rejected(text in "\\PC{0,60}") {
         check(&text)?;
     }
 
     #[test]
-    fn texts_like_those_of_people_are_answered(
+    fn typical_texts_are_resolved_or_rejected(
         pieces in prop::collection::vec(prop::sample::select(vec![
             "Miami", "St.", " ", ",", "TX", "near ", "78701", "40.7", "-74", "°", "'", "\"", "N", "W", "USA", "New York", "é",
             "georgia", "\u{0}", "geo:", "lat", "-", "1 Main St", "CA", "M5V 2T6", "\u{301}", "ß", "ﬁ", "İ", "東京",
@@ -318,7 +319,7 @@ proptest! {
     }
 }
 
-/// Whatever the text is, the answer is one that the contract allows.
+/// Checks that the result for any text is valid.
 fn check(text: &str) -> Result<(), TestCaseError> {
     match gazetteer().resolve(text) {
         Ok(resolved) => {

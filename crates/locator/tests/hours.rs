@@ -1,4 +1,4 @@
-//! Opening hours at chosen moments, the edges of daylight-saving time among them, and under made-up rules.
+//! Opening hours at chosen times, including changes to and from daylight-saving time, and for random rules.
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use OpenState::{Closed, Open, Unknown};
 const CHICAGO: &str = "America/Chicago";
 const NEW_YORK: &str = "America/New_York";
 
-/// Zone, rule, moment with its offset there, state, and when that changes.
+/// Zone, rule, local time with its offset, state, and the time at which it changes.
 type Case = (&'static str, &'static str, &'static str, OpenState, &'static str);
 
 /// 21 November 2026 is a Saturday. Clocks in the United States went forward on 8 March 2026 at 2:00 and back on
@@ -104,7 +104,7 @@ const TABLE: [Case; 85] = [
     ("Pacific/Kiritimati",  "Su 09:00-17:00", "2026-11-21T20:00:00Z", Open, "2026-11-22T03:00:00Z"),
     ("Australia/Lord_Howe", "Mo-Su 09:00-17:00", "2026-04-05T05:00:00Z", Open, "2026-04-05T06:30:00Z"),
     ("UTC",                 "Mo 00:00-00:01", "2026-11-23T00:00:30Z", Open, "2026-11-23T00:01:00Z"),
-    // As people write them.
+    // Usual spellings.
     (CHICAGO, "Mon-Fri 9am-5pm", "2026-11-23T16:00:00-06:00", Open, "2026-11-23T17:00:00-06:00"),
     (CHICAGO, "Daily 6 AM to midnight", "2026-11-22T00:30:00-06:00", Closed, "2026-11-22T06:00:00-06:00"),
     (CHICAGO, "Sun closed; Mon-Sat 10am-8pm", "2026-11-22T12:00:00-06:00", Closed, "2026-11-23T10:00:00-06:00"),
@@ -116,7 +116,7 @@ fn schedule(hours: &str, zone: &str) -> Result<Schedule, NotEvaluated> {
 }
 
 #[test]
-fn hours_are_right_at_every_moment_of_the_table() {
+fn hours_match_the_table() {
     let mut wrong = Vec::new();
     for (zone, hours, moment, state, changes_at) in TABLE {
         let now: Timestamp = moment.parse().unwrap();
@@ -131,7 +131,7 @@ fn hours_are_right_at_every_moment_of_the_table() {
 }
 
 #[test]
-fn hours_that_cannot_be_asked_say_why() {
+fn invalid_hours_have_a_reason() {
     for (hours, zone, expected) in [
         ("ask inside", CHICAGO, NotEvaluated::Words),
         ("060:00", CHICAGO, NotEvaluated::Words),
@@ -145,7 +145,7 @@ fn hours_that_cannot_be_asked_say_why() {
     assert!(Schedule::new(&Hours::Always, None, None).is_ok());
 }
 
-/// Pieces of rules, right and wrong, to be put together at random.
+/// Parts of valid and invalid rules, combined at random.
 const PIECES: [&str; 40] = [
     "Mo-Fr",
     "Sa",
@@ -192,9 +192,9 @@ const PIECES: [&str; 40] = [
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a source writes: an answer or a refusal, the same twice, and right until it says that it changes.
+    /// Any rule is evaluated or rejected, deterministically, and the state lasts until its reported change.
     #[test]
-    fn any_hours_are_answered_or_refused(
+    fn any_hours_are_evaluated_or_rejected(
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..8),
         seconds in 1_700_000_000_i64..1_900_000_000,
     ) {
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read(text in "\\PC{0,300}") {
+    fn any_text_is_parsed_without_a_panic(text in "\\PC{0,300}") {
         let _ = Hours::parse(&text);
     }
 }

@@ -1,4 +1,4 @@
-//! Files as they come, and what is read from them.
+//! Imports of tables.
 
 use proptest::prelude::*;
 use signpost_locator::import::{Broken, Field, FormatChoice, Import, MAX_LISTED, Options, read};
@@ -17,7 +17,7 @@ fn lines(import: &Import) -> Vec<usize> {
 }
 
 #[test]
-fn every_field_is_read_from_the_column_the_header_names_for_it() {
+fn fields_are_read_from_the_named_columns() {
     let import = import(
         "ID,Name,Latitude,Longitude,Street Address,City,State,Zip_Code,Country,Operator,Status,Opening Hours,Phone,URL\n\
          7,Corner Shop,25.7617,-80.1918,1 Main St,Miami,fl,33101,USA,Coins Inc,Out of service,24/7,+1 305 555 0100,example.com/7\n",
@@ -37,7 +37,7 @@ fn every_field_is_read_from_the_column_the_header_names_for_it() {
 }
 
 #[test]
-fn a_column_is_guessed_for_one_field_only_and_a_mapped_one_for_none() {
+fn column_is_guessed_for_one_field_only() {
     let header = |text: &str, map: &[(Field, &str)]| {
         let map = map.iter().map(|(field, column)| (*field, (*column).to_owned())).collect();
         let options = Options { map, ..Options::default() };
@@ -79,7 +79,7 @@ fn only_rows_without_usable_coordinates_are_skipped() {
 }
 
 #[test]
-fn a_bad_field_is_unknown_and_reported() {
+fn invalid_field_is_unknown_and_reported() {
     let long = "x".repeat(501);
     let import = import(&format!(
         "lat,lon,name,state,zip,country,status,phone,website\n\
@@ -105,7 +105,7 @@ fn a_bad_field_is_unknown_and_reported() {
 }
 
 #[test]
-fn an_address_on_one_line_fills_what_the_other_columns_lack() {
+fn address_line_fills_missing_columns() {
     let import = import(
         "lat,lon,address,city\n\
          1,2,\"1 Main St, Austin, TX 78701\",\n\
@@ -120,7 +120,7 @@ fn an_address_on_one_line_fills_what_the_other_columns_lack() {
 }
 
 #[test]
-fn the_default_country_is_for_rows_that_do_not_say() {
+fn default_country_applies_to_rows_without_one() {
     let options = Options { country: Country::parse("CA"), ..Options::default() };
     let import = read(b"lat,lon,region,country\n1,2,ON,\n1,2,TX,\n1,2,TX,US\n1,2,PR,PR\n", &options).unwrap();
     let read: Vec<_> = import
@@ -148,7 +148,7 @@ fn rows_are_filtered_by_the_value_of_a_column() {
 }
 
 #[test]
-fn rows_are_merged_only_where_they_share_a_ref_and_then_the_later_one_wins() {
+fn rows_with_one_ref_are_merged_and_the_later_wins() {
     let import = import("lat,lon,id,name\n1,2,a,old\n3,4,,same\n1,2,b,\n3,4,,same\n5,6,a,new\n0,0,b,bad\n");
     assert_eq!(lines(&import), [3, 4, 5, 6]);
     assert_eq!(import.rows[3].record.name.as_deref(), Some("new"));
@@ -157,7 +157,7 @@ fn rows_are_merged_only_where_they_share_a_ref_and_then_the_later_one_wins() {
 }
 
 #[test]
-fn keys_stay_the_same_from_one_import_to_the_next() {
+fn keys_are_stable_between_imports() {
     let keys = |file: &str| import(file).rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
     let first = keys("lat,lon,id,name,phone\n1,2,a,x,\n3,4,,y,555 0100\n3,4,,y,\n3,4,,z,\n");
     assert_eq!(first[0], "ref:a");
@@ -170,7 +170,7 @@ fn keys_stay_the_same_from_one_import_to_the_next() {
 }
 
 #[test]
-fn tabs_separate_always_and_quotes_and_backslashes_are_undone() {
+fn tabs_always_separate_and_escapes_are_decoded() {
     let import = import(
         "lat\tlon\tname\tid\r\n\
          1\t2\t\"121°0'59.64\\\"W, 39°\"\t8\r\n\
@@ -189,7 +189,7 @@ fn tabs_separate_always_and_quotes_and_backslashes_are_undone() {
 }
 
 #[test]
-fn quoted_cells_of_csv_hold_separators_and_line_breaks_and_lines_are_those_of_the_file() {
+fn quoted_cells_may_contain_line_breaks() {
     for line_break in ["\n", "\r\n"] {
         let file = [
             "\u{feff}",
@@ -212,7 +212,7 @@ fn quoted_cells_of_csv_hold_separators_and_line_breaks_and_lines_are_those_of_th
 }
 
 #[test]
-fn a_stray_quote_costs_its_own_rows_and_says_so() {
+fn stray_quote_skips_only_its_rows() {
     let import = import("name,lat,lon\n\"a,1,2\n\"b\",1,2\n5\" pipe,1,2\n");
     assert_eq!(lines(&import), [4]);
     assert_eq!(import.rows[0].record.name.as_deref(), Some("5\" pipe"));
@@ -220,7 +220,7 @@ fn a_stray_quote_costs_its_own_rows_and_says_so() {
     assert_eq!(reason, "the row goes on to line 3: a quote in it is never closed, or not doubled");
 }
 
-/// A file, and what its error must say.
+/// A file, and a part of its error.
 #[rustfmt::skip]
 const BROKEN: [(&[u8], &str); 13] = [
     (b"", "empty"),
@@ -239,7 +239,7 @@ const BROKEN: [(&[u8], &str); 13] = [
 ];
 
 #[test]
-fn a_broken_file_is_one_clear_error() {
+fn broken_file_is_one_clear_error() {
     for (file, expected) in BROKEN {
         let error = broken(file);
         assert!(error.contains(expected), "{error}");
@@ -247,7 +247,7 @@ fn a_broken_file_is_one_clear_error() {
 }
 
 #[test]
-fn an_option_that_names_a_column_that_is_not_there_lists_those_that_are() {
+fn missing_column_error_lists_the_columns() {
     let only = Options { only: vec![("kind".to_owned(), "atm".to_owned())], ..Options::default() };
     let map = Options { map: vec![(Field::Name, "title2".to_owned())], ..Options::default() };
     for (options, column) in [(only, "kind"), (map, "title2")] {
@@ -269,7 +269,7 @@ fn fields_are_read_by_name() {
 }
 
 #[test]
-fn columns_that_nothing_is_read_from_are_listed() {
+fn unused_columns_are_listed() {
     let file = "id,lat,lon,category,Rating,,Owner\u{200b}'s note\n1,1,2,atm,5,,x\n2,1,2,shop,5,,x\n";
     let unused = |options: &Options| read(file.as_bytes(), options).unwrap().unused;
     let names = |listed: &[&str]| listed.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -283,7 +283,7 @@ fn columns_that_nothing_is_read_from_are_listed() {
 }
 
 #[test]
-fn what_a_source_hides_in_its_words_is_not_kept() {
+fn hidden_characters_are_not_stored() {
     let hide = |text: &str| format!("\u{feff}{text}\u{200b}\u{202e}\u{e0041}\u{9b}\u{ad}");
     let [name, street, hours, reference] = ["Corner 👩\u{200d}💻", "1 Main St", "ask inside", "A-1"].map(hide);
     let import = import(&format!(
@@ -343,7 +343,7 @@ fn files() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn no_file_makes_it_panic_and_every_line_is_one_of_the_file(file in files()) {
+    fn any_file_is_read_with_valid_line_numbers(file in files()) {
         let count = 1 + file.iter().filter(|byte| b"\r\n".contains(byte)).count();
         for format in ["auto", "csv", "tsv"].map(|name| name.parse::<FormatChoice>().unwrap()) {
             match read(&file, &Options { format, ..Options::default() }) {

@@ -1,4 +1,4 @@
-//! The index against searching every point, and against kiddo.
+//! The index compared with a linear search and with kiddo.
 
 use std::num::NonZero;
 
@@ -11,8 +11,8 @@ fn point(lat: f64, lon: f64) -> Point {
         .expect("on the earth")
 }
 
-/// What the index must answer, by measuring every point.
-fn measured(points: &[Point], from: Point, within: Distance, keep: impl Fn(u32) -> bool) -> Vec<Near> {
+/// Returns the expected result by linear search.
+fn linear_search(points: &[Point], from: Point, within: Distance, keep: impl Fn(u32) -> bool) -> Vec<Near> {
     let mut all: Vec<Near> = (0..)
         .zip(points)
         .map(|(at, &point)| Near { at, distance: from.distance(point) })
@@ -26,8 +26,7 @@ fn near_a(centre: (f64, f64), spread: f64) -> impl Strategy<Value = Point> {
     (-spread..=spread, -spread..=spread).prop_map(move |(north, east)| point(centre.0 + north, centre.1 + east))
 }
 
-/// Where searching goes wrong if it goes wrong: crowds, poles, the date line, and coarse grids, on which many points
-/// are the same and many more are equally far away.
+/// Returns difficult points: crowds, poles, the date line, and coarse grids with many equal and equidistant points.
 fn places() -> impl Strategy<Value = Point> {
     prop_oneof![
         (-90.0..=90.0, -180.0..=180.0).prop_map(|(lat, lon)| point(lat, lon)),
@@ -65,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_answer_is_the_one_of_measuring_every_point(
+    fn search_equals_linear_search(
         points in prop::collection::vec(places(), 0..200),
         from in places(),
         within in radii(),
@@ -74,7 +73,7 @@ proptest! {
     ) {
         let index = Index::build(&points);
         let keep = |at: u32| at.is_multiple_of(every);
-        let expected = measured(&points, from, within, keep);
+        let expected = linear_search(&points, from, within, keep);
         prop_assert_eq!(sorted(index.within(from, within, keep)), positions(&expected));
         let nearest = &expected[..k.min(expected.len())];
         prop_assert_eq!(index.nearest(from, within, k, keep), nearest);
@@ -82,21 +81,21 @@ proptest! {
     }
 
     #[test]
-    fn a_radius_that_ends_at_a_point_includes_it(
+    fn radius_includes_its_boundary(
         points in prop::collection::vec(places(), 1..60),
         from in places(),
     ) {
         let index = Index::build(&points);
         for &end in &points {
             let within = from.distance(end);
-            let expected = measured(&points, from, within, |_| true);
+            let expected = linear_search(&points, from, within, |_| true);
             prop_assert_eq!(index.nearest_and_count(from, within, 1, |_| true).1, expected.len());
             prop_assert_eq!(sorted(index.within(from, within, |_| true)), positions(&expected));
         }
     }
 
     #[test]
-    fn kiddo_finds_the_same_distances(
+    fn distances_equal_those_of_kiddo(
         points in prop::collection::vec(places(), 1..200),
         from in places(),
         k in 1..20_usize,
@@ -117,19 +116,19 @@ proptest! {
     }
 
     #[test]
-    fn distances_are_those_of_the_haversine_formula(from in places(), to in places()) {
+    fn distances_follow_the_haversine_formula(from in places(), to in places()) {
         let half = |a: f64, b: f64| ((b - a).to_radians() / 2.0).sin().powi(2);
         let haversine = half(from.lat(), to.lat())
             + from.lat().to_radians().cos() * to.lat().to_radians().cos() * half(from.lon(), to.lon());
         let metres = 2.0 * EARTH_RADIUS.in_metres() * haversine.sqrt().min(1.0).asin();
-        // Near the antipode neither formula knows the last centimetres.
+        // Near the antipode, both formulas are inexact by some centimetres.
         let tolerance = if metres > 19e6 { 0.2 } else { 2e-6 };
         prop_assert!((from.distance(to).in_metres() - metres).abs() < tolerance);
     }
 }
 
 #[test]
-fn points_that_are_equally_far_away_come_in_the_order_of_the_slice() {
+fn ties_are_ordered_as_in_the_slice() {
     let ring: Vec<Point> = (0..360).map(|lon| point(80.0, f64::from(lon - 180))).collect();
     let index = Index::build(&ring);
     let at = |near: &[Near]| near.iter().map(|near| near.at).collect::<Vec<_>>();
@@ -143,7 +142,7 @@ fn points_that_are_equally_far_away_come_in_the_order_of_the_slice() {
 }
 
 #[test]
-fn nothing_is_found_in_an_empty_index_or_within_no_distance() {
+fn empty_index_and_invalid_radius_find_nothing() {
     let miami = point(25.76, -80.19);
     assert!(Index::build(&[]).nearest(miami, Distance::miles(25.0), 10, |_| true).is_empty());
     let index = Index::build(&[miami]);
@@ -156,7 +155,7 @@ fn nothing_is_found_in_an_empty_index_or_within_no_distance() {
 }
 
 #[test]
-fn the_filter_is_not_asked_about_points_beyond_the_radius() {
+fn filter_is_called_only_within_the_radius() {
     let points: Vec<Point> = (0..180).map(|lon| point(0.0, f64::from(lon))).collect();
     let mut asked = Vec::new();
     let _ = Index::build(&points).nearest(points[3], Distance::kilometres(120.0), 10, |at| {
@@ -168,7 +167,7 @@ fn the_filter_is_not_asked_about_points_beyond_the_radius() {
 }
 
 #[test]
-fn a_search_for_any_point_ends_at_the_first_one() {
+fn search_for_any_point_stops_at_the_first() {
     let crowd = vec![point(30.0, -97.0); 10_000];
     let index = Index::build(&crowd);
     let within = |metres| {

@@ -1,29 +1,29 @@
-//! Airports, landmarks, regions and nicknames: who is found by which name, and whether they stand where they say.
+//! Airports, landmarks, regions and nicknames: their names and positions.
 
 use std::sync::OnceLock;
 
 use signpost_locator::gazetteer::{Gazetteer, Landmark, LandmarkKind, Landmarks, PlaceSource};
 use signpost_locator::{Distance, Region, fold};
 
-/// Read once for all tests.
+/// Returns the landmarks, read once for all tests.
 fn landmarks() -> &'static Landmarks {
     static EMBEDDED: OnceLock<Landmarks> = OnceLock::new();
     EMBEDDED.get_or_init(Landmarks::embedded)
 }
 
-/// The same of the places.
+/// Returns the gazetteer, read once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
 }
 
-/// What a text names: of airports the code, of others the name.
+/// Returns the code of each airport, and the name of each other landmark, that a text matches.
 fn named(text: &str) -> Vec<&'static str> {
     landmarks().named(&fold(text)).map(|found| found.codes.map_or(found.name, |codes| codes.iata)).collect()
 }
 
 #[test]
-fn airports_are_found_by_what_people_call_them() {
+fn airports_are_found_by_their_usual_names() {
     for (text, codes) in [
         ("Los Angeles International Airport", &["LAX"][..]),
         ("Los Angeles International", &["LAX"]),
@@ -85,7 +85,7 @@ fn airports_are_found_by_what_people_call_them() {
 }
 
 #[test]
-fn a_city_alone_is_no_airport() {
+fn city_name_is_not_an_airport() {
     for text in
         ["Los Angeles", "Chicago", "Orlando", "Logan", "Bradley", "Midway", "Reagan", "Newark", "airport", "the", ""]
     {
@@ -94,7 +94,7 @@ fn a_city_alone_is_no_airport() {
 }
 
 #[test]
-fn codes_of_airports_are_known_in_any_case() {
+fn airport_codes_are_found_in_any_case() {
     for (code, name) in [
         ("LAX", "Los Angeles International Airport"),
         ("klax", "Los Angeles International Airport"),
@@ -109,7 +109,7 @@ fn codes_of_airports_are_known_in_any_case() {
 }
 
 #[test]
-fn landmarks_are_found_with_an_article_and_words_that_say_nothing() {
+fn landmarks_are_found_despite_filler_words() {
     for (text, name) in [
         ("the Empire State Building", "Empire State Building"),
         ("Statue of Liberty", "Statue of Liberty"),
@@ -126,7 +126,7 @@ fn landmarks_are_found_with_an_article_and_words_that_say_nothing() {
 }
 
 #[test]
-fn every_landmark_stands_near_its_city_and_in_its_region() {
+fn every_landmark_is_near_its_city() {
     let mut wrong = Vec::new();
     for landmark in landmarks().all() {
         let Landmark { name, kind, city, region, country, point, radius, .. } = *landmark;
@@ -166,7 +166,7 @@ fn every_landmark_stands_near_its_city_and_in_its_region() {
 }
 
 #[test]
-fn every_name_of_the_table_finds_its_row() {
+fn every_name_in_the_table_finds_its_row() {
     for (at, line) in include_str!("../data/landmarks.tsv").lines().skip(1).enumerate() {
         let row = &landmarks().all()[at];
         for name in line.split('\t').next().unwrap_or_default().split('|') {
@@ -177,7 +177,7 @@ fn every_name_of_the_table_finds_its_row() {
 }
 
 #[test]
-fn an_airport_is_meant_by_its_own_name_though_a_far_town_has_it() {
+fn airport_precedes_a_distant_namesake() {
     for (text, name, region) in [
         ("LaGuardia", "LaGuardia Airport", "NY"),
         ("dulles", "Washington Dulles International Airport", "VA"),
@@ -192,7 +192,7 @@ fn an_airport_is_meant_by_its_own_name_though_a_far_town_has_it() {
 }
 
 #[test]
-fn a_misspelt_name_finds_its_landmark() {
+fn misspelt_name_finds_its_landmark() {
     for (text, name) in [
         ("Heathrw", Some("London Heathrow Airport")),
         ("Disneylnd", Some("Disneyland")),
@@ -201,7 +201,7 @@ fn a_misspelt_name_finds_its_landmark() {
         ("Golden Gate Brigde", Some("Golden Gate Bridge")),
         ("Heathrw Airport", Some("London Heathrow Airport")),
         ("Yosemitee", Some("Yosemite")),
-        // Which one, nobody can tell.
+        // Ambiguous.
         ("Chinatwn", None),
         ("Union Staton", None),
         // Too short.
@@ -218,7 +218,7 @@ fn a_misspelt_name_finds_its_landmark() {
 }
 
 #[test]
-fn a_misspelt_landmark_is_taken_for_the_one_that_is_meant_and_that_is_said() {
+fn misspelt_landmark_is_corrected_and_reported() {
     for (text, name, sure) in [
         ("Disneylnd", "Disneyland", 0.5),
         ("atm near the Golden Gate Brigde", "Golden Gate Bridge", 0.5),
@@ -234,6 +234,6 @@ fn a_misspelt_landmark_is_taken_for_the_one_that_is_meant_and_that_is_said() {
         );
         assert!(found.notes.iter().any(|note| note.to_string().contains(name)), "{text}: {:?}", found.notes);
     }
-    // It is in no other state.
+    // It exists in no other state.
     assert!(gazetteer().resolve("Disneylnd, TX").is_err());
 }

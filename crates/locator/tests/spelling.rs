@@ -1,4 +1,4 @@
-//! Names as people write them: with typing mistakes, in the language of the place, and shared by several places.
+//! Names with typing mistakes, in the language of the place, and shared by several places.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 use signpost_locator::gazetteer::{Gazetteer, Place};
 use signpost_locator::{Address, Distance, sample};
 
-/// Read once for all tests.
+/// Returns the gazetteer, read once for all tests.
 fn gazetteer() -> &'static Gazetteer {
     static EMBEDDED: OnceLock<Gazetteer> = OnceLock::new();
     EMBEDDED.get_or_init(Gazetteer::embedded)
 }
 
-/// Large cities of the world, beside those of the samples.
+/// Large cities of the world in addition to the sample cities.
 const WORLD: [&str; 24] = [
     "Amsterdam",
     "Barcelona",
@@ -40,7 +40,7 @@ const WORLD: [&str; 24] = [
     "Zurich",
 ];
 
-/// Letters and those beside them on a keyboard.
+/// Pairs of adjacent letters on a keyboard.
 const BESIDE: [(char, char); 12] = [
     ('a', 's'),
     ('e', 'r'),
@@ -56,9 +56,9 @@ const BESIDE: [(char, char); 12] = [
     ('c', 'v'),
 ];
 
-/// A name with one mistake: behind its first letter, which people get right, at places that depend on nothing but
-/// the name. Spaces and what surrounds them stay.
-fn misspelt(name: &str) -> BTreeSet<String> {
+/// Returns a name with one mistake after its first letter (people rarely get it wrong), at positions that depend only
+/// on the name. Spaces and their neighbours are unchanged.
+fn misspell(name: &str) -> BTreeSet<String> {
     let letters: Vec<char> = name.chars().collect();
     let text = |letters: &[char]| letters.iter().collect::<String>();
     let inside = |at: usize| at > 0 && at < letters.len() && letters[at].is_alphabetic();
@@ -90,25 +90,25 @@ fn is_found(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn nine_of_ten_misspelt_names_are_understood() {
+fn nine_of_ten_misspelt_names_are_resolved() {
     let cities = sample::records().into_iter().filter_map(|record| Some(record.address.city?.to_string()));
     let cities: BTreeSet<String> = cities.chain(WORLD.map(str::to_owned)).filter(|name| name.len() > 4).collect();
     let all: Vec<(String, &String)> =
-        cities.iter().flat_map(|name| misspelt(name).into_iter().map(move |text| (text, name))).collect();
+        cities.iter().flat_map(|name| misspell(name).into_iter().map(move |text| (text, name))).collect();
     let missed: Vec<&String> = all.iter().filter(|(text, name)| !is_found(text, name)).map(|(text, _)| text).collect();
     assert!(all.len() >= 200, "{}", all.len());
     assert!(missed.len() * 10 <= all.len(), "{} of {}: {missed:?}", missed.len(), all.len());
 }
 
 #[test]
-fn nearly_all_are_understood_where_the_state_is_named() {
+fn nearly_all_are_resolved_with_the_state() {
     let records = sample::records();
     let named = |address: Address| Some((address.city?.to_string(), address.region?.to_string()));
     let cities: BTreeSet<(String, String)> = records.into_iter().filter_map(|record| named(record.address)).collect();
     let all: Vec<(String, String)> = cities
         .iter()
         .flat_map(|(name, region)| {
-            misspelt(name).into_iter().map(move |text| (format!("{text}, {region}"), format!("{name}, {region}")))
+            misspell(name).into_iter().map(move |text| (format!("{text}, {region}"), format!("{name}, {region}")))
         })
         .collect();
     let missed: Vec<&String> = all.iter().filter(|(text, name)| !is_found(text, name)).map(|(text, _)| text).collect();
@@ -116,7 +116,7 @@ fn nearly_all_are_understood_where_the_state_is_named() {
 }
 
 #[test]
-fn cities_of_the_world_are_known_by_their_own_names_and_by_the_english_ones() {
+fn cities_are_found_by_local_and_english_names() {
     for (own, english) in [
         ("München", "Munich"),
         ("Köln", "Cologne"),
@@ -161,7 +161,7 @@ fn cities_of_the_world_are_known_by_their_own_names_and_by_the_english_ones() {
 }
 
 #[test]
-fn of_several_places_the_likeliest_is_taken_and_the_others_are_named() {
+fn likeliest_place_wins_and_others_are_listed() {
     for (text, taken, others) in [
         ("Paris", "Paris, France", &["Paris, TX"][..]),
         ("Springfield", "Springfield, MO", &["Springfield, MA", "Springfield, IL"]),

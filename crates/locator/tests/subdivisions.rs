@@ -6,7 +6,7 @@ use signpost_locator::gazetteer::{
 };
 use signpost_locator::{Distance, Point, Region};
 
-/// The table as it is since 2025.
+/// The table in the format since 2025.
 const WITH_BARS: &str = "\
 USPS|GEOID|GEOIDFQ|ANSICODE|NAME|FUNCSTAT|ALAND|AWATER|ALAND_SQMI|AWATER_SQMI|INTPTLAT|INTPTLONG
 CT|0918033900|0600000US0918033900|00213437|Griswold town|A|90000000|5000000|34.7|1.9|41.58|-71.92
@@ -16,7 +16,7 @@ MI|2609972820|0600000US2609972820|01627064|Shelby charter township|A|89000000|10
 TX|4845390110|0600000US4845390110|01939071|Austin CCD|S|900000000|9000000|347.4|3.4|30.30|-97.75
 ";
 
-/// The same as it was until 2024: without a column, and filled up with blanks.
+/// Returns the table in the format until 2024: without a column, and padded with blanks.
 fn with_tabs() -> String {
     let mut lines = Vec::new();
     for line in WITH_BARS.lines() {
@@ -72,7 +72,7 @@ fn gazetteer(names: Vec<GeoName>, subdivisions: &[Subdivision]) -> Gazetteer {
 }
 
 #[test]
-fn both_generations_of_the_table_are_read_alike() {
+fn both_table_generations_are_read_equally() {
     let subdivisions = read(WITH_BARS).unwrap();
     assert_eq!(subdivisions, read(&with_tabs()).unwrap());
     assert_eq!(subdivisions, read(&format!("\u{feff}{WITH_BARS}")).unwrap());
@@ -90,7 +90,7 @@ fn columns_are_found_by_their_names() {
 }
 
 #[test]
-fn only_those_with_a_government_of_their_own_count() {
+fn only_governed_subdivisions_count() {
     let header = "USPS|GEOID|NAME|FUNCSTAT|INTPTLAT|INTPTLONG\n";
     for (name, status, counts) in [
         ("Edison township", "A", true),
@@ -108,7 +108,7 @@ fn only_those_with_a_government_of_their_own_count() {
 }
 
 #[test]
-fn other_tables_and_broken_rows_are_refused_with_what_is_wrong() {
+fn invalid_tables_are_rejected_with_a_reason() {
     for line in ["", "just words", "1\tAustin\tAustin\t", "|||", "geoid|usps"] {
         assert_eq!(CensusTable::read_header(line), None, "{line}");
     }
@@ -130,7 +130,7 @@ fn other_tables_and_broken_rows_are_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn townships_are_found_in_the_embedded_gazetteer_once_they_are_added() {
+fn added_townships_are_found() {
     let embedded = Gazetteer::embedded();
     assert!(embedded.city(region("CT"), "Griswold").is_none());
     let bytes = embedded.with_subdivisions(&read(WITH_BARS).unwrap()).unwrap();
@@ -148,12 +148,12 @@ fn townships_are_found_in_the_embedded_gazetteer_once_they_are_added() {
     assert!(shelby.point.distance(point(42.67, -83.03)) < Distance::miles(5.0), "{shelby:?}");
     assert_eq!(gazetteer.len(), embedded.len() + 3);
     assert_eq!(gazetteer.postcodes(), embedded.postcodes());
-    // A second time nothing is new.
+    // A second addition changes nothing.
     assert!(gazetteer.with_subdivisions(&read(WITH_BARS).unwrap()).unwrap() == bytes);
 }
 
 #[test]
-fn a_place_and_a_township_of_its_name_near_it_are_one() {
+fn place_and_nearby_township_are_merged() {
     let edison = vec![town("Edison", "NJ", None, 100_000, point(40.2, -74.7))];
     let near = gazetteer(edison.clone(), &[township("Edison", Some(21), point(40.25, -74.7))]);
     let found = near.city(region("NJ"), "Edison Township").unwrap();
@@ -166,14 +166,14 @@ fn a_place_and_a_township_of_its_name_near_it_are_one() {
 }
 
 #[test]
-fn townships_of_one_name_in_several_counties_all_stay() {
+fn townships_in_several_counties_are_distinct() {
     let places = vec![town("Washington", "NJ", Some(21), 900, point(40.2, -74.7))];
     let townships = [
         township("Washington", Some(1), point(40.21, -74.7)),
         township("Washington", Some(21), point(40.25, -74.7)),
         township("Washington", Some(1), point(40.22, -74.7)),
     ];
-    // The nearer one is of another county than the place.
+    // The nearer township is in another county than the place.
     let found = gazetteer(places, &townships);
     assert_eq!(found.len(), 2);
     let resolved = found.resolve("Washington Township, NJ").unwrap();
@@ -184,7 +184,7 @@ fn townships_of_one_name_in_several_counties_all_stay() {
 }
 
 #[test]
-fn a_town_of_connecticut_is_the_same_in_its_county_and_in_the_planning_region_that_replaced_it() {
+fn connecticut_planning_regions_match_counties() {
     let town_of = |code, lat| {
         let alternates = vec!["Griswold Town".to_owned()];
         let (name, region, county) = ("Griswold".to_owned(), region("CT"), Some(code));
@@ -196,14 +196,14 @@ fn a_town_of_connecticut_is_the_same_in_its_county_and_in_the_planning_region_th
 }
 
 #[test]
-fn the_county_of_a_township_counts_for_more_than_that_of_a_postcode_near_it() {
+fn township_county_precedes_postcode_county() {
     let places = vec![town("Border", "NJ", None, 900, point(40.19, -74.7))];
     let found = gazetteer(places, &[township("Border", Some(1), point(40.19, -74.7))]);
     assert_eq!(found.city(region("NJ"), "Border").unwrap().county.as_deref(), Some("Atlantic County"));
 }
 
 #[test]
-fn geonames_has_them_as_divisions_of_the_third_and_fourth_order() {
+fn geonames_townships_have_order_three_or_four() {
     let line = |name: &str, kind: &str, country: &str| {
         format!(
             "5\t{name}\t{name}\t\t40.5\t-74.4\tA\t{kind}\t{country}\t\tNJ\t023\t20230\t\t107588\t\t30\tAmerica/New_York\t2024-01-01"
@@ -230,7 +230,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_a_table_holds_a_row_is_read_or_refused(
+    fn any_row_is_read_or_rejected(
         header in "(USPS|GEOID|NAME|FUNCSTAT|INTPTLAT|INTPTLONG|[|\t ]){0,20}",
         row in "([0-9]{10}|NJ|A|[a-zé]{1,9} (township|UT)|-?[0-9]{1,3}\\.[0-9]|\\PC|[|\t]){0,20}",
     ) {

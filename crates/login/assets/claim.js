@@ -1,5 +1,5 @@
 // @ts-check
-// Brings the secret of a link, which is in its fragment, into the form that asks for the link, and sends it.
+// Copies the secret from the link's fragment into the form, and submits it.
 
 const form = document.querySelector('form#claim');
 const link = document.getElementById('link');

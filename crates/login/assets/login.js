@@ -1,16 +1,16 @@
 // @ts-check
-// The login page follows its session: a new code, a refusal or the end of the login is on the page at once. All of it works
-// without this script too, by a page that is loaded again and again.
+// Updates the login page as its session changes: a new code, an error or the end of the login. Without this script, the
+// page works by reloading.
 
-/** How long after a broken stream the page asks by itself. */
+/** Polling interval after a broken stream. */
 const POLL_MS = 2000;
-/** How long one question may take. */
+/** Timeout of a request. */
 const ANSWER_MS = 10_000;
-/** How long a page waits that got no answer at all. */
+/** Delay of the next attempt if there was no response. */
 const RETRY_SECONDS = 5;
-/** How long the browser stays for an offer: the site waits a minute longer. */
+/** Lifetime of a passkey offer: the site waits a minute longer. */
 const OFFER_MS = 4 * 60_000;
-/** At how many seconds the countdown is said aloud. */
+/** Seconds at which a screen reader announces the countdown. */
 const SAID_ALOUD = [30, 10];
 
 const page = location.pathname;
@@ -22,16 +22,16 @@ let stream = null;
 let timer;
 /** @type {number | undefined} */
 let offered;
-/** Where the browser goes already: asked twice, it would bring the code twice. */
+/** The URL that the browser is navigating to: a second navigation would send the code twice. */
 let goesTo = '';
-/** Whether a form takes the browser away: what it leads to goes on by itself. */
+/** Whether a form is being submitted: its target continues the login. */
 let isSending = false;
-/** When the countdown is at zero, by the clock that nobody sets. */
+/** The end of the countdown, by the monotonic clock. */
 let ends = 0;
-/** The state that the page was in when the server stopped answering. @type {string | null} */
+/** The state of the page when the server stopped responding. @type {string | null} */
 let stateBefore = null;
 let retryIn = RETRY_SECONDS;
-/** Whether the end of the code on the page was asked about. */
+/** Whether the session was polled after the code on the page expired. */
 let askedAtZero = false;
 /** @type {Promise<void> | null} */
 let loading = null;
@@ -56,7 +56,7 @@ function unfollow() {
   stream = null;
 }
 
-/** Opens the stream, where there is anything left to be told and somebody looks: a browser has six for all its tabs. */
+/** Opens the stream, if the login is pending and the page is visible: a browser allows six connections for all tabs. */
 function follow() {
   unfollow();
   if ('last' in main.dataset || document.hidden) return;
@@ -71,7 +71,7 @@ function follow() {
   };
 }
 
-/** Asks once where the login stands. */
+/** Polls the session once. */
 async function look() {
   clearTimeout(timer);
   try {
@@ -108,7 +108,7 @@ async function see(told) {
   await load();
 }
 
-/** Brings the page as it is now; who asks while it comes waits for the same one. */
+/** Loads the current page; concurrent calls share one request. */
 function load() {
   loading ??= bring().finally(() => {
     loading = null;
@@ -125,7 +125,7 @@ async function bring() {
   document.title = fresh.title;
 }
 
-/** Puts the fresh content in place, and leaves choice, focus and the live region as they were. @param {HTMLElement} next */
+/** Replaces the content, but not the choice, the focus and the live region. @param {HTMLElement} next */
 function replace(next) {
   const [chosen, focused] = [document.querySelector('.switch :checked')?.id, document.activeElement];
   const isWithin = focused !== main && main.contains(focused);
@@ -145,12 +145,12 @@ function replace(next) {
   begin();
 }
 
-/** What the page asks a wallet to sign, to tell one code from the next. */
+/** Returns the challenge on the page, to distinguish codes. */
 function code() {
   return ['code', 'wallet-code', 'lightning-code'].map((id) => part(id)?.getAttribute('href')).join();
 }
 
-/** What a page needs that was just put in place. */
+/** Initializes content that was just replaced. */
 function begin() {
   askedAtZero = false;
   if ('last' in main.dataset) unfollow();
@@ -162,13 +162,13 @@ function begin() {
   if (part('passkey-offer')) offered = setTimeout(declineForNow, OFFER_MS);
 }
 
-/** Nobody says yes or no to the offer of a passkey, or the device makes none. */
+/** Declines the passkey offer if it was not answered, or if the device cannot create a passkey. */
 function declineForNow() {
   part('passkey-offer')?.remove();
   goOn();
 }
 
-/** Back to the site, in the one tab that the person looks at: the code works once. */
+/** Returns to the site, in the visible tab only: the code works once. */
 function goOn() {
   if (isSending || part('passkey-offer')) return;
   const onward = part('continue');
@@ -183,7 +183,7 @@ function count(left) {
   tick();
 }
 
-/** One step of the countdown; it stands still while the server does not answer. */
+/** Updates the countdown, which stops while the server does not respond. */
 function tick() {
   const [time, ring] = [part('expires'), part('ring')];
   if (!time) return;
@@ -200,7 +200,7 @@ function tick() {
   }
 }
 
-/** Nobody scans a dead code: it is gone, not grey. */
+/** Removes expired codes, so that they are not scanned. */
 function emptyCodes() {
   for (const card of document.querySelectorAll('.qr')) {
     card.replaceChildren();
@@ -208,7 +208,7 @@ function emptyCodes() {
   }
 }
 
-/** The server does not answer: says so, and asks again. */
+/** Shows that the server does not respond, and tries again. */
 function isAway() {
   unfollow();
   if (stateBefore === null) {
@@ -237,7 +237,7 @@ function isBack() {
   say(main.dataset.says);
 }
 
-/** A phone stops the page while the wallet is open: whoever comes back sees at once what happened. */
+/** Polls at once when the page is visible again: phones suspend it while the wallet is open. */
 function wake() {
   goesTo = '';
   isSending = false;
@@ -246,11 +246,11 @@ function wake() {
 }
 
 document.addEventListener('visibilitychange', wake);
-// The answer to a form and the stream may both say that the login is done: followed twice, the code would be brought twice.
+// The response to a form and the stream may both report the end of the login: the code must be sent only once.
 document.addEventListener('submit', (event) => {
   isSending = !event.defaultPrevented;
 });
-// The script for passkeys has shown the server something, and waits for what the page says to it.
+// The passkey script has sent an answer, and waits for the updated page.
 document.addEventListener('signpost:look', (event) => look().finally(/** @type {CustomEvent} */ (event).detail));
 document.addEventListener('signpost:go-on', declineForNow);
 addEventListener('pageshow', (event) => {

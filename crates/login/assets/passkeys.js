@@ -1,19 +1,19 @@
 // @ts-check
-// Passkeys on the login page: the button, the field in which browsers offer saved ones, and the offer to make one. The page
-// itself is the other script's, which says by an event whenever it put another one in place.
+// Passkeys on the login page: the button, the autofill field, and the offer of a new passkey. `login.js` replaces the page,
+// and dispatches an event each time.
 
-/** How long the device and its person have, unless the server says otherwise. */
+/** Default timeout of the device and its user; the server may set another. */
 const ANSWER_MS = 10_000;
 
 /** @typedef {{ ceremony: 'get' | 'create', publicKey: any }} Options */
 
 const credentials = navigator.credentials;
 const api = /** @type {any} */ (globalThis.PublicKeyCredential);
-/** The field's request, which waits for as long as its code is on the page. @type {AbortController | null} */
+/** The pending request of the field, for as long as its code is on the page. @type {AbortController | null} */
 let waiting = null;
-/** Whether the device asks its person. */
+/** Whether the device is prompting the user. */
 let isAsking = false;
-/** The code that the field's request answers. */
+/** The code that the field's request is for. */
 let armedFor = '';
 
 /** @param {string} id */
@@ -29,7 +29,7 @@ const toText = (bytes) => {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 };
 
-/** The options as the browser takes them; older ones do not read them from JSON. @param {Options} options */
+/** Converts the options to the browser's format; older browsers cannot parse them from JSON. @param {Options} options */
 function read({ ceremony, publicKey }) {
   const parse = ceremony === 'create' ? api.parseCreationOptionsFromJSON : api.parseRequestOptionsFromJSON;
   if (parse) return parse.call(api, publicKey);
@@ -44,7 +44,7 @@ function read({ ceremony, publicKey }) {
   };
 }
 
-/** The answer as JSON, with what the server reads and nothing else. @param {any} credential */
+/** Returns the credential as JSON, with only the members that the server reads. @param {any} credential */
 function write({ id, rawId, type, response, authenticatorAttachment }) {
   const names = ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'];
   const held = names.filter((name) => response[name]).map((name) => [name, toText(response[name])]);
@@ -58,25 +58,25 @@ function write({ id, rawId, type, response, authenticatorAttachment }) {
   });
 }
 
-/** What the server wants the device to do now. @param {string} address @returns {Promise<Options>} */
+/** Fetches the options of the current ceremony. @param {string} address @returns {Promise<Options>} */
 async function fetchOptions(address) {
   const reply = await fetch(address, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(ANSWER_MS) });
   if (!reply.ok) throw new Error(`status ${reply.status}`);
   return reply.json();
 }
 
-/** Says what the page itself does not. @param {string | undefined} text */
+/** Shows a message. @param {string | undefined} text */
 function say(text) {
   const said = part('passkey-said');
   if (said) said.textContent = text ?? '';
 }
 
-/** The other script looks at once, and resolves when the page is what the server says. */
+/** Makes `login.js` poll at once; resolves when the page is up to date. */
 function lookAgain() {
   return new Promise((resolve) => document.dispatchEvent(new CustomEvent('signpost:look', { detail: resolve })));
 }
 
-/** Asks the device, shows the server its answer, and lets the page say what became of it. @param {boolean} isByButton */
+/** Prompts the device, sends its credential to the server, and updates the page. @param {boolean} isByButton */
 async function ask(isByButton) {
   const held = place();
   if (!held) return;
@@ -107,7 +107,7 @@ async function send(address, token, credential, options, answered) {
     return;
   }
   const refused = await reply.json().catch(() => ({}));
-  // A passkey that nobody knows is of no use to its person, one that was made just now included.
+  // A passkey that the server does not know is removed from the device, even if it was just created.
   const made = options.ceremony === 'create' && { rpId: options.publicKey.rp.id, credentialId: credential.id };
   const dead = refused.signal ?? (reply.status < 500 && made);
   if (dead) await api.signalUnknownCredential?.(dead)?.catch(() => {});
@@ -115,7 +115,7 @@ async function send(address, token, credential, options, answered) {
   if (refused.message && !part('notice')?.textContent?.includes(refused.message)) say(refused.message);
 }
 
-/** The button: whatever waits in the field makes way for it. */
+/** Handles the button, which cancels the field's request. */
 async function press() {
   if (isAsking) return;
   isAsking = true;
@@ -132,7 +132,7 @@ async function press() {
   }
 }
 
-/** Whoever cancelled knows that; what the server did not say, the page does. @param {any} error */
+/** Shows an error, unless the user cancelled or the server has shown it. @param {any} error */
 async function complain(error) {
   if (error?.name === 'NotAllowedError' || error?.name === 'AbortError') return;
   if (!(error instanceof DOMException) || error.name === 'TimeoutError') {
@@ -143,7 +143,7 @@ async function complain(error) {
   say(error.name === 'InvalidStateError' ? exists : failed);
 }
 
-/** The field offers saved passkeys, for the code that is on the page. */
+/** Starts the autofill request for the code on the page. */
 async function arm() {
   if (isAsking || !part('saved-passkeys') || !document.documentElement.classList.contains('autofills')) return;
   armedFor = codeNow();
@@ -160,10 +160,10 @@ function disarm() {
   waiting = null;
 }
 
-/** What the page's code is, to tell one from the next. */
+/** Returns the identity of the page's code, to distinguish codes. */
 const codeNow = () => part('expires')?.getAttribute('datetime') ?? '';
 
-/** Another page is in place: its button is ready, and a new code has another challenge. */
+/** Initializes a new page: it enables the button, and requests the challenge of a new code. */
 function begin() {
   part('use-passkey')?.addEventListener('click', press);
   if (armedFor !== codeNow()) {
@@ -173,7 +173,7 @@ function begin() {
   showOffer();
 }
 
-/** A passkey is offered where this device can make one by itself; else the browser goes on at once. */
+/** Offers to create a passkey if this device has a platform authenticator; if not, continues at once. */
 async function showOffer() {
   const offer = part('passkey-offer');
   if (!offer) return;

@@ -1,17 +1,17 @@
-// <signpost-login src="/login/session" api="https://login.example.com/v1">: the code of a login, on a site's own page.
-// `src` answers POST with what POST /sessions returned; `api` is asked how the session goes on. docs/integrate.md.
+// <signpost-login src="/login/session" api="https://login.example.com/v1">: the code of a login, on a site's page.
+// `src` answers POST with the reply of POST /sessions; `api` is polled for the session's status. docs/integrate.md.
 // @ts-check
 
 import { modules } from './signpost-qr.js';
 
-/** For how long new codes come by themselves, in ms: nobody may be looking. */
+/** Time for which codes are replaced automatically, in ms: the user may have left. */
 const PATIENCE = 15 * 60_000;
-/** A code is replaced so long before it ends, in ms. */
+/** Time before its expiry at which a code is replaced, in ms. */
 const EARLY = 3_000;
-/** When a server that does not answer is asked again, in ms. */
+/** Delay before a retry if the server does not respond, in ms. */
 const RETRY = 5_000;
 
-/** Where the service is that serves this file. */
+/** The API of the service that serves this file. */
 const HOME = new URL('/v1', import.meta.url).href;
 
 const WORDS = {
@@ -60,7 +60,7 @@ button { min-block-size: 44px; padding: .5rem 1rem; border: 0; border-radius: va
 @media (forced-colors: active) { output, button { border: 1px solid } }
 `;
 
-/** An element with attributes and children. @returns {any} */
+/** Creates an element with attributes and children. @returns {any} */
 function element(name, attributes = {}, ...children) {
   const made = name === 'svg' || name === 'path' || name === 'rect'
     ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name);
@@ -78,7 +78,7 @@ class SignpostLogin extends HTMLElement {
 
   constructor() {
     super();
-    // A stylesheet that is made by script is no inline style: it passes `style-src 'self'`.
+    // A stylesheet that is created by script is not an inline style: `style-src 'self'` allows it.
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLE);
     this.#root.adoptedStyleSheets = [sheet];
@@ -95,7 +95,7 @@ class SignpostLogin extends HTMLElement {
     this.#stop.abort();
   }
 
-  /** Shows codes until one is answered, the patience ends, or the element leaves the page. */
+  /** Shows codes until one is answered, the time limit ends, or the element leaves the page. */
   async #begin() {
     this.#stop.abort();
     const stop = (this.#stop = new AbortController()).signal;
@@ -118,7 +118,7 @@ class SignpostLogin extends HTMLElement {
     }
   }
 
-  /** A JSON document of the site or the service. @returns {Promise<any>} */
+  /** Fetches a JSON document of the site or the service. @returns {Promise<any>} */
   async #ask(address, options, signal) {
     const reply = await fetch(address, { ...options, signal, headers: { accept: 'application/json', ...options.headers } });
     const body = await reply.json();
@@ -127,7 +127,7 @@ class SignpostLogin extends HTMLElement {
     return body;
   }
 
-  /** What becomes of a session: `authenticated`, `expired` a little before it does, or `over`. */
+  /** Returns the outcome of a session: `authenticated`, `expired` shortly before it expires, or `over`. */
   async #outcome(session, stop) {
     const life = Date.parse(session.expires_at) - Date.parse(session.created_at) - EARLY;
     const ended = new AbortController();
@@ -158,7 +158,7 @@ class SignpostLogin extends HTMLElement {
     const time = this.#panel.querySelector('time');
     if (!time || time.textContent === shown) return;
     time.textContent = shown;
-    // Read out twice, and not every second.
+    // Announced twice, not every second.
     if (seconds === 30 || seconds === 10) this.#status.textContent = shown;
   }
 
@@ -190,7 +190,7 @@ class SignpostLogin extends HTMLElement {
   }
 }
 
-/** A text as a QR code: one path, dark modules, a quiet zone of 4 modules. */
+/** Draws a text as a QR code: one path, dark modules, a quiet zone of 4 modules. */
 function draw(text) {
   const rows = modules(text), side = rows.length + 8;
   const path = rows.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x + 4} ${y + 4}h1v1h-1z` : ''))).join('');

@@ -1,10 +1,10 @@
-// QR codes by ISO/IEC 18004: bytes, level L, versions 1 to 15, which is 520 bytes.
+// QR codes by ISO/IEC 18004: bytes, level L, versions 1 to 15, up to 520 bytes.
 // @ts-check
 
-/** Check bytes of a block, and the number of blocks, by version. */
+/** Check bytes per block, and the number of blocks, by version. */
 const CHECKS = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22];
 const BLOCKS = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6];
-/** Where these are 0, a module of the data is inverted. */
+/** The mask functions: a data module is inverted if the value is 0. */
 const MASKS = [
   (x, y) => (x + y) % 2,
   (_, y) => y % 2,
@@ -16,7 +16,7 @@ const MASKS = [
   (x, y) => ((x + y) % 2 + x * y % 3) % 2,
 ];
 
-/** The rows of a text's code, without the quiet zone: true is dark. */
+/** Returns the rows of a text's code, without the quiet zone: true is dark. */
 export function modules(text) {
   const bytes = [...new TextEncoder().encode(text)];
   const version = CHECKS.map((_, at) => at + 1).find((one) => bytes.length + (one < 10 ? 2 : 3) <= room(one));
@@ -26,13 +26,13 @@ export function modules(text) {
   return codes.reduce((best, next) => (penalty(next) < penalty(best) ? next : best));
 }
 
-/** How many bytes a version has in all. */
+/** Returns the number of bytes of a version. */
 function total(version) {
   const marks = version < 2 ? 0 : (version / 7 | 0) + 2;
   return ((16 * version + 128) * version + 64 - (marks && (25 * marks - 10) * marks - 55) - (version < 7 ? 0 : 36)) >> 3;
 }
 
-/** How many of them are data. */
+/** Returns the number of data bytes of a version. */
 const room = (version) => total(version) - CHECKS[version - 1] * BLOCKS[version - 1];
 
 function dataWords(bytes, version) {
@@ -44,14 +44,14 @@ function dataWords(bytes, version) {
   return words;
 }
 
-/** The product in GF(256). */
+/** Multiplies in GF(256). */
 function times(a, b) {
   let product = 0;
   for (let bit = 7; bit >= 0; bit--) product = (product << 1) ^ ((product >>> 7) * 0x11d) ^ ((b >> bit & 1) * a);
   return product;
 }
 
-/** The data in blocks, each with its check bytes (Reed-Solomon), interleaved. */
+/** Returns the data in blocks, each with its check bytes (Reed-Solomon), interleaved. */
 function withChecks(data, version) {
   const [checks, count] = [CHECKS[version - 1], BLOCKS[version - 1]];
   const divisor = [...Array(checks - 1).fill(0), 1];
@@ -72,7 +72,7 @@ function withChecks(data, version) {
   return [...interleaved(blocks.map(({ part }) => part), short + 1), ...interleaved(blocks.map(({ rest }) => rest), checks)];
 }
 
-/** What a code has whatever it says; undefined where data goes. */
+/** Returns the function patterns of a code; data modules are undefined. */
 function frame(version, mask) {
   const size = 17 + 4 * version, grid = Array.from({ length: size }, () => Array(size).fill(undefined));
   const square = (x, y, radius, isDark) => {
@@ -107,7 +107,7 @@ function frame(version, mask) {
   return grid;
 }
 
-/** The frame with the data in it: upwards and downwards in columns of two, from the right. */
+/** Fills in the data: upwards and downwards in columns of two, from the right. */
 function filled(grid, words, mask) {
   const size = grid.length;
   let bit = 0;
@@ -123,7 +123,7 @@ function filled(grid, words, mask) {
   return grid;
 }
 
-/** How hard a code is to read: long runs, blocks, what looks like a corner, imbalance. */
+/** Returns the penalty score: long runs, blocks, finder-like patterns, imbalance. */
 function penalty(grid) {
   const lines = [...grid, ...grid.map((_, x) => grid.map((row) => row[x]))].map((line) => line.map(Number).join(''));
   const found = (pattern) => lines.flatMap((line) => [...line.matchAll(pattern)]);

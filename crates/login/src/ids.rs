@@ -11,6 +11,6 @@ signpost_store::ids! {
     UserId = "usr";
     /// The ID of a credential of a user.
     CredentialId = "cred";
-    /// The ID of an event, which is the same for all attempts.
+    /// The ID of an event, equal for all attempts.
     EventId = "evt";
 }

@@ -13,7 +13,7 @@ use super::api::{deliveries, domains, sessions, users, verify};
 use super::{account, browser_wallet, pages, wallet};
 use crate::service::LoginService;
 
-/// Returns the routes of the pages, which are below the public URL itself.
+/// Returns the routes of the pages, directly below the public URL.
 pub fn pages(service: &LoginService) -> Router<LoginService> {
     let pages = Environment::ALL.into_iter().map(pages::router).fold(account::router(), Router::merge);
     pages.merge(browser_wallet::router(service))
@@ -65,7 +65,7 @@ pub fn router(service: &LoginService, environment: Environment) -> Router<LoginS
     }
 }
 
-/// Protects routes of a session, which API keys and the session's client secret open.
+/// Protects routes of a session, for API keys and the session's client secret.
 fn readable_by_pages(guard: &SessionGuard, routes: MethodRouter<LoginService>) -> MethodRouter<LoginService> {
     routes.fallback(async || Problem::MethodNotAllowed).layer(from_fn_with_state(guard.clone(), authenticate))
 }

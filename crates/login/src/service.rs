@@ -1,4 +1,4 @@
-//! The state of the login service, which its requests and jobs share.
+//! The shared state of the requests and jobs of the login service.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ pub struct LoginParts {
     pub outbox: Notify,
     /// Recently read sessions.
     pub sessions: SessionCache,
-    /// Recently read domains on which sessions may be created.
+    /// Recently read domains that allow sessions.
     pub domains: DomainCache,
-    /// Rendered pages, split where the seconds of the countdown are inserted. The key contains the version of the content, so
-    /// that no entry is ever outdated.
+    /// Rendered pages, split at the seconds of the countdown. The key contains the version of the content, so that no
+    /// entry is ever outdated.
     pub pages: ReadCache<PageKey, Arc<[Box<str>]>>,
     /// Requests that wait for a session to change.
     pub waiting: Waiters,
@@ -130,7 +130,7 @@ impl LoginService {
         }
     }
 
-    /// Returns which addresses requests on behalf of an integrator may reach in an environment.
+    /// Returns the allowed addresses of requests on behalf of an integrator in an environment.
     #[must_use]
     pub fn reach(&self, environment: Environment) -> Reach {
         self.settings.reach(environment, self.serves_only_its_machine)

@@ -12,7 +12,7 @@ use url::Url;
 
 use super::domains::seal::{self, Seal, SealKey};
 
-/// The settings of the login service, which `config.default.toml` documents.
+/// The settings of the login service, documented in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
@@ -60,7 +60,7 @@ pub enum PrivateWebhooks {
 }
 
 impl LoginSettings {
-    /// Returns which addresses requests on behalf of an integrator may reach in an environment.
+    /// Returns the allowed addresses of requests on behalf of an integrator in an environment.
     #[must_use]
     pub fn reach(&self, environment: Environment, serves_only_its_machine: bool) -> Reach {
         match (self.allow_private_webhooks, environment) {
@@ -80,13 +80,13 @@ impl LoginSettings {
 }
 
 impl WalletPlace {
-    /// Returns the separate origin, if there is one.
+    /// Returns the separate origin, if any.
     #[must_use]
     pub fn own_origin(&self) -> Option<&PublicOrigin> {
         if let Self::OwnHost(origin) = self { Some(origin) } else { None }
     }
 
-    /// Returns whether the wallet is offered in an environment.
+    /// Returns true if the wallet is offered in an environment.
     #[must_use]
     pub fn is_offered(&self, environment: Environment) -> bool {
         match self {
@@ -120,8 +120,8 @@ fn schedule<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Erro
     parsed(from, "a list of 1 to 30 waits, at most 720h in all, such as 2s,10s,1m,2h", parse_schedule)
 }
 
-/// Parses a retry schedule. It needs at least one wait, so that an event is not lost after one failed attempt, and ends after
-/// 30 days.
+/// Parses a retry schedule. It needs at least one wait, so that an event is not lost after a failed attempt, and ends
+/// after 30 days.
 fn parse_schedule(text: &str) -> Option<Vec<Duration>> {
     const MAX_RETRIES: usize = 30;
     const MAX_TOTAL: Duration = Duration::from_hours(30 * 24);

@@ -18,7 +18,7 @@ use signpost_mcp::{
 use tokio::io::BufReader;
 use tokio::net::TcpListener;
 
-/// What every tool can read; here, what to put before the echo.
+/// The state of all tools; here, the prefix of the echo.
 struct Prefix(&'static str);
 
 fn server() -> Server<Prefix> {
@@ -82,7 +82,7 @@ async fn main() -> io::Result<()> {
         ..Http::new(Sessions::new(SessionLimits::default(), random))
     };
     println!("http://{}/mcp", listener.local_addr()?);
-    // Without it, every event on a stream waits for the client's acknowledgement of the one before: about 40 ms.
+    // Without it, every event on a stream waits for the client's acknowledgement of the previous event, about 40 ms.
     let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     axum::serve(listener, router(server(), state, http)).await
 }

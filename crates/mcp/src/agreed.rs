@@ -7,7 +7,7 @@ use crate::notifications::LogLevel;
 use crate::response::RpcResponse;
 use crate::revision::Revision;
 
-/// Maximum size of a client's capabilities, which are kept until its connection ends.
+/// Maximum size of a client's capabilities. They are stored until its connection ends.
 const MAX_CAPABILITIES_BYTES: usize = 4 * 1024;
 
 /// The negotiated state of a connection.

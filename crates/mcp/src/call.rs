@@ -102,7 +102,8 @@ impl CallError {
 
 impl<'a> Call<'a> {
     /// Checks whether the client declared a capability, such as `elicitation`: with this request since 2026-07-28,
-    /// before that with `initialize`. It is false for requests of older revisions to `/mcp`, which has no sessions.
+    /// before that with `initialize`. It is false for requests of older revisions to `/mcp`, because it has no
+    /// sessions.
     #[must_use]
     pub fn supports(&self, capability: &str) -> bool {
         self.declared().is_some_and(|declared| declared.contains_key(capability))
@@ -138,7 +139,7 @@ impl<'a> Call<'a> {
         answers.get(key)?.as_object().cloned()
     }
 
-    /// Returns the state sent back by the client ([`InputRequired::state`]), which may have changed it.
+    /// Returns the state sent back by the client ([`InputRequired::state`]). The client may have changed it.
     #[must_use]
     pub fn state(&self) -> Option<Cow<'a, str>> {
         self.params.request_state.and_then(string)

@@ -63,7 +63,7 @@ impl<'a> CompletionRequest<'a> {
     }
 }
 
-/// Returns the values of these names in a member of `params`, which must be an object.
+/// Returns the values of these names in a member of `params`. The member must be an object.
 fn object_members<'a, const N: usize>(
     member: Option<&'a RawValue>,
     names: [&'static str; N],

@@ -83,7 +83,7 @@ impl Output {
         Structured::render(value).map(Self::Structured)
     }
 
-    /// Creates an output of one text.
+    /// Creates an output with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Content(vec![Content::Text(text.into())])
     }

@@ -20,11 +20,10 @@ const EXAMPLE: &str = concat!(
 pub struct Context<'a> {
     /// The headers of the request.
     pub headers: Headers<'a>,
-    /// Whether all headers are required for requests of 2026-07-28 (Streamable HTTP). Otherwise only the present ones
-    /// must match the body.
+    /// Whether all headers are required for requests of 2026-07-28 (Streamable HTTP). Otherwise headers that are
+    /// present must match the body.
     pub headers_required: bool,
-    /// The revision if neither header nor body contains one: the one negotiated with `initialize`, or
-    /// [`Revision::ASSUMED`].
+    /// The revision if neither header nor body has one: negotiated with `initialize`, or [`Revision::ASSUMED`].
     pub revision: Revision,
     /// The request id for logged and reported failures.
     pub request_id: Option<&'a str>,
@@ -45,8 +44,8 @@ impl<'a> Headers<'a> {
     const METHOD: HeaderName = HeaderName::from_static("mcp-method");
     const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-    /// Returns the value of a header. A duplicate header matches no value, because an intermediary may use another one
-    /// of its values.
+    /// Returns the value of a header. A duplicate header matches no value, because an intermediary may use a different
+    /// value.
     pub(crate) fn get(self, name: &HeaderName) -> Option<&'a [u8]> {
         match single_header(self.0?, name) {
             Ok(value) => value.map(HeaderValue::as_bytes),
@@ -116,7 +115,7 @@ impl Context<'_> {
             Some(body) => Some(Revision::parse(body).ok_or_else(|| RpcFault::unsupported_version(body))?),
             None => self.header_revision()?,
         };
-        // Both exist only since 2026-07-28, so a request with one of them belongs to that revision.
+        // Both were introduced in 2026-07-28, so a request with either belongs to that revision.
         let stateless = capabilities.is_some() || message.method == "server/discover";
         let revision = named.unwrap_or(if stateless { Revision::V2026_07_28 } else { self.revision });
         if revision.is_stateless() {
@@ -149,7 +148,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the value of a header, which must be present if headers are required.
+    /// Returns the value of a header. It must be present if headers are required.
     fn required(&self, shown: &str, name: &HeaderName) -> Result<Option<&[u8]>, RpcFault> {
         let value = self.headers.get(name);
         if self.headers_required && value.is_none() {

@@ -5,7 +5,7 @@ const STEP: usize = size_of::<u64>();
 /// The number 1 in each byte.
 const ONES: u64 = u64::MAX / 0xff;
 
-/// Checks for control characters, which JSON allows only between its tokens.
+/// Checks for control characters. JSON allows them only between its tokens.
 pub(crate) fn has_controls(json: &[u8]) -> bool {
     has_any(json, |byte| byte < b' ')
 }
@@ -15,14 +15,14 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     !has_any(text, |byte| matches!(byte, 0..b' ' | b'"' | b'\\'))
 }
 
-/// Checks whether any byte matches. It always processes all bytes, which allows vectorization.
+/// Checks whether any byte matches. It always processes all bytes, to allow vectorization.
 fn has_any(bytes: &[u8], matches: impl Fn(u8) -> bool) -> bool {
     bytes.iter().fold(0, |found, byte| found | u8::from(matches(*byte))) != 0
 }
 
 /// Appends JSON without control characters, with quotation marks and backslashes escaped for a JSON string.
 ///
-/// About every seventh byte of JSON is escaped, so a search for the next one and a copy of the bytes before it are
+/// About every seventh byte of JSON is escaped, so searching for the next escape and copying the bytes before it is
 /// slower than processing all bytes.
 pub(crate) fn push_escaped(out: &mut Vec<u8>, json: &[u8]) {
     let start = out.len();
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_is_escaped_as_serde_does(text in r#"[ -~ä€𝄞"\\\u{80}-\u{ff}]{0,80}"#) {
+        fn escaping_equals_that_of_serde(text in r#"[ -~ä€𝄞"\\\u{80}-\u{ff}]{0,80}"#) {
             let mut out = b"before".to_vec();
             push_escaped(&mut out, text.as_bytes());
             let quoted = serde_json::to_string(&text).unwrap();
@@ -86,7 +86,7 @@ mod tests {
         }
 
         #[test]
-        fn control_characters_are_found_wherever_they_are(text in "[ -~ä€]{0,70}", control in 0_u8..32, at in 0_usize..70) {
+        fn control_characters_are_found_at_any_position(text in "[ -~ä€]{0,70}", control in 0_u8..32, at in 0_usize..70) {
             let mut bytes = text.into_bytes();
             prop_assert!(!has_controls(&bytes));
             let at = at.min(bytes.len());

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::revision::Revision;
 
-/// The error codes of this crate: those of JSON-RPC 2.0, those of the protocol (-32020 to -32099), and two of our own
-/// outside the reserved ranges.
+/// The error codes of this crate: the codes of JSON-RPC 2.0 and of the protocol (-32020 to -32099), and two additional
+/// codes outside the reserved ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     Parse,
@@ -67,7 +67,7 @@ impl RpcFault {
         Self::new(Code::Request, StatusCode::BAD_REQUEST, detail)
     }
 
-    /// Creates an error of HTTP (405, 413, 415 …), for which JSON-RPC has no code.
+    /// Creates an error of HTTP (405, 413, 415 …) without a code in JSON-RPC.
     pub(crate) fn http(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::new(Code::Request, status, detail)
     }
@@ -90,7 +90,7 @@ impl RpcFault {
         Self::new(Code::Params, status, detail)
     }
 
-    /// Creates an internal error. It contains only the request id, with which the cause is logged.
+    /// Creates an internal error. It contains only the request ID; the cause is logged with it.
     pub(crate) fn internal(request_id: Option<&str>) -> Self {
         let data = request_id.map(|id| json!({ "requestId": id }));
         Self { data, ..Self::new(Code::Internal, StatusCode::INTERNAL_SERVER_ERROR, "") }

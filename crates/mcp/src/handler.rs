@@ -7,7 +7,7 @@ use crate::call::{Call, CallError};
 
 /// The handler of a tool, a resource, a prompt or a method: a function of the server's state `S` and an input `I`.
 pub enum Handler<S, I: 'static, O> {
-    /// A synchronous function, which must not block.
+    /// A synchronous function. It must not block.
     Now(for<'a> fn(&'a S, &'a I, &'a Call<'a>) -> Result<O, CallError>),
     /// An asynchronous function. It is polled as fast as the client reads, and dropped when the client disconnects.
     Later(for<'a> fn(&'a S, &'a I, &'a Call<'a>) -> BoxFuture<'a, Result<O, CallError>>),

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 /// The requested members of an object, in the requested order. A missing member is `None`; `null` is `Some`.
 pub(crate) struct RawMembers<'a, const N: usize> {
     pub(crate) values: [Option<&'a RawValue>; N],
-    /// A requested member that is there more than once, which is ambiguous.
+    /// A requested member with duplicates, and so an ambiguous value.
     pub(crate) repeated: Option<&'static str>,
 }
 
 impl<'a, const N: usize> RawMembers<'a, N> {
-    /// Parses `text`, which must be a JSON object.
+    /// Parses `text`, a JSON object.
     pub(crate) fn read(text: &'a str, names: [&'static str; N]) -> serde_json::Result<Self> {
         let mut json = serde_json::Deserializer::from_str(text);
         let members = MemberNames(names).deserialize(&mut json)?;
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_that_stands_twice_is_noted_at_any_depth() {
+    fn duplicate_member_is_detected_at_any_depth() {
         for (json, repeated) in [
             (r#"{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}"#, None),
             (r#"{"a": 1, "a": 2}"#, Some("a")),

@@ -1,8 +1,8 @@
 //! A [Model Context Protocol](https://modelcontextprotocol.io) server layer for axum.
 //!
 //! It supports five revisions of the protocol (2024-11-05 to 2026-07-28) on one `POST /mcp` without sessions, the older
-//! HTTP+SSE transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions, which
-//! are implemented by the caller. A handler can report progress, log to its client, and request input.
+//! HTTP+SSE transport on `/sse`, and stdio. It serves tools, resources with templates, prompts and completions of the
+//! caller. A handler can report progress, log to its client, and request input.
 //!
 //! ```
 //! use serde_json::json;

@@ -7,7 +7,7 @@ use crate::message::Params;
 use crate::response::Cacheable;
 use crate::revision::Revision;
 
-/// A list that is the same for all clients, split into pages and rendered once.
+/// A list that is identical for all clients, split into pages and rendered once.
 #[derive(Debug)]
 pub(crate) struct PagedList {
     /// The member of the result with the entries.
@@ -65,7 +65,7 @@ impl PagedList {
     }
 }
 
-/// Returns the cursor of a page, which is opaque to clients.
+/// Returns the cursor of a page, opaque to clients.
 fn cursor(page: usize) -> String {
     format!("page-{page}")
 }

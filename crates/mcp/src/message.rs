@@ -10,7 +10,7 @@ use crate::revision::Revision;
 /// Maximum size of a message in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
-/// Maximum size of an id, which is kept until the reply is sent.
+/// Maximum size of an ID. It is stored until the reply is sent.
 const MAX_ID_BYTES: usize = 16 * 1024;
 
 const EXAMPLE: &str = r#"for example {"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;

@@ -18,7 +18,7 @@ impl Mirrored {
     /// Returns the marked arguments of a schema.
     ///
     /// # Panics
-    /// If a mark is not a text, or two arguments have the same header.
+    /// If a mark is not a text, or two arguments share a header.
     pub(crate) fn from_schema(schema: &Value) -> Vec<Self> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found);

@@ -54,7 +54,7 @@ impl LogLevel {
 pub struct Notifications(Mutex<VecDeque<Vec<u8>>>);
 
 impl Notifications {
-    /// Maximum number of waiting notifications; further ones are dropped.
+    /// Maximum number of waiting notifications; further notifications are dropped.
     const MAX_WAITING: usize = 1000;
 
     pub(crate) fn push(&self, method: &str, params: &Value) {

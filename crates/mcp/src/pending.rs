@@ -14,7 +14,7 @@ pub(crate) struct PendingResponse<'a> {
     notifications: Arc<Notifications>,
 }
 
-/// A notification or the response, which comes last.
+/// A notification, or the response at the end.
 pub(crate) enum ResponseStep {
     Notification(Vec<u8>),
     Response(RpcResponse),

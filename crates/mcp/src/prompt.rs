@@ -24,11 +24,11 @@ pub struct Prompt<S> {
     pub arguments: Vec<PromptArgument<S>>,
     /// Its icons.
     pub icons: Vec<Icon>,
-    /// Returns the messages for the arguments, which include all required ones.
+    /// Returns the messages for the arguments. All required arguments are present.
     pub get: Handler<S, Texts, Vec<PromptMessage>>,
 }
 
-/// An argument of a prompt, which is always a text.
+/// An argument of a prompt, always a text.
 #[derive(Debug)]
 pub struct PromptArgument<S> {
     /// Its name.

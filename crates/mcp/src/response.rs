@@ -10,7 +10,7 @@ use crate::notifications::LogLevel;
 use crate::revision::Revision;
 use crate::structured::Structured;
 
-/// Time for which clients may cache results that do not change while the process runs.
+/// Cache lifetime, for clients, of results that do not change while the process runs.
 const TTL_MILLIS: u32 = 300_000;
 
 /// The response to a message.
@@ -133,7 +133,7 @@ pub(crate) fn input_required(asked: &InputRequired, meta: &RawValue) -> Value {
     result
 }
 
-/// A result that is the same for all clients, rendered once in the form before 2026-07-28 and once in the form since
+/// A result that is identical for all clients, rendered once in the form before 2026-07-28 and once in the form since
 /// then.
 #[derive(Debug)]
 pub(crate) struct Cacheable {

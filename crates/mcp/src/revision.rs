@@ -19,7 +19,7 @@ pub enum Revision {
 }
 
 impl Revision {
-    /// The supported revisions, newest first, which is also the order of preference.
+    /// The supported revisions, newest first, in the order of preference.
     pub const ALL: [Self; 5] =
         [Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26, Self::V2024_11_05];
 
@@ -48,7 +48,7 @@ impl Revision {
     /// Checks whether requests are stateless (since 2026-07-28), without an `initialize`.
     #[must_use]
     pub const fn is_stateless(self) -> bool {
-        // The old ones are listed, so that future revisions are stateless.
+        // The old revisions are listed, so that future revisions are stateless.
         !matches!(self, Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25)
     }
 
@@ -58,7 +58,7 @@ impl Revision {
     }
 
     /// Returns the negotiated revision: the requested one if it is supported and has `initialize`, otherwise the newest
-    /// one with `initialize`.
+    /// with `initialize`.
     pub(crate) fn negotiate(requested: Option<&str>) -> Self {
         requested
             .and_then(Self::parse)
@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_revisions_are_there_newest_first() {
+    fn revisions_are_listed_newest_first() {
         assert!(Revision::ALL.is_sorted_by(|newer, older| newer > older));
         assert!(Revision::ALL.into_iter().all(|revision| Revision::parse(revision.as_str()) == Some(revision)));
     }
 
     #[test]
-    fn only_the_old_revisions_begin_with_initialize_and_the_newest_of_them_is_offered() {
+    fn newest_initialize_revision_is_offered() {
         let (new, old): (Vec<_>, Vec<_>) = Revision::ALL.into_iter().partition(|revision| revision.is_stateless());
         assert_eq!([new, old.clone()].concat(), Revision::ALL, "no revision goes back to initialize");
         for asked in [None, Some("2099-01-01"), Some(Revision::ALL[0].as_str())] {

@@ -10,10 +10,10 @@ use crate::pending::{PendingResponse, ResponseStep};
 use crate::response::RpcResponse;
 use crate::server::Server;
 
-/// Serves one client over a pair of byte streams, one message a line, until `reader` ends.
+/// Serves one client over a pair of byte streams, one message per line, until `reader` ends.
 ///
-/// A line has at most [`MAX_MESSAGE_BYTES`]; a longer one is skipped, with an error as the reply. Only messages are
-/// written, and each request is answered before the next one is read.
+/// Longer lines than [`MAX_MESSAGE_BYTES`] are skipped, and get an error as the reply. Only messages are written, and
+/// each request is answered before the next one is read.
 ///
 /// # Errors
 /// Errors of reading and writing.

@@ -92,14 +92,14 @@ impl Fragment {
 }
 
 impl Structured {
-    /// Renders `value`, which must serialize as a JSON object.
+    /// Renders `value`. It must serialize as a JSON object.
     ///
     /// # Errors
     /// [`CallError::Internal`] if it does not serialize as an object.
     pub fn render(value: &(impl Serialize + ?Sized)) -> Result<Self, CallError> {
         let mut json = Vec::with_capacity(USUAL_BYTES);
         serde_json::to_writer(&mut json, value).map_err(CallError::internal)?;
-        // A value may contain foreign JSON with line breaks, which end a message on stdio and SSE.
+        // A value may contain foreign JSON with line breaks, and these end a message on stdio and SSE.
         if has_controls(&json) {
             let read: Value = serde_json::from_slice(&json).map_err(CallError::internal)?;
             json = serde_json::to_vec(&read).map_err(CallError::internal)?;
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_by_hand_is_what_serde_renders() {
+    fn raw_value_equals_serde_output() {
         proptest!(|(text in any::<String>(), number: u64, bits in 0..64_u32, float in -180.0..180.0_f64)| {
             let number = number >> bits;
             let mut writer = StructuredWriter::default();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_on_one_line_is_a_fault_of_ours() {
+    fn invalid_raw_value_is_an_internal_error() {
         for json in ["[]", "", "{\n}", "{\t}"] {
             let mut writer = StructuredWriter::default();
             writer.json(json);

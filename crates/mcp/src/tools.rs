@@ -12,7 +12,7 @@ use crate::response::ToolResult;
 use crate::revision::Revision;
 use crate::tool::{Arguments, Tool};
 
-/// The tools of a server, in the order in which they are listed.
+/// The tools of a server, in the order of the list.
 #[derive(Debug)]
 pub(crate) struct Tools<S> {
     all: Vec<(Tool<S>, Vec<Mirrored>)>,
@@ -94,7 +94,7 @@ impl<S: Sync> Tools<S> {
 enum ArgumentsError {
     /// The request has the wrong shape.
     Request(RpcFault),
-    /// A value is JSON that cannot be represented, which is a bad argument.
+    /// A value is JSON that cannot be represented: a bad argument.
     Value(String),
 }
 

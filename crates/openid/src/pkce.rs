@@ -21,7 +21,7 @@ impl CodeChallenge {
         (hash.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// Returns whether it is the challenge of this `code_verifier`. Compares in constant time.
+    /// Returns true if it is the challenge of this `code_verifier`. Compares in constant time.
     #[must_use]
     pub fn is_of(&self, verifier: &str) -> bool {
         let is_verifier = VERIFIER_LEN.contains(&verifier.len()) && verifier.bytes().all(is_unreserved);
@@ -51,7 +51,7 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     #[test]
-    fn a_challenge_is_of_its_own_verifier_alone() {
+    fn challenge_matches_only_its_verifier() {
         let challenge = CodeChallenge::parse(CHALLENGE).unwrap();
         assert!(challenge.is_of(VERIFIER));
         for other in ["", CHALLENGE, &VERIFIER.to_lowercase(), &VERIFIER[1..], &format!("{VERIFIER}A")] {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verifier_has_the_length_and_the_letters_of_the_specification() {
+    fn verifier_has_the_specified_syntax() {
         for (verifier, is_one) in [
             ("a".repeat(42), false),
             ("a".repeat(43), true),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hash_is_no_challenge() {
+    fn challenge_must_be_a_hash() {
         for text in ["", "a", &CHALLENGE[1..], &format!("{CHALLENGE}="), &CHALLENGE.replace('-', "+")] {
             assert_eq!(CodeChallenge::parse(text), None, "{text}");
         }

@@ -1,6 +1,6 @@
-//! The `id_token_hint` of a request that a client posts. The browser sends its cookies only with the `GET` that
-//! follows, and an ID token must not be in a URL, which logs and histories store. Therefore the URL has the claims of
-//! the verified token, encrypted for the browser that posted it.
+//! The `id_token_hint` of a posted request. The browser sends its cookies only with the following `GET`, and an ID
+//! token must not be in a URL, which logs and histories store. Therefore the URL has the claims of the verified token,
+//! encrypted for the browser that posted it.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_same_browser_opens_a_hint_at_the_same_realm() {
+    fn hint_opens_only_in_its_browser_and_realm() {
         for hint in [hint(true), hint(false)] {
             let sealed = hint.seal(&cookie(1), &realm(1), [7; NONCE_LEN]);
             assert_eq!(IdTokenHint::open(&sealed, &cookie(1), &realm(1)), Some(hint.clone()));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_of_another_issuer_are_no_hint() {
+    fn claims_of_another_issuer_are_ignored() {
         let IdTokenHint { user_id, session_id, .. } = hint(true);
         let (sub, sid) = (user_id.as_str(), session_id.as_ref().map(BrowserSessionId::as_str));
         let claims = json!({ "iss": "https://login.test/dom_1", "sub": sub, "sid": sid, "aud": "cli_1" });

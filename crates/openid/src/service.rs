@@ -25,7 +25,7 @@ use crate::signing_keys::making::{Beginning, WantedKey, make_key};
 use crate::signing_keys::read_rings::ReadRings;
 use crate::signing_keys::{KeyRing, sql};
 
-/// Number of kinds of proxy faults, each of which has its own log limit.
+/// Number of kinds of proxy faults. Each kind has its own log limit.
 pub const FORWARD_FAULTS: usize = 6;
 
 /// The OpenID Connect service. Cheap to clone; created once, when the server starts.
@@ -39,7 +39,7 @@ pub struct OpenidParts {
     pub login: LoginService,
     /// The signing keys, cached.
     rings: ReadRings,
-    /// Held while the first key is generated, which takes a core for some time.
+    /// Locked during the generation of the first key, which occupies a core for some time.
     making: Mutex<()>,
     /// Logs once that no key can be generated.
     unable: Once,
@@ -92,7 +92,7 @@ impl OpenidService {
             making: Mutex::default(),
             unable: Once::new(),
             app_sessions: ReadCache::new(|session| session.facts.size()),
-            // The rows take about as much as the session.
+            // The rows are about as large as the session.
             read_app_sessions: ReadRows::new(|session: &AppSession| 2 * session.facts.size()),
             // A name, and a few addresses.
             realms: ReadCache::new(|_| 2048),
@@ -160,14 +160,14 @@ impl OpenidService {
         })
     }
 
-    /// Returns the keys of an environment, with at least one of this algorithm.
+    /// Returns the keys of an environment, with at least one key of this algorithm.
     async fn find_ring_with(&self, environment: Environment, algorithm: SigningAlgorithm) -> Result<Arc<KeyRing>> {
         let ring = self.find_ring(environment).await?;
         if ring.has(algorithm) {
             return Ok(ring);
         }
         let _making = self.making.lock().await;
-        // Another task or server may have generated it meanwhile. If one does so at the same time, its key is used.
+        // Another task or server may have generated it. If one does so concurrently, its key is used.
         let there = sql::list_all(&self.store).await?;
         if !there.iter().any(|key| key.environment == environment && key.algorithm == algorithm) {
             let wanted = WantedKey { environment, algorithm, beginning: Beginning::Announced, pkcs8: None };

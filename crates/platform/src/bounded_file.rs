@@ -1,4 +1,4 @@
-//! Files that are read whole, up to a bound.
+//! Files that are read completely, up to a maximum size.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -8,23 +8,23 @@ use std::path::Path;
 /// grow.
 ///
 /// # Errors
-/// If the file cannot be read, or [`ErrorKind::FileTooLarge`] at the first byte beyond `max`.
+/// Returns an error if the file cannot be read, or [`ErrorKind::FileTooLarge`] at the first byte beyond `max`.
 pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     read_from(File::open(path)?, max)
 }
 
-/// Reads a text of at most `max` bytes.
+/// Reads a text file of at most `max` bytes.
 ///
 /// # Errors
-/// As [`read()`], or [`ErrorKind::InvalidData`] if it is not UTF-8.
+/// Returns the errors of [`read()`], or [`ErrorKind::InvalidData`] if it is not UTF-8.
 pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
     String::from_utf8(read(path, max)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// Reads everything from `source`, at most `max` bytes.
+/// Reads `source` to its end, at most `max` bytes.
 ///
 /// # Errors
-/// As [`read()`].
+/// Returns the errors of [`read()`].
 pub fn read_from(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reading_ends_at_the_first_byte_beyond_the_bound() {
+    fn reading_stops_beyond_the_maximum() {
         assert_eq!(read_from(&b"1234"[..], 4).unwrap(), b"1234");
         let refused = read_from(&b"12345"[..], 4).unwrap_err();
         assert_eq!(refused.to_string(), "it has more than 4 bytes, the maximum");
@@ -53,11 +53,11 @@ mod tests {
     }
 
     #[test]
-    fn pipe_is_refused_while_its_writer_still_has_it_open() {
+    fn open_pipe_is_rejected_beyond_the_maximum() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        // Opened for both, it neither waits for a reader nor ends.
+        // A pipe that is open for both reading and writing neither blocks nor ends.
         let mut writer = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
         writer.write_all(b"12345").unwrap();
         assert_eq!(read(&pipe, 4).unwrap_err().kind(), ErrorKind::FileTooLarge);

@@ -1,5 +1,5 @@
 //! A read-through cache. Values are stored if the database notifies of every change, or with the state of the database
-//! file in which they were read; otherwise each lookup is a read.
+//! file that was read; otherwise each lookup is a read.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use signpost_store::FileState;
 
 /// Number of independently locked shards.
 const SHARDS: usize = 16;
-/// Approximate maximum size of a shard, in bytes. A full shard is emptied, which costs one read per value.
+/// Approximate maximum size of a shard, in bytes. A full shard is emptied, at the cost of a read per value.
 const MAX_SHARD_BYTES: usize = (32 << 20) / SHARDS;
 /// Approximate size of an entry without its value, in bytes.
 const ENTRY_OVERHEAD: usize = 128;
@@ -24,7 +24,7 @@ pub struct ReadCache<K, V> {
 }
 
 struct Entries<K, V> {
-    /// Whether the database notifies of every change.
+    /// Set if the database notifies of every change.
     is_notified: bool,
     by_key: HashMap<K, CacheSlot<V>>,
     bytes: usize,
@@ -32,7 +32,8 @@ struct Entries<K, V> {
 }
 
 enum CacheSlot<V> {
-    /// Being read. A change removes this slot, so that the value of a read that began before the change is not stored.
+    /// A pending read. A change removes this slot, so that the value of a read that began before the change is not
+    /// stored.
     Pending(u64),
     /// Valid until a change is notified.
     Read(V),
@@ -47,7 +48,7 @@ enum CacheLookup<V> {
     Miss(Option<u64>),
 }
 
-/// A pending read. If its future is dropped, as long polls often do, the next lookup reads anew.
+/// A pending read. If its future is dropped, as often for long polls, the next lookup starts a new read.
 struct PendingRead<'a, K: Hash + Eq + Clone, V: Clone> {
     cache: &'a ReadCache<K, V>,
     key: &'a K,
@@ -74,7 +75,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     /// Returns the cached value, or else the value of `read`, which is cached unless it is `None`.
     ///
     /// # Errors
-    /// The errors of `read`.
+    /// Returns the errors of `read`.
     pub async fn find(&self, key: &K, read: impl Future<Output = Result<Option<V>>>) -> Result<Option<V>> {
         let number = match self.look_up(key) {
             CacheLookup::Hit(value) => return Ok(Some(value)),
@@ -88,12 +89,12 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         Ok(value)
     }
 
-    /// Returns the cached value if the database file is still in the state in which it was read, or else the value of
-    /// `read`. `state` must be determined before the call, so that the read returns values of this state or a later
-    /// one. Without a state, [`ReadCache::find`] is used.
+    /// Returns the cached value if the database file is unchanged since it was read, or else the value of `read`.
+    /// `state` must be determined before the call, so that the read returns values of this state or a later state.
+    /// Without a state, [`ReadCache::find`] is used.
     ///
     /// # Errors
-    /// The errors of `read`.
+    /// Returns the errors of `read`.
     pub async fn find_if_unchanged(
         &self,
         key: &K,
@@ -130,7 +131,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
     }
 
     fn look_up(&self, key: &K) -> CacheLookup<V> {
-        // Nearly every lookup is a hit, for which the shared lock suffices.
+        // Nearly every lookup is a hit, so the shared lock suffices.
         if let Some(value) = self.get(key) {
             return CacheLookup::Hit(value);
         }
@@ -142,7 +143,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         }
     }
 
-    /// Ends a pending read, and stores its value if there is one.
+    /// Ends a pending read, and stores its value, if any.
     fn fill(&self, key: &K, number: u64, value: Option<&V>) {
         let mut entries = self.write(key);
         if !matches!(entries.by_key.get(key), Some(CacheSlot::Pending(pending)) if *pending == number) {
@@ -164,7 +165,7 @@ impl<K: Hash + Eq + Clone, V: Clone> ReadCache<K, V> {
         self.each(Entries::clear);
     }
 
-    /// Removes all values. New ones are stored if the database notifies of every change from now on.
+    /// Removes all values. New values are stored if the database notifies of every change from now on.
     pub fn restart(&self, is_notified: bool) {
         self.each(|entries| {
             entries.clear();
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_that_began_before_a_change_is_not_cached() {
+    async fn read_before_a_change_is_not_cached() {
         let cache = numbers();
         cache.restart(true);
         let changes: [fn(&ReadCache<&'static str, u32>); 3] =
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn values_of_another_file_state_are_read_anew() {
+    async fn changed_file_state_causes_a_read() {
         static SCHEMA: Schema = Schema {
             migrations: &[Migration::expands("CREATE TABLE probe (at BIGINT); INSERT INTO probe VALUES (0);")],
             tables: &[],
@@ -325,7 +326,7 @@ mod tests {
         store.write([step("UPDATE probe SET at = 1", Vec::new())]).await.unwrap();
         let second = store.file_state();
         assert_eq!([find(second, Some(3)).await, find(first, Some(4)).await], [Some(3), Some(4)]);
-        // Without a known state, no cached value is valid.
+        // If the state is unknown, no cached value is valid.
         assert_eq!([find(None, Some(5)).await, find(None, Some(6)).await], [Some(5), Some(6)]);
         assert_eq!(cache.get(&"a"), None);
         cache.invalidate(&"a");

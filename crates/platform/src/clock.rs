@@ -12,7 +12,7 @@ pub enum Clock {
     /// The clock of the system.
     #[default]
     System,
-    /// A clock of a test, which changes only when the test moves it.
+    /// A clock for tests, moved only by the test.
     Manual(Arc<Manual>),
 }
 

@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-/// The origin under which browsers reach a deployment: forms must be sent from it, and cookies belong to it.
+/// The origin at which browsers reach a deployment: forms must be sent from it, and cookies belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicOrigin {
     text: String,
@@ -16,7 +16,7 @@ impl PublicOrigin {
     /// Returns the origin of a public URL, such as `http://localhost:8080`.
     ///
     /// # Panics
-    /// If it is not an absolute URL with a host, which the configuration rejects.
+    /// Panics if it is not an absolute URL with a host, which the configuration rejects.
     #[must_use]
     pub fn of(public_address: &str) -> Self {
         let url = Url::parse(public_address).expect("the configuration takes URLs alone");
@@ -46,19 +46,20 @@ impl PublicOrigin {
     }
 
     /// Returns the path for links to a path of this server. They differ if a proxy serves the deployment below a path
-    /// of its own.
+    /// prefix.
     #[must_use]
     pub fn link(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    /// Whether the scheme is `https`.
+    /// Returns true if the scheme is `https`.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.is_https
     }
 
-    /// Whether browsers consider the origin potentially trustworthy (W3C Secure Contexts, 3.1): encrypted, or loopback.
+    /// Returns true if browsers consider the origin potentially trustworthy (W3C Secure Contexts, 3.1): encrypted, or
+    /// loopback.
     #[must_use]
     pub fn is_trustworthy(&self) -> bool {
         self.is_https || self.is_loopback

@@ -1,5 +1,5 @@
-//! Parsed rows. Polling reads a row again and again, and parsing it takes as long as reading it; a row that is equal to
-//! the last one with its key is not parsed again. Each lookup is still a read.
+//! Parsed rows. Polling reads rows repeatedly, and parsing a row costs as much as reading it; an unchanged row is not
+//! parsed again. Each lookup is still a read.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use signpost_store::Row;
 
 /// Number of independently locked shards.
 const SHARDS: usize = 16;
-/// Approximate maximum size of a shard, in bytes. A full shard is emptied, which costs one parse per row.
+/// Approximate maximum size of a shard, in bytes. A full shard is emptied, at the cost of a parse per row.
 const MAX_SHARD_BYTES: usize = (16 << 20) / SHARDS;
 
 /// Rows and their parsed values, by key. `R` is the row, or several.
@@ -38,7 +38,7 @@ impl<K: Hash + Eq + Clone, V, R: Clone + PartialEq> ReadRows<K, V, R> {
     /// `parse`.
     ///
     /// # Errors
-    /// The errors of `parse`.
+    /// Returns the errors of `parse`.
     pub fn parse(&self, key: &K, row: R, parse: impl FnOnce(R) -> Result<V>) -> Result<Arc<V>> {
         if let Some((last, value)) = self.shard(key).rows.get(key)
             && *last == row
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_cannot_be_parsed_are_not_stored() {
+    fn unparsable_rows_are_not_stored() {
         let rows: ReadRows<_, i64> = ReadRows::new(|_| 1);
         assert!(rows.parse(&"a", row(1), |_| bail!("not parsable")).is_err());
         assert_eq!(*rows.parse(&"a", row(1), |row| row.int(0)).unwrap(), 1);

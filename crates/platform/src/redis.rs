@@ -1,5 +1,5 @@
-//! Redis or Valkey, shared by the servers of one deployment. It contains only data that may be lost; while it is
-//! unreachable, each server continues alone.
+//! Redis or Valkey, shared by the servers of a deployment. It contains only data that may be lost; while it is
+//! unreachable, each server continues independently.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,18 +12,18 @@ use redis::{Client, RedisResult, Script};
 use signpost_store::random;
 use tokio::time::{sleep, timeout};
 
-/// Timeout of a reply, for which a request waits.
+/// Timeout of a reply while a request waits.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Time without any reply after which Redis counts as unreachable. It is much longer than the time that a request
-/// waits, so that a server on a busy machine does not start to count alone.
+/// Time without any reply after which Redis is considered unreachable. It is much longer than the time that a request
+/// waits, so that a server on a busy machine does not fall back to local limits.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Interval at which a server announces itself, and retries while Redis is unreachable.
+/// Interval of announcements, and of retries while Redis is unreachable.
 const PULSE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Announces a server, by Redis' own clock, and returns how many were alive in the last minute and how many of them
-/// come before this one. The newest 1024 are kept.
+/// Announces a server, by Redis' own clock. Returns the number of servers that were alive in the last minute, and the
+/// number that precede this server. The newest 1024 are stored.
 const PULSE: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -46,37 +46,37 @@ pub struct Redis(Arc<Inner>);
 struct Inner {
     client: Client,
     connection: ConnectionManager,
-    /// Whether Redis is reachable. Only the first request after a failure waits for it.
+    /// Set while Redis is reachable. Only the first request after a failure waits for it.
     answers: AtomicBool,
     /// The name of this server among those that share the Redis.
     name: String,
     servers: Mutex<Servers>,
 }
 
-/// The servers that share one Redis, at its last reply.
+/// The servers that share a Redis, at its last reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Servers {
-    /// Number of servers that were alive in the last minute, including this one.
+    /// Number of servers that were alive in the last minute, including this server.
     pub count: u32,
-    /// Number of them that precede this one, in the order of their names.
+    /// Number of them that precede this server, in the order of their names.
     pub before: u32,
 }
 
 /// The reason that there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// Redis is connected, and did not reply in time.
+    /// Redis is connected, but did not reply in time.
     Slow,
     /// There is no connection, or Redis returned an error.
     Away,
 }
 
 impl Redis {
-    /// Connects to a URL: `redis://`, `rediss://` (encrypted, with a checked certificate) or `redis+unix://`. If that
-    /// takes longer than a second, it continues in the background, as after every failure.
+    /// Connects to a URL: `redis://`, `rediss://` (encrypted, with a verified certificate) or `redis+unix://`. After a
+    /// second, connecting continues in the background, as after every failure.
     ///
     /// # Errors
-    /// If the URL is invalid.
+    /// Returns an error if the URL is invalid.
     pub async fn open(url: &str) -> Result<Self> {
         let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
         let config = ConnectionManagerConfig::new()
@@ -102,7 +102,7 @@ impl Redis {
     /// Sends a command and returns the reply. Returns at once while Redis is known to be unreachable.
     ///
     /// # Errors
-    /// [`NoAnswer`] if Redis is slow or unreachable.
+    /// Returns [`NoAnswer`] if Redis is slow or unreachable.
     pub async fn ask<T, F>(&self, command: impl FnOnce(ConnectionManager) -> F) -> Result<T, NoAnswer>
     where
         F: Future<Output = RedisResult<T>>,
@@ -119,7 +119,7 @@ impl Redis {
         })
     }
 
-    /// Whether Redis is reachable.
+    /// Returns true if Redis is reachable.
     #[must_use]
     pub fn answers(&self) -> bool {
         self.0.answers.load(Ordering::Relaxed)
@@ -134,13 +134,13 @@ impl Redis {
     /// Opens a connection for subscriptions.
     ///
     /// # Errors
-    /// If Redis is unreachable.
+    /// Returns an error if Redis is unreachable.
     pub async fn listen(&self) -> Result<PubSub> {
         Ok(timeout(CONNECT_TIMEOUT, self.0.client.get_async_pubsub()).await??)
     }
 }
 
-/// Checks whether [`Redis::open`] can read this address, without connecting to it.
+/// Checks that [`Redis::open`] can parse this URL, without connecting to it.
 #[must_use]
 pub fn is_redis_url(url: &str) -> bool {
     Client::open(url).is_ok()
@@ -149,7 +149,7 @@ pub fn is_redis_url(url: &str) -> bool {
 /// Measures the time of a `PING` on an established connection.
 ///
 /// # Errors
-/// If the URL is invalid, or no Redis replies there within two seconds.
+/// Returns an error if the URL is invalid, or no Redis replies there within two seconds.
 pub async fn time_ping(url: &str) -> Result<Duration> {
     let client = Client::open(url).context("the Redis URL is not valid: use redis://HOST:PORT/")?;
     let exchange = async {
@@ -162,7 +162,7 @@ pub async fn time_ping(url: &str) -> Result<Duration> {
 }
 
 impl Servers {
-    /// Returns the servers of a deployment with one server.
+    /// Returns the servers of a deployment with a single server.
     #[must_use]
     pub fn alone() -> Self {
         Self { count: 1, before: 0 }
@@ -189,8 +189,8 @@ async fn watch(inner: Weak<Inner>) {
 }
 
 impl Inner {
-    /// Announces this server, and records whether Redis replies. An unreachable Redis must reply as fast as requests
-    /// need it before it counts as reachable again. Returns the reason for a failure.
+    /// Announces this server, and records whether Redis replies. An unreachable Redis must reply within the request
+    /// timeout before it is considered reachable again. Returns the reason for a failure.
     async fn pulse(&self) -> Result<(), String> {
         let patience = if self.answers.load(Ordering::Relaxed) { SILENCE_TIMEOUT } else { ANSWER_TIMEOUT };
         let mut connection = self.connection.clone();
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_of_all_servers_are_the_whole() {
+    fn shares_add_up_to_the_whole() {
         for count in 1..=7 {
             for whole in [0, 1, 5, 6, 7, 8, 99, 100, 1_000_000] {
                 let shares = (0..count).map(|before| Servers { count, before }.share(whole));

@@ -1,5 +1,5 @@
 //! Deserialization of settings. Each service declares its settings as a struct with a field per key; the functions here
-//! are for fields whose type alone does not state the allowed values.
+//! are for fields with a type that does not state the allowed values.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use url::Url;
 /// Deserializes a value with `parse`. The error states the `allowed` values.
 ///
 /// # Errors
-/// If `parse` returns `None`.
+/// Returns an error if `parse` returns `None`.
 pub fn parsed<'de, D: Deserializer<'de>, T>(
     from: D,
     allowed: &str,
@@ -24,7 +24,7 @@ pub fn parsed<'de, D: Deserializer<'de>, T>(
 /// Deserializes a value that may be absent with `parse`. The error states the `allowed` values.
 ///
 /// # Errors
-/// If `parse` returns `None`.
+/// Returns an error if `parse` returns `None`.
 pub fn optional<'de, D: Deserializer<'de>, T>(
     from: D,
     allowed: &str,
@@ -63,7 +63,7 @@ pub fn spell_duration(duration: Duration) -> String {
 /// Deserializes a duration of `MIN` to `MAX` milliseconds.
 ///
 /// # Errors
-/// If the text is not a duration, or the duration is out of range.
+/// Returns an error if the text is not a duration, or the duration is out of range.
 pub fn duration<'de, D, const MIN: u64, const MAX: u64>(from: D) -> Result<Duration, D::Error>
 where
     D: Deserializer<'de>,
@@ -79,7 +79,7 @@ const ADDRESS: &str = "an address and a port, such as 127.0.0.1:8080 or [::1]:80
 /// Deserializes an address with a port.
 ///
 /// # Errors
-/// If the text is not such an address.
+/// Returns an error if the text is not such an address.
 pub fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     parsed(from, ADDRESS, |text| text.parse().ok())
 }
@@ -87,7 +87,7 @@ pub fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Erro
 /// Deserializes an address with a port, if any.
 ///
 /// # Errors
-/// If the text is not such an address.
+/// Returns an error if the text is not such an address.
 pub fn optional_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     optional(from, ADDRESS, |text| text.parse().ok())
 }
@@ -95,7 +95,7 @@ pub fn optional_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Soc
 /// Deserializes the address and port of another server, if any. Unlike a listen address it cannot have port 0.
 ///
 /// # Errors
-/// If it is not an address with such a port.
+/// Returns an error if it is not an address with such a port.
 pub fn optional_server_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
     let allowed = "an address and a port from 1 to 65535, such as 192.0.2.53:53";
     optional(from, allowed, |text| text.parse().ok().filter(|address: &SocketAddr| address.port() != 0))
@@ -104,7 +104,7 @@ pub fn optional_server_address<'de, D: Deserializer<'de>>(from: D) -> Result<Opt
 /// Deserializes an `http` or `https` URL without query, fragment and user, if any.
 ///
 /// # Errors
-/// If the text is not such a URL.
+/// Returns an error if the text is not such a URL.
 pub fn optional_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
     let allowed = "an http or https address without query, such as https://signpost.example.com";
     optional(from, allowed, |text| {
@@ -117,7 +117,7 @@ pub fn optional_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D
 /// Deserializes an `http` or `https` URL without query, if any. It may have a user and a password.
 ///
 /// # Errors
-/// If the text is not such a URL.
+/// Returns an error if the text is not such a URL.
 pub fn optional_server_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
     let allowed = "an http or https address without query, such as https://pelias.example.com";
     optional(from, allowed, |text| Url::parse(text).ok().filter(is_http_without_query))

@@ -1,4 +1,4 @@
-//! The state that all services of one server share.
+//! The state that all services of a server share.
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -29,11 +29,11 @@ pub struct Platform(Arc<PlatformParts>);
 pub struct PlatformParts {
     /// The clock.
     pub clock: Clock,
-    /// Whether the public URL is encrypted.
+    /// Set if the public URL is encrypted.
     pub is_https: bool,
-    /// Whether the server is reachable only from its own machine.
+    /// Set if the server is reachable only from its own machine.
     pub serves_only_its_machine: bool,
-    /// The address on which the server listens.
+    /// The listen address.
     pub listen: SocketAddr,
     /// The public URL, as the operator set it.
     pub public_url: Option<Url>,
@@ -43,7 +43,7 @@ pub struct PlatformParts {
     pub public_address: String,
     /// The origin of that URL, as browsers send it.
     pub origin: PublicOrigin,
-    /// The proxies whose header contains the client address.
+    /// The trusted proxies, and their header for the client address.
     pub proxies: Proxies,
     /// The database.
     pub store: Store,
@@ -53,7 +53,7 @@ pub struct PlatformParts {
     pub refusals: Refusals,
     /// Counts of requests that got 404 because of their host.
     pub host_refusals: HostRefusals,
-    /// The Redis that the servers of one deployment share, if there are several.
+    /// The Redis that the servers of a deployment share, if there are several.
     pub redis: Option<Redis>,
     /// The rate limits.
     pub limits: Limits,
@@ -61,7 +61,7 @@ pub struct PlatformParts {
     pub outbound: Outbound,
     /// The metrics.
     pub metrics: Metrics,
-    /// Cancelled when the server is asked to stop: load balancers should send their traffic elsewhere.
+    /// Cancelled when the server is asked to stop: load balancers should send their traffic to other servers.
     pub stopping: CancellationToken,
     /// Cancelled when the server stops accepting requests, `shutdown_delay` later.
     pub draining: CancellationToken,

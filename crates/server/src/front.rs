@@ -1,4 +1,4 @@
-//! Selects the routes by the host of a request, and replaces errors by pages for people.
+//! Selects the routes by the host of a request, and replaces errors by pages for browsers.
 
 use std::net::IpAddr;
 
@@ -15,16 +15,16 @@ use tower::Service;
 
 use crate::untrusted_proxy;
 
-/// The routes of one listen address.
+/// The routes of a listen address.
 #[derive(Debug)]
 pub struct Front {
     /// The routes of the server.
     pub router: Router,
-    /// The routes of the browser wallet's own host.
+    /// The routes of the browser wallet's host.
     pub wallet: Option<WalletHost>,
-    /// The error pages for people.
+    /// The error pages for browsers.
     pub pages: Option<ErrorPages>,
-    /// Logs requests that get 404 because of their host, and records proxies that are not trusted.
+    /// Logs requests that get 404 because of their host, and records untrusted proxies.
     pub platform: Option<Platform>,
 }
 
@@ -36,7 +36,7 @@ impl From<Router> for Front {
 }
 
 impl Front {
-    /// Records a proxy that is not trusted, for the doctor.
+    /// Records an untrusted proxy, for the doctor.
     pub(crate) fn record_untrusted_proxy(&self, address: IpAddr) {
         let Some(platform) = self.platform.clone() else { return };
         tokio::spawn(async move {
@@ -74,16 +74,16 @@ impl Front {
     }
 }
 
-/// A request whose 404, if it gets one, is because of its host.
+/// A request that gets 404 because of its host, unless a route matches.
 struct HostBoundRequest {
     pages: HostBoundPages,
     host: Option<HeaderValue>,
-    /// The expected host if it is the wallet's.
+    /// The expected host, for requests for the wallet.
     wallet: Option<String>,
 }
 
 impl HostBoundRequest {
-    /// Returns a request for the wallet at another host, or for another page at the host of the wallet.
+    /// Returns a request for the wallet at another host, or for another page at the wallet's host.
     fn of(request: &Request, own: &WalletHost, names_wallet: bool) -> Option<Self> {
         let path = request.uri().path();
         let asks_for_wallet = path == "/wallet" || path.starts_with("/wallet/");

@@ -1,7 +1,7 @@
 //! The HTTP/1.1 server: connections with limits and timeouts, and requests by host.
 //!
-//! A crate of its own because every request passes it: profile `release` optimizes it fully, but not the commands and the
-//! console in `signpost`, which take a fifth of a build's time.
+//! It is a separate crate because every request passes through it: profile `release` optimizes it fully, but not the
+//! commands and the console in `signpost`, a fifth of the build time.
 
 pub mod connections;
 mod front;

@@ -1,5 +1,5 @@
-//! The proxy that names clients and is not trusted, if there is one. A server writes its address into the database, because
-//! the doctor may not ask a server for addresses of its network.
+//! The untrusted proxy that names clients, if any. The server stores its address in the database, because the doctor
+//! cannot query the server for addresses of its network.
 
 use std::net::IpAddr;
 
@@ -20,19 +20,19 @@ pub struct UntrustedProxy {
     pub at: Timestamp,
 }
 
-/// Returns the proxy that a server recorded last.
+/// Returns the most recently recorded proxy.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns an error if [`Store::read`] fails.
 pub async fn find(store: &Store) -> Result<Option<UntrustedProxy>> {
     let Some(row) = store.read_one(FIND, params![]).await? else { return Ok(None) };
     Ok(Some(UntrustedProxy { address: row.text(0)?.to_owned(), at: row.time(1)? }))
 }
 
-/// Records a proxy. Addresses of the internet are not recorded: anybody there can send the header.
+/// Records a proxy. Addresses of the internet are not recorded, because any client there can send the header.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns an error if [`Store::write`] fails.
 pub async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()> {
     if is_of_own_network(address) {
         store.write([step(SET, params![address.to_string(), now])]).await?;
@@ -40,7 +40,7 @@ pub async fn record(store: &Store, address: IpAddr, now: Timestamp) -> Result<()
     Ok(())
 }
 
-/// Returns whether an address is private, link-local or loopback.
+/// Checks for a private, link-local or loopback address.
 fn is_of_own_network(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_private() || address.is_loopback() || address.is_link_local(),
@@ -54,7 +54,7 @@ mod tests {
     use signpost_store::{Migration, Schema};
 
     #[tokio::test]
-    async fn only_addresses_of_the_own_network_are_recorded() {
+    async fn only_private_addresses_are_recorded() {
         static SCHEMA: Schema = Schema {
             migrations: &[Migration::expands(
                 "CREATE TABLE deployment (untrusted_proxy TEXT, untrusted_proxy_at BIGINT); \

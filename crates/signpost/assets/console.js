@@ -1,15 +1,15 @@
 // @ts-check
-// The console works without this script. It keeps the counts beside the menu fresh, takes keys for reports, and brings the
-// token of a set-up link, which stands behind the `#`, into the form that asks for it.
+// The console works without this script. It updates the counts in the menu, adds keyboard shortcuts for reports, and copies
+// the token of a set-up link from the fragment into its form.
 
-/** How often the counts are asked for, while somebody looks. */
+/** Polling interval of the counts, while the page is visible. */
 const COUNTS_MS = 10_000;
 
 const setup = document.querySelector('form#setup');
 const link = document.getElementById('link');
 if (setup instanceof HTMLFormElement && link instanceof HTMLInputElement && location.hash.length > 1) {
   link.value = location.hash.slice(1);
-  // The token works once, but it is nobody's to read in the address bar or the history.
+  // The token works once, but it must not stay in the address bar or the history.
   history.replaceState(null, '', location.pathname);
   setup.requestSubmit();
 }
@@ -29,7 +29,7 @@ async function refresh() {
       badge.toggleAttribute('hidden', count === 0);
     }
   } catch {
-    // The next look asks again.
+    // The next poll tries again.
   }
 }
 
@@ -38,7 +38,7 @@ if (counts) {
   document.addEventListener('visibilitychange', refresh);
 }
 
-/** The button of the report that has the focus, else of the first one. @param {string} key */
+/** Returns the button of the focused report, or of the first report. @param {string} key */
 function buttonOf(key) {
   const within = document.activeElement?.closest('.reports > li') ?? document.querySelector('.reports > li');
   return within?.querySelector(`button[data-key="${key}"]`);

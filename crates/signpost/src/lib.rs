@@ -1,9 +1,9 @@
-//! Signpost: finds Bitcoin ATMs for AI assistants, and logs people in with a wallet and a QR code.
+//! Signpost: finds Bitcoin ATMs for AI assistants, and authenticates users with a wallet and a QR code.
 //!
 //! In reading order: [`server`] starts the program and has its route table; `signpost-login` and `signpost-atm` are the
-//! two services, which do not know each other; `signpost-platform` is what both stand on, `signpost-store` the database;
-//! [`demo`] is a server with a shop that uses it; [`doctor`] says what is wrong with one; [`install`] puts the locator into
-//! assistants; [`cli`] is the command line.
+//! two services, independent of each other; both are based on `signpost-platform`, and this on the database in
+//! `signpost-store`; [`demo`] is a server with a shop that uses it; [`doctor`] diagnoses an installation; [`install`]
+//! adds the locator to assistants; [`cli`] is the command line.
 
 pub mod cli;
 pub mod config;

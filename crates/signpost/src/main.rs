@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A search takes a tenth less processor time than with the system's, and what an import frees is given back (DESIGN.md).
+/// Searches use a tenth less processor time than with the system allocator, and memory freed after an import is
+/// returned to the system (DESIGN.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

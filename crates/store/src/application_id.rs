@@ -1,12 +1,12 @@
-//! Which program an SQLite database belongs to: the application ID in its header.
+//! The application ID in the header of an SQLite database, which identifies its program.
 
 use rusqlite::Connection;
 
 /// Application ID of a database of this program: "sgnp" in ASCII.
 const APPLICATION_ID: i32 = 0x7367_6e70;
 
-/// Counts all tables, the table that every database of this program has, and the one that it had in databases of
-/// unreleased versions. Other programs have a table with this name and other columns.
+/// Counts all tables, the table that every database of this program has, and the table of its unreleased versions.
+/// Other programs may have a table with this name, but with other columns.
 const COUNT_TABLES: &str = "
     SELECT COUNT(*), COUNT(CASE WHEN name = 'applied_migrations' THEN 1 END),
            COUNT(CASE WHEN sql = 'CREATE TABLE schema_version (version BIGINT NOT NULL)' THEN 1 END)
@@ -15,9 +15,10 @@ const COUNT_TABLES: &str = "
 /// The program that a database belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatabaseOwner {
-    /// This program, whose tables it has.
+    /// This program: the database has its tables.
     Signpost,
-    /// No program yet: it has no tables. A process that was killed while it created a database leaves one.
+    /// No program: the database has no tables. A process that is killed while it creates a database leaves it in this
+    /// state.
     Unclaimed,
     /// An unreleased version of this program.
     Unreleased,
@@ -58,7 +59,7 @@ mod tests {
     use crate::migrate::APPLIED;
 
     #[test]
-    fn a_database_belongs_to_the_program_that_its_header_and_tables_name() {
+    fn database_owner_follows_from_header_and_tables() {
         let unreleased = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL);";
         let other = "PRAGMA application_id = 252006673;";
         let own = format!("PRAGMA application_id = {APPLICATION_ID};");

@@ -21,8 +21,8 @@ struct Source {
     before: Option<Metadata>,
 }
 
-/// Copies `file` to `to`, which must not exist, and returns its size in bytes. The copy is written to a temporary file
-/// beside it first, and renamed when it is on disk, so a file with this name is complete.
+/// Copies `file` to the new file `to`, and returns its size in bytes. The copy is written to a temporary file in the
+/// directory of `to`, and renamed when it is on disk, so a file with this name is complete.
 pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     let from = file.display();
     let shown = to.display();
@@ -50,14 +50,14 @@ pub(super) fn backup(file: &Path, to: &Path) -> Result<u64> {
     fs::set_permissions(&partial, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     let copy = fs::OpenOptions::new().write(true).open(&partial)?;
     copy.sync_all()?;
-    // Fails if another process created the file meanwhile.
+    // Fails if another process has created the file.
     fs::hard_link(&partial, to).with_context(|| format!("cannot write {shown}"))?;
     fs::remove_file(&partial)?;
     Ok(copy.metadata()?.len())
 }
 
 impl Source {
-    /// Opens a database, also one on a read-only file system.
+    /// Opens a database, including one on a read-only file system.
     fn open(file: &Path) -> Result<Self> {
         let shown = file.to_str().context("the name of a database must be text")?;
         match check_server_files(file) {
@@ -96,8 +96,8 @@ impl Source {
         Ok(Self { connection, before: Some(before) })
     }
 
-    /// Checks that nothing was written while the database was read without locks: the same file system may be writable
-    /// by another way.
+    /// Checks that nothing was written while the database was read without locks: the file system may also be mounted
+    /// as writable.
     fn check_unchanged(&self, file: &Path) -> Result<()> {
         let Some(before) = &self.before else { return Ok(()) };
         let now = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -117,13 +117,13 @@ fn probe(opened: rusqlite::Result<Connection>) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Returns whether there are commits beside the database file.
+/// Returns `true` if there are commits outside the database file.
 fn has_log(file: &Path) -> bool {
     let [log, _] = companions(file);
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// Returns the URI of a file that no process writes to, for which SQLite needs no files beside it.
+/// Returns the URI of a file that no process writes to. SQLite needs no companion files for it.
 fn immutable_uri(file: &str) -> String {
     let escaped = file.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     // Without an authority, a path that starts with two slashes would be parsed as a host.

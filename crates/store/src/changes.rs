@@ -5,14 +5,14 @@ use tokio::sync::broadcast;
 /// Maximum number of changes that wait for a receiver; then it is notified that it missed some.
 pub(super) const WAITING: usize = 4096;
 
-/// A notification. There are none for an embedded database, which has one server.
+/// A notification. An embedded database has one server, and sends none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreChange {
-    /// Every change is notified from now on; earlier ones may have been missed.
+    /// Every change is notified from now on. Earlier changes may have been missed.
     Heard,
     /// Changes may be missed, until [`StoreChange::Heard`].
     Lost,
-    /// A notification of a trigger, whose meaning the program defines. Those of a newer program may be unknown.
+    /// A notification of a trigger. The program defines its meaning. Notifications of a newer program may be unknown.
     Changed {
         /// The kind of the object that changed.
         kind: String,

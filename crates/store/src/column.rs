@@ -24,7 +24,7 @@ pub trait ColumnType: Sized + Into<Value> {
     fn from_value(value: Value) -> Result<Self>;
 }
 
-/// A type in whose form a `T` is stored, for types of other crates. Every type is stored in its own form too.
+/// A type that can store a `T` of another crate. Every type can also store itself.
 pub trait Via<T>: Sized {
     /// Converts to the stored form.
     fn wrap(value: T) -> Self;

@@ -35,7 +35,7 @@ pub trait ReadColumns: Sized {
     }
 }
 
-/// A type whose columns an insert sets.
+/// A type with columns that an insert sets.
 pub trait WriteColumns: ReadColumns {
     /// Writes the columns in their order.
     fn write(self, values: &mut Vec<Value>);
@@ -106,7 +106,7 @@ impl<T, V: WriteColumns + Via<T>> RowField<T, V> {
     }
 }
 
-/// Defines a struct that is a part of rows: its fields are columns, as those of [`rows!`](crate::rows!).
+/// Defines a struct that is a part of rows. Its fields are columns, like the fields in [`rows!`](crate::rows!).
 #[macro_export]
 macro_rules! columns {
     (

@@ -16,10 +16,10 @@ const MIN_FREE: u64 = 1 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     database: OpenFile,
-    /// The write-ahead log, which has the last commits until a checkpoint copies them into the database.
+    /// The write-ahead log, with the last commits until a checkpoint copies them into the database.
     log: OpenFile,
-    /// The index of the log, which is memory shared by all processes that have the database open. A process that
-    /// creates another one does not see the commits and locks of the others.
+    /// The index of the log, memory shared by all processes that have the database open. A process that creates another
+    /// one does not see the others' commits and locks.
     index: OpenFile,
 }
 
@@ -110,7 +110,7 @@ impl DatabaseFile {
     }
 }
 
-/// Returns the paths of the -wal and the -shm file. They are beside the file itself, not beside a link to it.
+/// Returns the paths of the -wal and the -shm file, in the directory of the file itself, not of a link to it.
 pub(super) fn companions(database: &Path) -> [PathBuf; 2] {
     let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     ["-wal", "-shm"].map(|end| {
@@ -165,7 +165,7 @@ pub fn available_bytes(path: &Path) -> Option<u64> {
     stats.f_bavail.checked_mul(stats.f_frsize)
 }
 
-/// Returns `None`: the space that is available is not known on this system.
+/// Returns `None`: the available space is unknown on this system.
 #[cfg(not(unix))]
 #[must_use]
 pub fn available_bytes(_: &Path) -> Option<u64> {
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_not_at_its_path_is_noticed() {
+    fn moved_file_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let [path, link, aside] = ["database", "link", "aside"].map(|name| folder.path().join(name));
         fs::write(&path, "").unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_the_system_is_named() {
+    fn operating_system_error_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let [file, database] = ["file", "database"].map(|name| folder.path().join(name));
         fs::write(&file, "").unwrap();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_companion_that_is_not_beside_its_file_is_noticed() {
+    fn missing_companion_file_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let [path, link, aside] = ["database", "link", "aside"].map(|name| folder.path().join(name));
         fs::write(&path, "").unwrap();

@@ -1,12 +1,12 @@
-//! IDs with a prefix (`sess_…`, `dom_…`), each with a type of its own.
+//! IDs with a prefix (`sess_…`, `dom_…`), each with a separate type.
 
 use std::sync::LazyLock;
 
 use data_encoding::{Encoding, Specification};
 use jiff::Timestamp;
 
-/// Lower-case base32 without padding. The order of the alphabet is that of the bytes, so newer IDs sort after older
-/// ones, and the index of a table grows at its end.
+/// Lower-case base32 without padding. The alphabet has the order of the bytes, so newer IDs sort after older IDs, and
+/// the index of a table grows at its end.
 static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = Specification::new();
     specification.symbols.push_str("0123456789abcdefghjkmnpqrstvwxyz");
@@ -26,14 +26,14 @@ pub fn spell(prefix: &str, now: Timestamp, random: [u8; 16]) -> String {
     text
 }
 
-/// Whether a text is an ID in the form of [`spell`].
+/// Returns `true` if a text is an ID in the form of [`spell`].
 #[must_use]
 pub fn is_spelled(prefix: &str, text: &str) -> bool {
     let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
     rest.is_some_and(|rest| rest.len() == 36 && BASE32.decode(rest.as_bytes()).is_ok())
 }
 
-/// Returns the time at which an ID was created, to the millisecond.
+/// Returns the creation time of an ID, to the millisecond.
 #[must_use]
 pub fn time(id: &str) -> Timestamp {
     let bytes = id.rsplit('_').next().and_then(|rest| BASE32.decode(rest.as_bytes()).ok());
@@ -56,13 +56,13 @@ macro_rules! ids {
                 Self($crate::id::spell($prefix, now, random))
             }
 
-            /// Parses an ID; `None` if the text is not one of this type.
+            /// Parses an ID; `None` if the text is not an ID of this type.
             #[must_use]
             pub fn parse(text: &str) -> Option<Self> {
                 $crate::id::is_spelled($prefix, text).then(|| Self(text.to_owned()))
             }
 
-            /// Returns the time at which the ID was created, to the millisecond.
+            /// Returns the creation time of the ID, to the millisecond.
             #[must_use]
             pub fn time(&self) -> ::jiff::Timestamp {
                 $crate::id::time(&self.0)

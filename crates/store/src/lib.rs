@@ -1,10 +1,11 @@
 //! The database: SQLite by default, PostgreSQL for several replicas.
 //!
-//! A write is a *value*: a list of [`Step`]s that happen together or not at all. That is what lets SQLite put the
-//! writes of many requests into one commit, and it is why SQL is written once for both. The price: nothing can be
-//! decided in Rust in mid-transaction, so races are settled in the `WHERE`.
+//! A write is a *value*: an atomic list of [`Step`]s. So SQLite can put the writes of many requests into one commit,
+//! and both engines use one SQL text. The price: Rust code cannot decide anything in mid-transaction, so races are
+//! settled in the `WHERE`.
 //!
-//! It knows no feature: a program hands its [`Schema`] in, and gives what others changed ([`StoreChange`]) its meaning.
+//! The crate has no domain knowledge: a program provides its [`Schema`], and interprets the changes of other processes
+//! ([`StoreChange`]).
 
 mod application_id;
 mod backup;

@@ -1,5 +1,5 @@
-//! One server for an embedded database: two would deliver every event twice. The file that it locks records the files
-//! that the server has open, so that commands open no others.
+//! Limits an embedded database to one server: two would deliver every event twice. The lock file records the files that
+//! the server has open, so that commands open no others.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -11,7 +11,7 @@ use crate::file::{DatabaseFile, FileIdentities};
 
 /// Maximum number of symbolic links to a file, equal to that of Linux.
 const MAX_LINKS: usize = 40;
-/// Maximum length of what a server records, in bytes.
+/// Maximum length of a server's record, in bytes.
 const MAX_RECORD_BYTES: u64 = 4096;
 
 /// The system does not let this process read the record of the server's files.
@@ -29,7 +29,7 @@ pub struct DatabaseLock {
 /// Locks an embedded database for this process, by any of its names.
 ///
 /// # Errors
-/// If another process has the lock, or no file can be created beside the database.
+/// If another process has the lock, or the lock file cannot be created.
 pub fn lock(database: &Path) -> Result<DatabaseLock> {
     let shown = database.display();
     try_lock(database)?.with_context(|| {
@@ -40,7 +40,7 @@ pub fn lock(database: &Path) -> Result<DatabaseLock> {
 /// Locks an embedded database for this process. Returns `None` if another process has the lock.
 ///
 /// # Errors
-/// If no file can be created beside the database.
+/// If the lock file cannot be created.
 pub fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
     let shown = database.display();
     let cannot =
@@ -62,7 +62,7 @@ pub fn try_lock(database: &Path) -> Result<Option<DatabaseLock>> {
 }
 
 impl DatabaseLock {
-    /// Records the files of the database, which this process has open from now on.
+    /// Records the files of the database as open in this process.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -83,19 +83,19 @@ impl DatabaseLock {
 }
 
 impl Drop for DatabaseLock {
-    /// Unlocks the file. A child process has a copy of its descriptor until it executes its program, and closing ours
-    /// alone would leave the file locked until then (flock(2)).
+    /// Unlocks the file. A child process has a copy of the descriptor until it executes its program; closing only this
+    /// descriptor would leave the file locked until then (flock(2)).
     fn drop(&mut self) {
         // If this fails, the lock ends when the last descriptor is closed.
         drop(self.file.unlock());
     }
 }
 
-/// Checks that the files of a database are those that its server has open, if one runs. A process that opens another
-/// -shm file does not see the server's locks: both write to the same places, and the database is destroyed.
+/// Checks that the files of a database are those that its server, if one runs, has open. A process that opens another
+/// -shm file does not see the server's locks: both write to the same locations and destroy the database.
 ///
 /// # Errors
-/// Which file is another one, or gone, and what to do; [`RecordNotReadable`] if the record belongs to another user.
+/// The replaced or missing file, with the remedy; [`RecordNotReadable`] if the record belongs to another user.
 pub(super) fn check_server_files(database: &Path) -> Result<()> {
     let Ok(database) = linked(database) else { return Ok(()) };
     let path = lock_file(&database);
@@ -129,8 +129,8 @@ pub(super) fn check_server_files(database: &Path) -> Result<()> {
 /// Returns whether another process has the lock.
 fn is_locked(path: &Path) -> Result<bool> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // Released with the file. A server that starts in this moment finds the lock taken; that happens only to one that
-    // starts after a server was killed and its files were replaced.
+    // Released with the file. A server that starts now fails to lock; this only affects a server that starts after
+    // another was killed and its files were replaced.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
@@ -142,8 +142,7 @@ fn lock_file(database: &Path) -> PathBuf {
     database.with_added_extension("lock")
 }
 
-/// Returns the file to which a path leads, also if it does not exist yet: the lock is then beside the place of the
-/// future file.
+/// Returns the target of a path, even if it does not exist yet: the lock is in the directory of the future file.
 pub(super) fn linked(path: &Path) -> std::io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -170,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_one_lock_for_all_its_names() {
+    fn file_has_one_lock_for_all_its_names() {
         let folder = tempfile::tempdir().unwrap();
         let [real, link, linked, above] = ["real", "link", "linked", "above"].map(|name| folder.path().join(name));
         fs::create_dir(&above).unwrap();
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_ends_when_it_is_dropped_although_a_copy_of_the_file_is_open() {
+    fn lock_is_released_on_drop_despite_open_copies() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("database");
         let held = lock(&database).unwrap();
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_not_the_servers_are_refused_while_it_runs() {
+    fn foreign_files_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let [database, wal, shm, aside] =
             ["database", "database-wal", "database-shm", "aside"].map(|name| folder.path().join(name));

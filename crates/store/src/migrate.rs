@@ -1,9 +1,9 @@
 //! Migrations of the tables. Each runs once, in a transaction.
 //!
-//! Servers of two versions may share a database while one replaces the other. So a migration either *expands*: it adds
-//! tables and columns that older servers do not need, and runs when a server starts; or it *contracts*: it removes
-//! those that only older servers use, and runs on request of the operator when they are gone. An embedded database has
-//! one server, so it runs both.
+//! During an update, servers of two versions share a database. So a migration either *expands*: it adds tables and
+//! columns that older servers do not need, and runs when a server starts; or it *contracts*: it removes those that only
+//! older servers use, and runs on request of the operator when they have stopped. An embedded database has one server,
+//! so it runs both.
 
 use anyhow::{Context, Result, bail};
 use rusqlite::{Connection, TransactionBehavior};
@@ -12,12 +12,12 @@ use tokio_postgres::{Client, IsolationLevel, Transaction};
 
 use crate::application_id;
 
-/// Application name of the connections of servers, followed by their version, which the operator sees.
+/// Application name of the connections of servers, followed by their version. The operator sees it.
 pub(super) const SERVER: &str = "signpost/";
 
 /// The migrations that were applied. The table also distinguishes databases of this program from others.
 pub(super) const APPLIED: &str = "CREATE TABLE IF NOT EXISTS applied_migrations (version BIGINT NOT NULL)";
-/// The migrations that a program has to know to use the tables.
+/// The migrations that a program must include to use the tables.
 const REQUIRED: &str = "CREATE TABLE IF NOT EXISTS required_migrations (version BIGINT NOT NULL)";
 /// Returns whether an unreleased version created tables.
 const FIND_UNRELEASED: &str = "SELECT to_regclass('schema_needed') IS NOT NULL";
@@ -92,8 +92,7 @@ fn version_of(position: usize) -> i64 {
     i64::try_from(position).unwrap_or(i64::MAX)
 }
 
-/// Returns the migrations to run, and the result: those that are not applied, with contracting ones only if `contract`
-/// is set.
+/// Returns the migrations that are not applied, except contracting migrations unless `contract` is set, and the result.
 fn due(
     list: &[Migration],
     applied: &[i64],
@@ -111,7 +110,7 @@ fn due(
     Ok((due, Migrated { from, to, waiting: waiting.into_iter().map(|(version, _)| version).collect() }))
 }
 
-/// Runs the migrations of PostgreSQL. Of servers that start together, one runs them and the others wait.
+/// Runs the migrations of PostgreSQL. If several servers start together, one runs them and the others wait.
 pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contract: bool) -> Result<Migrated> {
     let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
     transaction.batch_execute("SELECT pg_advisory_xact_lock(6073411870224)").await?;
@@ -135,7 +134,7 @@ pub(super) async fn run_on(client: &mut Client, migrations: &[Migration], contra
     Ok(migrated)
 }
 
-/// Checks that no server is connected that does not know this version, which a contracting migration would break.
+/// Checks that no older server is connected, which a contracting migration would break.
 async fn check_no_older_server(transaction: &Transaction<'_>, version: i64) -> Result<()> {
     let connected = "SELECT DISTINCT application_name FROM pg_stat_activity
                      WHERE datname = current_database() AND application_name LIKE 'signpost/%'";
@@ -154,7 +153,7 @@ pub(super) fn run(connection: &mut Connection, migrations: &[Migration]) -> Resu
 }
 
 fn run_list(connection: &mut Connection, list: &[Migration], contract: bool) -> Result<Migrated> {
-    // Takes the write lock first, so that of two processes that start together one waits for the other.
+    // Acquires the write lock first, so that the second of two concurrent starts waits.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(&format!("{APPLIED}; {REQUIRED}"))?;
     let applied = transaction
@@ -191,12 +190,12 @@ mod tests {
     ];
 
     #[test]
-    fn the_older_program_goes_on_until_the_tables_are_contracted() {
+    fn older_program_works_until_tables_are_contracted() {
         let mut database = Connection::open_in_memory().unwrap();
         assert_eq!(run_list(&mut database, OLD, false).unwrap(), Migrated { from: 0, to: 1, waiting: vec![] });
         let expanded = Migrated { from: 1, to: 4, waiting: vec![3] };
         assert_eq!(run_list(&mut database, NEW, false).unwrap(), expanded);
-        // A restart of the old one, and its statements.
+        // A restart of the older program, and its statements.
         run_list(&mut database, OLD, false).unwrap();
         database.execute("INSERT INTO words (old) VALUES ('a')", []).unwrap();
         let contracted = Migrated { from: 4, to: 4, waiting: vec![] };

@@ -1,5 +1,5 @@
-//! Moves all rows from one database to an empty one, in batches. The position is written with each batch, so that an
-//! interrupted move can be continued.
+//! Moves all rows from one database to an empty database, in batches. The position is written with each batch, so that
+//! an interrupted move can be continued.
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
@@ -96,7 +96,7 @@ impl Store {
         let wanted = from.counts().await?;
         let all = wanted.iter().map(|moved| moved.rows).sum();
         let mut taken: i64 = self.counts().await?.iter().map(|moved| moved.rows).sum();
-        // Before the other rows too: a row of this kind may control who may write to the tables.
+        // Also before the other rows: a row of these tables may control who may write to the others.
         self.write(self.single_rows(from).await?).await?;
         for (position, table) in self.schema.tables.iter().enumerate().skip(at) {
             let mut after = key.take().unwrap_or_else(|| table.beginning());
@@ -137,7 +137,7 @@ impl Store {
         Ok(steps)
     }
 
-    /// Returns the position at which to continue: the index of a table, and the key after which to read.
+    /// Returns the position for continuing: the index of a table, and the last key that was copied.
     async fn begin_move(&self, source: &str, now: Timestamp) -> Result<(usize, Option<Vec<Value>>)> {
         let Some(row) = self.read_one(FIND, params![]).await? else {
             let there = self.counts().await?.into_iter().find(|moved| moved.rows > 0);
@@ -162,7 +162,7 @@ impl Store {
     /// Checks that no move into this database was interrupted, which would have left it incomplete.
     ///
     /// # Errors
-    /// If one was, or the errors of [`Store::read`].
+    /// If a move was interrupted, or the errors of [`Store::read`].
     pub async fn check_move(&self) -> Result<()> {
         match self.read_one(FIND, params![]).await? {
             Some(row) if row.opt_time(1)?.is_none() => {

@@ -8,14 +8,14 @@ use anyhow::Result;
 use crate::sqlite;
 use crate::step::Unavailable;
 
-/// Time for which the outcome of a write is current.
+/// Lifetime of the outcome of a write.
 const OUTCOME_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The outcome of the last write.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     outcome: Mutex<Option<Outcome>>,
-    /// Held during a test write, so that concurrent checks make one.
+    /// Locked during a test write, so that concurrent checks share it.
     pub(super) trying: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -40,7 +40,7 @@ impl LastWrite {
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(Outcome { at: now, failure });
     }
 
-    /// Returns whether a write ended less than a second before `now`.
+    /// Returns `true` if a write ended less than a second before `now`.
     pub(super) fn is_fresh(&self, now: Instant) -> bool {
         let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         outcome.as_ref().is_some_and(|outcome| now.saturating_duration_since(outcome.at) < OUTCOME_LIFETIME)

@@ -1,5 +1,5 @@
-//! One definition per table, from which [`rows!`](crate::rows!) generates the struct, its statements, its parameters,
-//! its reader, and the columns to move.
+//! The macro [`rows!`](crate::rows!), which generates the struct of a table, its statements, its parameters, its
+//! reader, and the columns to move from one definition.
 
 use anyhow::{Result, bail};
 
@@ -12,9 +12,9 @@ use crate::text::SqlText;
 pub trait Stored: Sized {
     /// The table.
     const TABLE: StoredTable;
-    /// Number of columns that an insert sets, which are the first.
+    /// Number of columns that an insert sets, the first columns.
     const INSERTED: usize;
-    /// Number of columns that a row has, which are the first.
+    /// Number of columns that a row has, the first columns.
     const READ: usize;
 
     /// `id, name`: the columns of a row.
@@ -59,7 +59,7 @@ pub trait Stored: Sized {
 
 /// Defines a struct for a table. Its fields are the columns that an insert sets, in their order, then those that
 /// `later` writes set. Columns that are not read are `beside`. A type of another crate is stored `as` another type. A
-/// row may be `checked by` a function, which rejects rows whose columns contradict each other.
+/// row may be `checked by` a function that rejects contradicting columns.
 ///
 /// ```
 /// use signpost_store::{Stored, rows};
@@ -150,7 +150,6 @@ mod tests {
     use crate::columns::ReadColumns;
 
     crate::columns! {
-        /// Two columns.
         #[derive(Debug, PartialEq)]
         struct Owner {
             owner: String,
@@ -159,7 +158,6 @@ mod tests {
     }
 
     rows! {
-        /// A thing.
         #[derive(Debug, PartialEq)]
         struct Thing in "things" by [id] {
             id: i64,

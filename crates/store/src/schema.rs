@@ -2,13 +2,13 @@
 
 use crate::migrate::Migration;
 
-/// The tables of a program. Its migrations must also create two tables for the store itself: `moves` (`source`,
-/// `begun_at`, `reached`, `ended_at`), and `probe` with one row (`at`).
+/// The tables of a program. Its migrations must also create two tables for the store: `moves` (`source`, `begun_at`,
+/// `reached`, `ended_at`), and `probe` with one row (`at`).
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// The migrations, in order. Released ones are never edited.
+    /// The migrations, in order. Released migrations are never edited.
     pub migrations: &'static [Migration],
-    /// The tables of many rows, in the order in which they are moved.
+    /// The tables of many rows, in the order of the move.
     pub tables: &'static [StoredTable],
     /// The tables of one row, each with the column that is moved.
     pub single_rows: &'static [(&'static str, &'static str)],

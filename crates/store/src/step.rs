@@ -24,7 +24,7 @@ pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
 /// The outcome of a write.
 #[derive(Debug, PartialEq)]
 pub enum WriteOutcome {
-    /// All steps are on disk; the rows are those of the last step.
+    /// All steps are on disk. Contains the rows of the last step.
     Committed(Vec<Row>),
     /// Nothing was written: the step at this position was required to change a row and changed none, or the watched
     /// tables may have changed.
@@ -79,8 +79,8 @@ macro_rules! params {
 pub(crate) use params;
 
 impl Step {
-    /// Allows PostgreSQL to run many waiting writes of this single step as one statement. It takes an array for each
-    /// value, and returns, for each step that changed its row, the value at position `key`, counted from 0.
+    /// Allows PostgreSQL to run many waiting writes of this single step as one statement. The statement has an array
+    /// for each value, and returns, for each step that changed its row, the value at position `key`, counted from 0.
     #[must_use]
     pub fn batched(self, sql: &'static str, key: usize) -> Self {
         Self { batch: Some((sql, key)), ..self }
@@ -95,7 +95,7 @@ impl Step {
 }
 
 impl WriteOutcome {
-    /// Whether the write is on disk.
+    /// Returns `true` if the write is on disk.
     #[must_use]
     pub fn is_committed(&self) -> bool {
         matches!(self, Self::Committed(_))

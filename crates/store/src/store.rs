@@ -25,10 +25,10 @@ const READ: &str = "SELECT at FROM probe";
 const WRITE: &str = "UPDATE probe SET at = $1";
 const CLOCK: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
 
-/// Number of measurements, unless they take too long. The best one shows the latency of the database rather than the
-/// load of the machine.
+/// Number of measurements, unless they take too long. The best shows the latency of the database rather than the load
+/// of the machine.
 const MEASUREMENTS: u32 = 5;
-/// Time after which no other measurement begins.
+/// Maximum time until the start of the last measurement.
 const MEASURING_TIME: Duration = Duration::from_secs(1);
 
 /// The latency of the database, as the best of a few measurements.
@@ -58,7 +58,7 @@ enum Engine {
 }
 
 impl Store {
-    /// Opens the database, creates an embedded one if there is none, and runs the migrations.
+    /// Opens the database, creates an embedded database if there is none, and runs the migrations.
     ///
     /// # Errors
     /// If the URL is invalid, the database cannot be opened, or a newer program wrote it ([`Newer`](crate::Newer));
@@ -88,8 +88,8 @@ impl Store {
         Ok(Self { engine, schema, writes: Arc::default() })
     }
 
-    /// Runs the migrations of an existing database; with `contract` also those that remove what only older programs
-    /// use.
+    /// Runs the migrations of an existing database; with `contract` also those that remove tables and columns that only
+    /// older programs use.
     ///
     /// # Errors
     /// The errors of [`Store::open_existing`], or with `contract` if an older server is connected.
@@ -139,8 +139,8 @@ impl Store {
         self.read_one(sql, params).await?.context("COUNT is one row")?.int(0)
     }
 
-    /// Returns the first row of a query by index. It runs on the thread of the request if a connection is free, which
-    /// is faster than passing it to another thread. Not for queries that scan a table.
+    /// Returns the first row of a query by index. It runs on the thread of the request if a connection is free: faster
+    /// than passing it to another thread. Not for queries that scan a table.
     ///
     /// # Errors
     /// The errors of [`Store::read`].
@@ -213,7 +213,7 @@ impl Store {
         }
     }
 
-    /// Returns the changes of other processes from now on; `None` for an embedded database, which has one server.
+    /// Returns the future changes of other processes; `None` for an embedded database, because it has one server.
     #[must_use]
     pub fn changes(&self) -> Option<ChangeFeed> {
         match &self.engine {
@@ -234,9 +234,9 @@ impl Store {
     }
 
     /// Returns the state of an embedded database. Rows that are read afterwards are valid as long as this returns an
-    /// equal state. Commits of this process change it before they are acknowledged, those of another within a quarter
-    /// of a millisecond. `None` if the database notifies of changes instead ([`Store::changes`]), or the state cannot
-    /// be determined now.
+    /// equal state. Commits of this process change it before they are acknowledged, commits of another process within a
+    /// quarter of a millisecond. `None` if the database notifies of changes instead ([`Store::changes`]), or the state
+    /// cannot be determined now.
     #[must_use]
     pub fn file_state(&self) -> Option<FileState> {
         match &self.engine {
@@ -285,7 +285,7 @@ impl Store {
         }
     }
 
-    /// Checks that the database can be read and written, and that an embedded one is still where it was opened.
+    /// Checks that the database can be read and written, and that an embedded database is still at its path.
     ///
     /// # Errors
     /// The reason, without confidential parts.

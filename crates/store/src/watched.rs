@@ -13,13 +13,12 @@ pub struct TableVersion(u64);
 pub(crate) struct TableVersionClock(Arc<AtomicU64>);
 
 impl TableVersionClock {
-    /// Returns the current version. Rows that are read after this are of this version or a later one.
+    /// Returns the current version. Rows that are read afterwards are of this version or later.
     pub(crate) fn now(&self) -> TableVersion {
         TableVersion(self.0.load(Ordering::Acquire))
     }
 
-    /// Begins another version. The change must be committed before, or an old row could be read as one of the new
-    /// version.
+    /// Begins another version. The change must be committed before; otherwise an old row could be read as a new row.
     pub(crate) fn advance(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }

@@ -41,7 +41,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     rewritten(text, "\n\t", replacement)
 }
 
-/// Returns the JSON document with equal strings in which invisible characters are written as escapes.
+/// Returns the JSON document with equal strings and invisible characters as escapes.
 #[must_use]
 pub fn json(document: &str) -> Cow<'_, str> {
     rewritten(document, "\r\n\t", |letter, out| {
@@ -61,8 +61,8 @@ fn replacement(letter: char, out: &mut String) {
 /// Number of bytes that are checked together.
 const BLOCK_BYTES: usize = 64;
 
-/// Returns the text in which `replace` was called for each character that is neither visible, nor part of the spelling,
-/// nor one of `allowed`.
+/// Returns the text after calling `replace` for each character that is neither visible, nor part of the spelling, nor
+/// in `allowed`.
 fn rewritten<'a>(text: &'a str, allowed: &str, replace: impl Fn(char, &mut String)) -> Cow<'a, str> {
     let bytes = text.as_bytes();
     // Most texts are plain ASCII, and a block is checked as fast as a few single bytes.

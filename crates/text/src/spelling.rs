@@ -15,7 +15,7 @@ const KEYCAP: char = '\u{20e3}';
 #[derive(Default)]
 pub(crate) struct Spelling {
     last: Option<char>,
-    /// Whether the last letter joins the next one; marks are ignored.
+    /// Whether the last letter joins the next letter; marks are ignored.
     joins: bool,
     /// Whether the text so far ends with an emoji and its modifiers.
     is_emoji: bool,
@@ -50,7 +50,7 @@ impl Spelling {
     }
 }
 
-/// Checks for a control character or line break, which moves the text that follows it.
+/// Checks for a control character or line break: it moves the text that follows it.
 pub(crate) fn breaks_lines(letter: char) -> bool {
     let category = CodePointMapData::<GeneralCategory>::new().get(letter);
     matches!(category, GeneralCategory::Control | GeneralCategory::LineSeparator | GeneralCategory::ParagraphSeparator)
@@ -76,7 +76,7 @@ fn joins_forward(joining: JoiningType) -> bool {
     matches!(joining, JoiningType::LeftJoining | JoiningType::DualJoining)
 }
 
-/// Checks whether the next letter joins the one before it; marks are ignored.
+/// Checks whether the next letter joins the previous letter; marks are ignored.
 fn joins_backward(after: &str) -> bool {
     let next = after.chars().find(|letter| joining(*letter) != JoiningType::Transparent || is_hidden(*letter));
     next.is_some_and(|letter| matches!(joining(letter), JoiningType::RightJoining | JoiningType::DualJoining))

@@ -1,4 +1,4 @@
-"""A site on Django, in one file, whose people log in on Signpost's page. `API=… KEY=… python django_site.py`"""
+"""A single-file Django site with Signpost's login page. `API=… KEY=… python django_site.py`"""
 
 import os
 import secrets
@@ -29,7 +29,7 @@ from signpost_sdk.login import LoggedIn, Login  # noqa: E402
 
 
 def sign_in(login: LoggedIn[str], request: HttpRequest) -> None:
-    request.session.flush()  # nothing from before the login stays
+    request.session.flush()  # drop all data from before the login
     request.session["user"] = login.user
 
 

@@ -1,4 +1,4 @@
-"""A site on FastAPI whose people log in on Signpost's page. `API=… KEY=… python fastapi_site.py`"""
+"""A FastAPI site with Signpost's login page. `API=… KEY=… python fastapi_site.py`"""
 
 import os
 import secrets
@@ -13,11 +13,11 @@ from signpost_sdk.login import LoggedIn, Login
 
 PORT = int(os.environ.get("PORT", "9001"))
 SITE = os.environ.get("SITE", f"http://localhost:{PORT}")
-people: dict[str, str] = {}  # who is logged in; a real site has this in its database, and lets it end
+people: dict[str, str] = {}  # users by cookie; a real site uses its database, with an expiry
 
 
 async def sign_in(login: LoggedIn[str], request: Request) -> list[str]:
-    value = secrets.token_urlsafe()  # never the value from before the login
+    value = secrets.token_urlsafe()  # a new value, never the value from before the login
     people[value] = login.user
     return [login_page.site.set_cookie("login", value, 86400)]
 

@@ -1,4 +1,4 @@
-"""A site on Flask whose people log in on Signpost's page. `API=… KEY=… python flask_site.py`"""
+"""A Flask site with Signpost's login page. `API=… KEY=… python flask_site.py`"""
 
 import os
 import secrets
@@ -16,7 +16,7 @@ COOKIE_SECRET = os.environ.get("COOKIE_SECRET") or secrets.token_urlsafe()
 
 
 def sign_in(login: LoggedIn[str], request: Request) -> None:
-    session.clear()  # nothing from before the login stays
+    session.clear()  # drop all data from before the login
     session["user"] = login.user
 
 

@@ -1,4 +1,4 @@
-"""A site on FastAPI that answers wallets itself, and keeps the users. `API=… KEY=… python handlers.py`"""
+"""A FastAPI site that receives wallets' answers and stores its users. `API=… KEY=… python handlers.py`"""
 
 import os
 import secrets
@@ -14,8 +14,8 @@ from signpost_sdk.fastapi import router
 from signpost_sdk.wallet import LoggedIn, WalletLogin
 
 PORT = int(os.environ.get("PORT", "9001"))
-users: dict[str, str] = {}  # by public key; a real site has these in its database
-people: dict[str, str] = {}  # who is logged in
+users: dict[str, str] = {}  # by public key; a real site uses its database
+people: dict[str, str] = {}  # users by cookie
 ASK = "const {redirect} = await (await fetch('/signpost/poll?sid=' + code.dataset.sid)).json()"
 POLL = f"<script>setInterval(async () => {{ {ASK}; if (redirect) location = redirect }}, 1000)</script>"
 
@@ -25,7 +25,7 @@ async def create_user(public_key: str, device_info: Mapping[str, object]) -> str
 
 
 async def sign_in(login: LoggedIn[str], request: Request) -> list[str]:
-    people[value := secrets.token_urlsafe()] = login.user  # never the value from before the login
+    people[value := secrets.token_urlsafe()] = login.user  # a new value, never the value from before the login
     return [wallets.site.set_cookie("login", value, 86400)]
 
 

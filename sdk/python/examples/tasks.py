@@ -1,4 +1,4 @@
-"""The tasks of sdk/README.md, in one file that type checkers read."""
+"""The tasks of sdk/README.md, in one file that is type-checked."""
 
 import os
 import secrets
@@ -10,18 +10,18 @@ from signpost_sdk import Signpost, SignpostError, webhooks
 from signpost_sdk.fastapi import router
 from signpost_sdk.login import Login
 
-people: dict[str, str] = {}  # who is logged in; a real site has this in its database, and lets it end
+people: dict[str, str] = {}  # users by cookie; a real site uses its database, with an expiry
 
 
 def start_login(user: str) -> str:
-    """The value of a cookie with which the site knows the user again: never the one from before the login."""
+    """Returns a new value for the site's login cookie, never the value from before the login."""
     value = secrets.token_urlsafe()
     people[value] = user
     return value
 
 
 def find_login(cookies: str | None) -> str | None:
-    """The user that the cookie of the site belongs to."""
+    """Returns the user of the site's cookie."""
     return people.get(logins.site.read_cookie(cookies, "login") or "")
 
 
@@ -31,7 +31,7 @@ logins: Login[Request] = Login(
     signpost,
     domain="localhost",
     site="http://localhost:9001",
-    cookie_secret=os.environ["COOKIE_SECRET"],  # 32 characters or more, the same on all servers of the site
+    cookie_secret=os.environ["COOKIE_SECRET"],  # 32 characters or more, identical on all servers of the site
     webhook_secrets=os.environ["WEBHOOK_SECRET"],
     sign_in=lambda login, request: [logins.site.set_cookie("login", start_login(login.user), 86400)],
     current_user=lambda request: find_login(request.headers.get("cookie")),

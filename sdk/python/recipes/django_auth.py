@@ -1,4 +1,4 @@
-"""A site with Django's own users and sessions, whose people log in on Signpost's page."""
+"""A site with Django's own users and sessions, and Signpost's login page."""
 
 import os
 import secrets
@@ -29,7 +29,7 @@ settings.configure(
     SESSION_COOKIE_SECURE=IS_SECURE,
     CSRF_COOKIE_NAME="__Host-csrftoken" if IS_SECURE else "csrftoken",
     CSRF_COOKIE_SECURE=IS_SECURE,
-    LOGIN_URL="/signpost/login",  # login_required adds ?next=, and the person comes back to that page
+    LOGIN_URL="/signpost/login",  # login_required adds ?next=, and the login returns to that page
     LOGOUT_REDIRECT_URL="/",
 )
 django.setup()
@@ -48,12 +48,12 @@ from signpost_sdk.login import LoggedIn, Login  # noqa: E402
 # In a project: views.py
 def sign_in(login: LoggedIn[str], request: HttpRequest) -> None:
     if login.mode == "link":
-        return  # the same person, with another key
+        return  # another key of the logged-in user
     user, is_new = User.objects.get_or_create(username=login.user)
     if is_new:
         user.set_unusable_password()
         user.save()
-    # Gives the browser a new session, so that one from before the login is worth nothing.
+    # Creates a new session, so that the session from before the login is invalid.
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
 
 
@@ -82,7 +82,7 @@ login_handlers = Login(
 )
 urlpatterns = [path("", home), path("account", account), path("logout", LogoutView.as_view()), *urls(login_handlers)]
 
-# In a project: manage.py, which does this already
+# In a project: part of manage.py
 if __name__ == "__main__":
     call_command("migrate", verbosity=0)
     call_command("runserver", f"localhost:{PORT}", "--noreload", "--skip-checks")

@@ -1,4 +1,4 @@
-"""A site with Flask-Login, whose people log in on Signpost's page."""
+"""A site with Flask-Login, and Signpost's login page."""
 
 import os
 import secrets
@@ -30,12 +30,12 @@ app.config.update(
     SESSION_COOKIE_SAMESITE="Lax",
 )
 logins = flask_login.LoginManager(app)
-logins.login_view = "signpost.login"  # login_required adds ?next=, and the person comes back to that page
+logins.login_view = "signpost.login"  # login_required adds ?next=, and the login returns to that page
 logins.user_loader(users.get)
 
 
 def sign_in(login: LoggedIn[str], request: Request) -> None:
-    if login.mode != "link":  # that is the same person, with another key
+    if login.mode != "link":  # a link only adds another key
         flask_login.login_user(users.setdefault(login.user, User(login.user)))
 
 

@@ -1,4 +1,4 @@
-"""A real server for the tests, and a real wallet."""
+"""A built server and a wallet for the tests."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from .vectors import ROOT
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs, with its data folder, and what logs people in there."""
+    """A running server, its data folder, and its wallet commands."""
 
     program: str
     folder: Path
@@ -26,11 +26,11 @@ class Server:
 
     @property
     def base_url(self) -> str:
-        """The sandbox's."""
+        """The base URL of the sandbox."""
         return f"{self.origin}/sandbox/v1"
 
     def command(self, *words: str, folder: Path | None = None, fails: bool = False) -> str:
-        """Runs the program on the server's data; what it prints."""
+        """Runs the program on the server's data; returns its output."""
         done = subprocess.run(
             [self.program, *words, "--data-dir", str(folder or self.folder)],
             env=environment(folder or self.folder),
@@ -42,24 +42,24 @@ class Server:
         return done.stdout + done.stderr
 
     def make_key(self, account: str) -> str:
-        """A key of the sandbox."""
+        """Creates a key for the sandbox."""
         words = ("keys", "create", "--environment", "sandbox", "--name", "tests", "--account", account, "--json")
         return str(json.loads(self.command(*words))["key"])
 
     def client(self, account: str) -> Signpost:
-        """A client of an account of its own."""
+        """A client of a new account."""
         return Signpost(self.make_key(account), base_url=self.base_url)
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Nothing of the user's own settings."""
+    """The environment without the user's settings."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SIGNPOST_", "XDG_"))}
     limits = ("CREATE_SESSION", "GET_SESSION", "VERIFY", "DOMAINS", "ANSWER", "MCP")
     return kept | {"HOME": str(folder)} | {f"SIGNPOST_RATE_LIMIT_{name}": "off" for name in limits}
 
 
 def first_match(lines: Any, pattern: str) -> str:
-    """The first group of the first line that matches."""
+    """Returns the first group of the first line that matches."""
     for line in lines:
         if found := re.search(pattern, line):
             return found[1]

@@ -1,4 +1,4 @@
-"""Example sites that run, and a person with a browser and a wallet."""
+"""Running example sites, and a user with a browser and a wallet."""
 
 import html
 import os
@@ -24,17 +24,17 @@ FOLDER = Path(__file__).parents[1]
 
 
 def free_port() -> int:
-    """A port that nobody has."""
+    """Returns an unused port."""
     with socket.create_server(("localhost", 0)) as one:
         return int(one.getsockname()[1])
 
 
 @contextmanager
 def running(program: str, port: int, variables: Mapping[str, str]) -> Iterator["subprocess.Popen[str]"]:
-    """The program of this folder, once it listens on the port."""
+    """Runs a program of this folder, and waits until it listens on the port."""
     environment = {**os.environ, **variables, "PORT": str(port)}
     words = [sys.executable, str(FOLDER / program)]
-    # Its log is kept apart: it would come in the middle of a line that the site prints.
+    # The log is separate: it would interrupt lines of the site's output.
     with (
         TemporaryFile("w+") as log,
         subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=log, text=True) as site,
@@ -62,7 +62,7 @@ def wait_until_it_listens(site: "subprocess.Popen[str]", port: int, log: IO[str]
 
 @dataclass
 class Person:
-    """Somebody with a browser of their own and a wallet."""
+    """A user with a browser and a wallet."""
 
     server: Server
     wallet: Path
@@ -76,19 +76,19 @@ class Person:
         return self.server.command(*words, folder=self.wallet, fails=fails)
 
     def log_in(self, start: str) -> httpx2.Response:
-        """Follows the link to the login page, creates an account there, and comes back."""
+        """Follows the link to the login page, creates an account there, and returns to the site."""
         back = self.answer(start)
         return self.browser.get(back)
 
     def answer(self, start: str) -> str:
-        """The same, but for the last step: the address to which the page sends the browser back."""
+        """Like `log_in`, without the last step: returns the address that the page redirects to."""
         page = self.browser.get(start)
         assert page.status_code == 200, f"{page.url} {page.text}"
         if "no account has this key" in self.scan(page, fails=True):
             page = self.browser.get(page.url)
             assert state_of(page) == "create", page.text
             self.scan(page)
-        # The page goes back at once where it has nothing to ask.
+        # The page redirects at once if it has no question.
         done = self.browser.get(page.url, follow_redirects=False)
         if done.status_code == 200:
             assert state_of(done) == "done", done.text
@@ -97,12 +97,12 @@ class Person:
 
 
 def code_of(page: httpx2.Response) -> str:
-    """The link that the page's QR code draws."""
+    """Returns the link in the page's QR code."""
     return attribute(page, r'<a [^>]*(?:rel="signpost-code"|id="link")[^>]*>', "href")
 
 
 def state_of(page: httpx2.Response) -> str:
-    """What the login page shows."""
+    """Returns the state of the login page."""
     return attribute(page, r'<main [^>]*id="main"[^>]*>', "data-state")
 
 
@@ -115,7 +115,7 @@ def attribute(page: httpx2.Response, tag: str, name: str) -> str:
 
 @contextmanager
 def person(server: Server, wallet: Path) -> Iterator[Person]:
-    """Somebody with a new browser and a new wallet."""
+    """A user with a new browser and a new wallet."""
     wallet.mkdir()
     server.command("wallet", "new", folder=wallet)
     with httpx2.Client(follow_redirects=True, timeout=20) as browser:
@@ -124,21 +124,21 @@ def person(server: Server, wallet: Path) -> Iterator[Person]:
 
 @dataclass(frozen=True)
 class HostedSite:
-    """A site that runs, with its domain."""
+    """A running site, with its domain."""
 
     origin: str
     domain_id: str
     output: "subprocess.Popen[str]"
 
     def next_line(self, word: str) -> str:
-        """The next line of its output that begins with the word."""
+        """Returns the next output line with this first word."""
         assert self.output.stdout
         return next(line for line in self.output.stdout if line.startswith(word))
 
 
 @contextmanager
 def hosted_site(server: Server, program: str) -> Iterator[HostedSite]:
-    """A site of a new account, whose people log in on the service's page."""
+    """Runs a site of a new account with logins on the service's page."""
     key, port = server.make_key(Path(program).stem), free_port()
     with Signpost(key, base_url=server.base_url) as client:
         origin = f"http://localhost:{port}"

@@ -1,4 +1,4 @@
-"""What is special about each framework: how its body is read, its cookies, its CSRF protection, its event loop."""
+"""Differences between the frameworks: their bodies, their cookies, their CSRF protection, their event loops."""
 
 import asyncio
 import hashlib
@@ -93,7 +93,7 @@ async def ask(app: FastAPI, method: str, path: str, **options: Any) -> httpx2.Re
 
 
 def check_login(cookies: list[str]) -> None:
-    """All cookies of a return: the site's own two, and the state that is cleared."""
+    """Checks the cookies of a return: the site's two, and the deleted state."""
     assert len(cookies) == 3
     assert any(one.startswith("login=usr_1;") and "HttpOnly" in one for one in cookies)
     assert any(one.startswith("other=1;") and "Max-Age=60" in one and "Path=/account" in one for one in cookies)
@@ -101,21 +101,21 @@ def check_login(cookies: list[str]) -> None:
 
 
 def state(login: Login[Any]) -> str:
-    """The state cookie that a start sets."""
+    """Returns the state cookie that a start sets."""
     answer = login.handle(Incoming("GET", "/signpost/login"), None)
     assert answer
     return next(value.partition(";")[0] for name, value in answer.headers if name == "Set-Cookie")
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_fastapi_logs_in_with_all_cookies(is_async: bool) -> None:
+def test_fastapi_sets_all_cookies(is_async: bool) -> None:
     app, headers = fastapi_app(make(is_async)), {"Cookie": f"a=b; {state(make())}"}
     done = asyncio.run(ask(app, "GET", "/signpost/return?session_id=sess_1&code=c", headers=headers))
     assert done.status_code == 303 and done.headers["location"] == "/"
     check_login(done.headers.get_list("set-cookie"))
 
 
-def test_flask_logs_in_with_all_cookies() -> None:
+def test_flask_sets_all_cookies() -> None:
     login = make()
     with flask_app(login).test_client(use_cookies=False) as client:
         done = client.get("/signpost/return?session_id=sess_1&code=c", headers={"Cookie": state(login)})
@@ -124,7 +124,7 @@ def test_flask_logs_in_with_all_cookies() -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_django_logs_in_with_all_cookies(is_async: bool) -> None:
+def test_django_sets_all_cookies(is_async: bool) -> None:
     view, factory = django_view(make(is_async), "return"), AsyncRequestFactory() if is_async else RequestFactory()
     factory.cookies.load(state(make()))
     made = view(factory.get("/signpost/return", {"session_id": "sess_1", "code": "c"}))
@@ -133,7 +133,7 @@ def test_django_logs_in_with_all_cookies(is_async: bool) -> None:
     check_login([morsel.OutputString() for morsel in done.cookies.values()])
 
 
-def test_django_says_which_cookie_it_cannot_read() -> None:
+def test_django_names_an_unreadable_cookie() -> None:
     login = make()
     login._sign_in = lambda login, request: ["no cookie"]
     request = RequestFactory().get(
@@ -143,12 +143,12 @@ def test_django_says_which_cookie_it_cannot_read() -> None:
         django_view(login, "return")(request)
 
 
-def test_django_exempts_what_others_post_from_csrf_and_nothing_else() -> None:
+def test_django_exempts_only_posts_from_csrf() -> None:
     exempt = {one.name: getattr(one.callback, "csrf_exempt", False) for one in signpost_sdk.django.urls(make())}
     assert [name for name, is_exempt in exempt.items() if is_exempt] == ["signpost-events"]
 
 
-def test_a_body_that_was_read_before_is_said_loudly_with_the_remedy() -> None:
+def test_consumed_body_is_an_error_with_a_remedy() -> None:
     app = fastapi_app(make())
 
     @app.middleware("http")
@@ -174,7 +174,7 @@ def test_a_body_that_was_read_before_is_said_loudly_with_the_remedy() -> None:
     assert caught.value.code == "parsed_body"
 
 
-def test_a_body_that_the_site_looked_at_as_it_should_is_fine() -> None:
+def test_cached_body_is_accepted() -> None:
     app = fastapi_app(make())
 
     @app.middleware("http")
@@ -193,7 +193,7 @@ def test_a_body_that_the_site_looked_at_as_it_should_is_fine() -> None:
     assert django_view(make(), "events")(request).status_code == 200
 
 
-def test_a_long_body_is_refused_in_all_of_them() -> None:
+def test_long_body_is_rejected_in_all_frameworks() -> None:
     body = b" " * 65537
     assert asyncio.run(ask(fastapi_app(make()), "POST", "/signpost/events", content=body)).status_code == 413
 
@@ -209,7 +209,7 @@ def test_a_long_body_is_refused_in_all_of_them() -> None:
     assert django_view(make(), "events")(request).status_code == 413
 
 
-def test_a_blocking_function_of_the_site_does_not_block_the_loop() -> None:
+def test_blocking_function_does_not_block_the_loop() -> None:
     entered, released = threading.Event(), threading.Event()
 
     def on_event(event: Event) -> None:
@@ -238,7 +238,7 @@ def test_a_blocking_function_of_the_site_does_not_block_the_loop() -> None:
         assert asyncio.run(run()) == 200
 
 
-def test_an_async_function_in_a_blocking_framework_is_said() -> None:
+def test_async_function_is_rejected_by_blocking_client() -> None:
     async def on_event(event: Event) -> None: ...
 
     with flask_app(make(on_event=on_event)).test_client() as client:
@@ -247,13 +247,13 @@ def test_an_async_function_in_a_blocking_framework_is_said() -> None:
         signpost_sdk.flask.blueprint(make(is_async=True))
 
 
-def test_an_async_transport_cannot_be_waited_for() -> None:
+def test_async_transport_is_rejected_by_blocking_client() -> None:
     with pytest.raises(SignpostError) as caught:
         make(is_async=True).handle(Incoming("GET", "/signpost/login"), None)
     assert caught.value.code == "invalid_argument"
 
 
-def test_paths_and_methods_of_others_are_left_alone() -> None:
+def test_other_paths_and_methods_are_ignored() -> None:
     login = make()
     assert login.handle(Incoming("GET", "/other/login"), None) is None
     assert login.handle(Incoming("GET", "/signpost/login/more"), None) is None
@@ -262,7 +262,7 @@ def test_paths_and_methods_of_others_are_left_alone() -> None:
     assert signpost_sdk.django._answer(login, "other", RequestFactory().get("/signpost/other")).status_code == 404
 
 
-def test_a_host_that_is_none_and_other_methods_are_no_fault_of_the_site() -> None:
+def test_invalid_host_is_a_client_error() -> None:
     odd = {"Host": "[::1"}
     assert asyncio.run(ask(fastapi_app(make(True)), "GET", "/signpost/login?next=/a", headers=odd)).status_code == 303
     for method in ("TRACE", "PUT", "QUERY"):

@@ -1,4 +1,4 @@
-"""What the vectors do not say: connections, time-outs, secrets, and the waiting for a session."""
+"""The client in addition to the vectors: connections, time-outs, secrets, and waiting for a session."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ PENDING = b'{"id": "sess_1", "status": "pending"}'
 
 @contextmanager
 def service(closes: bool = False) -> Iterator[tuple[str, list[int]]]:
-    """A service that says that each session is pending, and the ports from which it was asked."""
+    """A service with pending sessions only; yields its URL and the clients' ports."""
     ports: list[int] = []
 
     class Service(BaseHTTPRequestHandler):
@@ -55,14 +55,14 @@ def service(closes: bool = False) -> Iterator[tuple[str, list[int]]]:
             thread.join()
 
 
-def test_a_connection_is_kept_for_the_next_call() -> None:
+def test_connection_is_reused() -> None:
     with service() as (base_url, ports), Signpost(KEY, base_url=base_url) as client:
         for _ in range(3):
             client.sessions.get("sess_1")
         assert len(set(ports)) == 1 and len(ports) == 3
 
 
-def test_a_connection_that_the_service_has_closed_is_not_used() -> None:
+def test_closed_connection_is_not_reused() -> None:
     with service(closes=True) as (base_url, ports):
         transport = HttpTransport()
         client = Signpost(KEY, base_url=base_url, retries=0, transport=transport)
@@ -74,7 +74,7 @@ def test_a_connection_that_the_service_has_closed_is_not_used() -> None:
         assert len(set(ports)) == 3
 
 
-def test_what_is_not_sent_again_gets_a_new_connection() -> None:
+def test_one_shot_request_uses_a_new_connection() -> None:
     with service() as (base_url, ports), Signpost(KEY, base_url=base_url, retries=0) as client:
         client.sessions.get("sess_1")
         with pytest.raises(SignpostError, match="204"):
@@ -83,7 +83,7 @@ def test_what_is_not_sent_again_gets_a_new_connection() -> None:
         assert ports[0] != ports[1]
 
 
-def test_threads_may_share_a_client() -> None:
+def test_threads_share_a_client() -> None:
     with service() as (base_url, ports), Signpost(KEY, base_url=base_url, retries=0) as client:
         threads = [threading.Thread(target=client.sessions.get, args=("sess_1",)) for _ in range(20)]
         for thread in threads:
@@ -95,7 +95,7 @@ def test_threads_may_share_a_client() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_process_does_not_use_its_parent_s_connections() -> None:
+def test_forked_process_opens_new_connections() -> None:
     with service() as (base_url, ports), Signpost(KEY, base_url=base_url, retries=0) as client:
         client.sessions.get("sess_1")
         child = os.fork()
@@ -107,7 +107,7 @@ def test_a_process_does_not_use_its_parent_s_connections() -> None:
         assert len(set(ports)) == 2 and ports[0] == ports[2]
 
 
-def test_a_service_that_says_nothing_is_a_time_out() -> None:
+def test_silent_service_is_a_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         client = Signpost(KEY, base_url=f"http://127.0.0.1:{silent.getsockname()[1]}/v1", timeout=0.05, retries=1)
         client.core.sleep = lambda seconds: None
@@ -121,7 +121,7 @@ HEADS += [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;"]
 
 
 @pytest.mark.parametrize(("head", "drop"), [*((head, b" ") for head in HEADS), (b"", b"HTTP/1.1 100 Continue\r\n\r\n")])
-def test_a_service_that_drips_is_a_time_out_of_the_whole_exchange(head: bytes, drop: bytes) -> None:
+def test_timeout_covers_the_whole_exchange(head: bytes, drop: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as slow:
 
         def drip() -> None:
@@ -159,7 +159,7 @@ WRONG_URLS += ["http://a:b/v1", "http://a:99999/v1", "http://a /v1", "http://a/v
 
 
 @pytest.mark.parametrize("url", WRONG_URLS)
-def test_a_base_url_that_is_none_is_refused_at_once(url: str) -> None:
+def test_invalid_base_url_is_rejected(url: str) -> None:
     with pytest.raises(SignpostError) as caught:
         Signpost(KEY, base_url=url)
     assert caught.value.code == "invalid_argument" and "secret" not in str(caught.value)
@@ -167,7 +167,7 @@ def test_a_base_url_that_is_none_is_refused_at_once(url: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["svc_test_secret\n", "svc_test_\u00e9", "svc_test_secret\r\nX-Other: 1"])
-def test_a_key_is_judged_only_where_it_cannot_be_sent(key: str) -> None:
+def test_unsendable_key_is_rejected(key: str) -> None:
     client = Signpost(key, transport=lambda request: pytest.fail("sent"))
     with pytest.raises(SignpostError) as caught:
         client.domains.list()
@@ -177,7 +177,7 @@ def test_a_key_is_judged_only_where_it_cannot_be_sent(key: str) -> None:
         AsyncSignpost(odd)
 
 
-def test_the_key_is_shown_nowhere() -> None:
+def test_key_is_never_printed() -> None:
     client = Signpost(KEY, base_url="http://127.0.0.1:1/v1", retries=0)
     with pytest.raises(SignpostError) as caught:
         client.domains.list()
@@ -188,14 +188,14 @@ def test_the_key_is_shown_nowhere() -> None:
     assert KEY not in f"{shown} {request!r}"
 
 
-def test_an_error_survives_a_queue() -> None:
+def test_error_can_be_pickled() -> None:
     error = SignpostError("rate_limited", "wait", status=429, details={"a": 1}, request_id="req_1", retry_after=3)
     again = pickle.loads(pickle.dumps(error))
     assert again.__dict__ == error.__dict__ and again.retry_after == 3
     assert str(again) == str(error) == "wait (req_1)"
 
 
-def test_what_is_no_json_is_not_sent() -> None:
+def test_invalid_json_is_not_sent() -> None:
     client = Signpost(KEY, transport=lambda request: pytest.fail("sent"))
     for metadata in ({"a": float("nan")}, {"a": object()}, {"a": "\ud800"}):
         with pytest.raises(SignpostError) as caught:
@@ -204,14 +204,14 @@ def test_what_is_no_json_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("content", [b"null", b"[1]", b'[{"type": "text", "text": "no"}]', b'{"a": 1}'])
-def test_a_tool_that_fails_in_another_way_is_a_tool_that_fails(content: bytes) -> None:
+def test_malformed_tool_error_is_a_tool_error(content: bytes) -> None:
     reply = HttpReply(200, {}, b'{"result": {"isError": true, "content": ' + content + b"}}")
     with pytest.raises(SignpostError) as caught:
         Signpost(KEY, transport=lambda request: reply).atms.get(1)
     assert caught.value.code == "tool_error"
 
 
-def test_waiting_ends_with_its_time_and_asks_no_faster_than_once_a_second() -> None:
+def test_wait_polls_once_a_second_until_its_timeout() -> None:
     asked: list[str] = []
     pauses: list[float] = []
     clock = 0.0
@@ -231,7 +231,7 @@ def test_waiting_ends_with_its_time_and_asks_no_faster_than_once_a_second() -> N
     client = Signpost(KEY, transport=reply)
     client.core.monotonic, client.core.sleep = lambda: clock, sleep
     assert client.sessions.wait("sess_1", timeout=27.5).status == "pending"
-    # Whatever is in between does not wait, and still it is asked once a second alone.
+    # A reply comes early, but there is only one request per second.
     assert asked == [*(f"wait={min(25, 28 - at)}" for at in range(28)), "wait=0"] and set(pauses) == {0.75, 0.25}
     assert 27.5 <= clock < 28
     asked.clear()
@@ -239,7 +239,7 @@ def test_waiting_ends_with_its_time_and_asks_no_faster_than_once_a_second() -> N
 
 
 @pytest.mark.parametrize("body", [b"<html>Log in to this network</html>", b""])
-def test_a_page_of_somebody_else_is_no_success(body: bytes) -> None:
+def test_foreign_page_is_an_invalid_response(body: bytes) -> None:
     client = Signpost(KEY, transport=lambda request: HttpReply(200, {}, body))
     for call in (client.domains.delete, client.sessions.cancel, client.sessions.qr_svg, client.sessions.get):
         with pytest.raises(SignpostError) as caught:
@@ -247,7 +247,7 @@ def test_a_page_of_somebody_else_is_no_success(body: bytes) -> None:
         assert caught.value.code == "invalid_response"
 
 
-def test_a_task_that_is_cancelled_ends_at_once() -> None:
+def test_cancelled_task_ends_at_once() -> None:
     async def never(request: HttpRequest) -> HttpReply:
         await asyncio.Event().wait()
         raise AssertionError
@@ -262,14 +262,14 @@ def test_a_task_that_is_cancelled_ends_at_once() -> None:
     asyncio.run(main())
 
 
-def test_a_page_that_leads_to_itself_ends() -> None:
+def test_repeated_cursor_is_an_error() -> None:
     reply = HttpReply(200, {}, b'{"domains": [], "next_cursor": "c"}')
     with pytest.raises(SignpostError) as caught:
         list(Signpost(KEY, transport=lambda request: reply).domains.all())
     assert caught.value.code == "invalid_response"
 
 
-def test_a_certificate_that_nobody_signed_is_no_connection() -> None:
+def test_untrusted_certificate_is_rejected() -> None:
     context = ssl.create_default_context()
     with service() as (base_url, _):
         client = Signpost(KEY, base_url=base_url.replace("http:", "https:"), ssl_context=context, retries=0)
@@ -278,7 +278,7 @@ def test_a_certificate_that_nobody_signed_is_no_connection() -> None:
     assert caught.value.code == "connection_failed"
 
 
-def test_memories_have_an_end() -> None:
+def test_memory_stores_are_bounded() -> None:
     events, codes = MemoryEvents(), MemoryCodes()
     for at in range(MAX_SEEN + 1):
         events.add(f"evt_{at}")
@@ -290,7 +290,7 @@ def test_memories_have_an_end() -> None:
     assert codes.find("svc:1") is None and codes.find("svc:new") == codes.get("sess_1")
 
 
-def test_half_a_character_is_not_sent() -> None:
+def test_unpaired_surrogate_is_rejected() -> None:
     client = Signpost(KEY, transport=lambda request: pytest.fail("sent"))
     for call in (lambda: client.sessions.get("\ud800"), lambda: client.sessions.list(cursor="\ud800")):
         with pytest.raises(SignpostError) as caught:
@@ -299,7 +299,7 @@ def test_half_a_character_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("kind", ["image/svg+xml", "Image/SVG+XML; charset=utf-8", "text/html", ""])
-def test_a_qr_code_is_of_its_type(kind: str) -> None:
+def test_qr_code_requires_its_content_type(kind: str) -> None:
     client = Signpost(KEY, transport=lambda request: HttpReply(200, {"content-type": kind}, b"<svg/>"))
     if "svg" in kind.lower():
         assert client.sessions.qr_svg("sess_1") == "<svg/>"
@@ -309,7 +309,7 @@ def test_a_qr_code_is_of_its_type(kind: str) -> None:
     assert caught.value.code == "invalid_response"
 
 
-def test_those_who_wait_hold_up_nobody_and_a_thread_that_never_comes_is_a_time_out() -> None:
+def test_long_polls_do_not_block_other_calls() -> None:
     release = threading.Event()
 
     def reply(request: HttpRequest) -> HttpReply:
@@ -339,7 +339,7 @@ def test_those_who_wait_hold_up_nobody_and_a_thread_that_never_comes_is_a_time_o
         release.set()
 
 
-def test_a_key_that_is_missing_is_noticed_at_once() -> None:
+def test_missing_key_is_rejected() -> None:
     with pytest.raises(SignpostError) as caught:
         Signpost(cast(str, os.environ.get("NO_SUCH_KEY")))
     assert caught.value.code == "invalid_argument"

@@ -1,4 +1,4 @@
-"""What the clients send, and make of what comes back: vectors/client.json, against sdk/replies.py."""
+"""Requests and results of the clients: vectors/client.json, against sdk/replies.py."""
 
 import asyncio
 import itertools
@@ -38,7 +38,7 @@ def ports(kind: str) -> Iterator[dict[str, int]]:
         service.stdin.close()
 
 
-def test_every_case(kind: str, ports: dict[str, int]) -> None:
+def test_client_passes_the_vectors(kind: str, ports: dict[str, int]) -> None:
     wrong = []
     for case in CASES:
         try:
@@ -143,7 +143,7 @@ def prepare(client: Signpost | AsyncSignpost, case: dict[str, Any], waits: list[
         now = datetime.fromisoformat(case["now"]).timestamp()
         client.core.now = lambda: now
 
-    # The service waits as it was asked to.
+    # The simulated service waits as requested.
     client.core.monotonic = itertools.count(step=2).__next__
 
     async def sleep(seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Cookies of the site's own."""
+"""Cookies of the site."""
 
 import pytest
 
@@ -18,10 +18,10 @@ from signpost_sdk.cookies import Site
         (None, None),
     ],
 )
-def test_over_https_one_cookie_with_the_prefix_is_read(header: str | None, value: str | None) -> None:
+def test_https_requires_one_prefixed_cookie(header: str | None, value: str | None) -> None:
     assert Site.parse("https://shop.example").read_cookie(header, "login") == value
 
 
 @pytest.mark.parametrize(("header", "value"), [("login=a", "a"), ("login=a; login=b", None), ("__Host-login=a", None)])
-def test_over_http_the_name_is_plain(header: str, value: str | None) -> None:
+def test_http_cookies_have_no_prefix(header: str, value: str | None) -> None:
     assert Site.parse("http://localhost:9001").read_cookie(header, "login") == value

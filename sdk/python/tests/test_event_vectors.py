@@ -1,4 +1,4 @@
-"""What verifies an event, and what an endpoint makes of it: vectors/events.json and webhook.json."""
+"""Verification of events, and the event endpoint: vectors/events.json and webhook.json."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ SIGNATURES = read("webhook.json")
 
 
 @pytest.mark.parametrize("case", EVENTS["verify"], ids=lambda case: case["name"])
-def test_an_event(case: dict[str, Any]) -> None:
+def test_verify_passes_the_vectors(case: dict[str, Any]) -> None:
     body = case["parsed"] if "parsed" in case else case["body"].encode()
     for headers in shapes(case["headers"]):
         if "event" in case:
@@ -36,7 +36,7 @@ def test_an_event(case: dict[str, Any]) -> None:
 
 
 def shapes(headers: dict[str, str]) -> list[Any]:
-    """The headers as frameworks have them: a mapping, pairs, ASGI's bytes, the environment of WSGI, lists."""
+    """Returns the headers in the formats of frameworks: a mapping, pairs, ASGI's bytes, WSGI's environment, lists."""
     asgi = [(name.lower().encode(), value.encode("utf-8", "replace")) for name, value in headers.items()]
     wsgi = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()} | {
         "wsgi.version": (1, 0)
@@ -45,7 +45,7 @@ def shapes(headers: dict[str, str]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", EVENTS["endpoint"], ids=lambda case: case["name"])
-def test_an_endpoint(case: dict[str, Any]) -> None:
+def test_endpoint_passes_the_vectors(case: dict[str, Any]) -> None:
     acted: list[Event] = []
 
     def on_event(event: Event) -> None:
@@ -74,13 +74,13 @@ def test_an_endpoint(case: dict[str, Any]) -> None:
 
 
 def is_within(part: Any, whole: Any) -> bool:
-    """Whether all of `part` is in `whole`, with the same values."""
+    """Returns whether `whole` contains all of `part`, with equal values."""
     if not isinstance(part, dict):
         return bool(part == whole)
     return all(name in whole and is_within(value, whole[name]) for name, value in part.items())
 
 
-def test_signatures_are_made_and_read_as_everywhere() -> None:
+def test_signatures_match_the_vectors() -> None:
     for case in SIGNATURES["made"]:
         displayed, decoded = secret_keys(case["secret"])
         body = case["body"].encode()
@@ -91,12 +91,12 @@ def test_signatures_are_made_and_read_as_everywhere() -> None:
 
 
 @pytest.mark.parametrize("case", SIGNATURES["x_svc_signature"], ids=lambda case: case["name"])
-def test_a_plain_signature(case: dict[str, Any]) -> None:
+def test_plain_signature_passes_the_vectors(case: dict[str, Any]) -> None:
     assert is_authentic(case["body"], {"X-Svc-Signature": case["header"]}, case["secret"], 0) == case["valid"]
 
 
 @pytest.mark.parametrize("case", SIGNATURES["webhook_signature"], ids=lambda case: case["name"])
-def test_a_standard_signature(case: dict[str, Any]) -> None:
+def test_standard_signature_passes_the_vectors(case: dict[str, Any]) -> None:
     displayed, _ = secret_keys(case["secret"])
     headers = {
         "X-Svc-Signature": hmac.new(displayed, case["body"].encode(), hashlib.sha256).hexdigest(),

@@ -1,4 +1,4 @@
-"""What the vectors of the handlers do not say."""
+"""The handlers in addition to the vectors."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ def reply(request: HttpRequest) -> HttpReply:
 
 
 class Site:
-    """A site that answers wallets, in memory."""
+    """A site that receives wallets' answers, in memory."""
 
     def __init__(self, sign_in: Callable[[LoggedIn[str], Any], list[str]] = lambda login, request: ["login=1"]) -> None:
         self.users: dict[str, str] = {}
@@ -70,7 +70,7 @@ def given(answer: Answer | None) -> Answer:
     return answer
 
 
-def test_a_poll_whose_sign_in_failed_can_come_again() -> None:
+def test_poll_is_repeatable_after_a_failed_sign_in() -> None:
     fails = [True]
 
     def sign_in(login: LoggedIn[str], request: Any) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_poll_whose_sign_in_failed_can_come_again() -> None:
     assert not [name for name, _ in site.poll().headers if name == "Set-Cookie"]
 
 
-def test_a_poll_that_was_cancelled_can_come_again() -> None:
+def test_poll_is_repeatable_after_cancellation() -> None:
     async def sign_in(login: LoggedIn[str], request: Any) -> list[str]:
         calls.append(login.user)
         if len(calls) == 1:
@@ -107,7 +107,7 @@ def test_a_poll_that_was_cancelled_can_come_again() -> None:
     assert ("Set-Cookie", "login=1") in answer.headers
 
 
-def test_nobody_is_logged_in_whose_account_is_gone() -> None:
+def test_poll_rejects_a_deleted_account() -> None:
     site = Site()
     assert site.answer().status == 200
     site.users.clear()
@@ -115,7 +115,7 @@ def test_nobody_is_logged_in_whose_account_is_gone() -> None:
     assert not [name for name, _ in site.poll().headers if name == "Set-Cookie"]
 
 
-def test_a_cookie_of_the_same_name_in_front_hides_none() -> None:
+def test_duplicate_cookies_do_not_block_the_poll() -> None:
     site = Site()
     name = site.cookie.partition("=")[0]
     site.cookie = f"{name}=tossed; {site.cookie}; {name}="
@@ -127,14 +127,14 @@ def fail(public_key: str) -> str | None:
     raise RuntimeError("the database is away")
 
 
-def test_a_user_whom_somebody_else_created_meanwhile_is_409() -> None:
+def test_concurrent_registration_is_409() -> None:
     site = Site()
     site.handlers._create_user = lambda public_key, device_info: None
     assert site.answer().status == 409
     assert json.loads(site.poll().body) == {"status": "pending"}
 
 
-def test_a_code_is_refreshed_for_the_browser_that_was_shown_it() -> None:
+def test_refresh_requires_the_browser_of_the_code() -> None:
     site = Site()
     for cookies in ("", "code-0=1", site.cookie[:-1]):
         assert site.handlers.refresh_code("sess_1", cookies) is None
@@ -143,12 +143,12 @@ def test_a_code_is_refreshed_for_the_browser_that_was_shown_it() -> None:
     assert site.answer().status == 404, "the old challenge is dead"
 
 
-def test_an_event_at_the_wallets_address_is_no_answer() -> None:
+def test_wallet_endpoint_accepts_events() -> None:
     event = Incoming("POST", "/signpost/wallet/login", "", adapters.SIGNED, adapters.BODY)
     assert given(Site().handlers.handle(event, None)).status == 404, "without secrets there are no events here"
 
 
-def test_wallets_are_answered_in_flask_and_django() -> None:
+def test_wallet_handlers_work_in_flask_and_django() -> None:
     handlers, app = Site().handlers, flask.Flask(__name__)
     app.register_blueprint(signpost_sdk.flask.blueprint(handlers))
     with app.test_client() as client:
@@ -164,7 +164,7 @@ def test_wallets_are_answered_in_flask_and_django() -> None:
     assert exempt == ["signpost-wallet/login", "signpost-wallet/register", "signpost-events"]
 
 
-def test_an_address_is_put_into_a_header_as_far_as_it_must() -> None:
+def test_location_escapes_invalid_characters_only() -> None:
     assert as_location("/a b\"<>\\^`{|}\u00fc%20%zz?x=1&y=[~]#'") == (
         "/a%20b%22%3C%3E%5C%5E%60%7B%7C%7D%C3%BC%20%zz?x=1&y=[~]#'"
     )
@@ -182,7 +182,7 @@ def test_an_address_is_put_into_a_header_as_far_as_it_must() -> None:
         assert not is_web_page(url), url
 
 
-def test_a_start_leaves_the_site_s_own_cookies_alone() -> None:
+def test_start_deletes_only_its_own_cookies() -> None:
     names = [f"__Host-signpost-theme{at}" for at in range(5)] + ["__Host-signpost-", "__Host-signpost-" + "A" * 16]
     cookies = "; ".join(f"{name}=v1" for name in names)
     answer = given(adapters.make().handle(Incoming("GET", "/signpost/login", "", {"Cookie": cookies}), None))
@@ -192,13 +192,13 @@ def test_a_start_leaves_the_site_s_own_cookies_alone() -> None:
 @pytest.mark.parametrize(
     ("error", "reason"), [("access_denied", "access_denied"), ("expired", "expired"), ("later", "refused")]
 )
-def test_an_error_that_comes_after_the_state_s_end_is_what_it_says(error: str, reason: str) -> None:
+def test_return_reports_errors_after_expiry(error: str, reason: str) -> None:
     request = Incoming("GET", "/signpost/return", f"session_id=sess_1&error={error}")
     answer = given(adapters.make().handle(request, None))
     assert ("Location", f"/?login_error={reason}") in answer.headers
 
 
-def test_an_event_that_comes_again_is_said_where_nothing_acts() -> None:
+def test_duplicate_event_is_detected_without_on_event() -> None:
     login = adapters.make()
     event = Incoming("POST", "/signpost/events", "", adapters.SIGNED, adapters.BODY)
     said = [json.loads(given(login.handle(event, None)).body)["status"] for _ in range(2)]
@@ -208,7 +208,7 @@ def test_an_event_that_comes_again_is_said_where_nothing_acts() -> None:
 EVENT = Incoming("POST", "/signpost/events", "", adapters.SIGNED, adapters.BODY)
 
 
-def test_an_event_that_comes_while_its_act_runs_is_not_lost_with_it() -> None:
+def test_concurrent_delivery_is_deferred() -> None:
     acted: list[int] = []
     meanwhile: list[Answer] = []
 
@@ -225,7 +225,7 @@ def test_an_event_that_comes_while_its_act_runs_is_not_lost_with_it() -> None:
     assert json.loads(given(login.handle(EVENT, None)).body) == {"status": "received before"} and len(acted) == 2
 
 
-def test_an_act_that_is_cancelled_comes_again() -> None:
+def test_cancelled_event_is_delivered_again() -> None:
     acted: list[int] = []
 
     async def on_event(event: Event) -> None:
@@ -249,7 +249,7 @@ def test_an_act_that_is_cancelled_comes_again() -> None:
     assert len(acted) == 2
 
 
-def test_an_event_that_was_not_remembered_comes_again() -> None:
+def test_unrecorded_event_is_delivered_again() -> None:
     class Away:
         def has(self, id: str, /) -> bool:
             return False
@@ -263,7 +263,7 @@ def test_an_event_that_was_not_remembered_comes_again() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "times"), [(2, 3), (30, 1)])
-def test_a_person_is_not_kept_waiting_for_long(seconds: int, times: int) -> None:
+def test_login_limits_its_retry_delay(seconds: int, times: int) -> None:
     asked: list[HttpRequest] = []
 
     def busy(request: HttpRequest) -> HttpReply:

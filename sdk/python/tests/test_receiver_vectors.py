@@ -1,4 +1,4 @@
-"""What a site that answers wallets itself says: vectors/receiver.json, with a service that knows the signatures."""
+"""Responses of a site that receives wallets' answers: vectors/receiver.json, with a simulated service."""
 
 import asyncio
 import hashlib
@@ -25,12 +25,12 @@ UNSUPPORTED = {
     "an unknown source",
     "another source comes before a wrong signature",
 }
-"""`allowed_sources`: leave that to the proxy; every event is signed."""
+"""`allowed_sources` belongs to the proxy; every event is signed."""
 BINDINGS = {"shown": "AQEB", "other": "AgIC"}
 
 
 class Service:
-    """Plays POST /verify and POST /sessions/{id}/authenticate. Of signatures it knows those that the vectors call good."""
+    """Simulates POST /verify and POST /sessions/{id}/authenticate. Only the vectors' valid signatures are valid."""
 
     def __init__(self, held: dict[str, Any]) -> None:
         self.held, self.asked = held, list[str]()
@@ -60,7 +60,7 @@ class Service:
 
 
 class Site:
-    """A case's site, and who logged in."""
+    """The site of a case, and its logins."""
 
     def __init__(self, case: dict[str, Any], is_async: bool) -> None:
         self.held, self.is_async = case["held"], is_async
@@ -153,7 +153,7 @@ def incoming(case: dict[str, Any]) -> Incoming:
 
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
-def test_a_request(case: dict[str, Any], is_async: bool) -> None:
+def test_receiver_passes_the_vectors(case: dict[str, Any], is_async: bool) -> None:
     if case["name"] in UNSUPPORTED:
         assert "allowed_sources" in case["held"]
         return

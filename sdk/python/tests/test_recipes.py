@@ -1,4 +1,4 @@
-"""The sites of docs/recipes: people log in, and the login is that of the framework."""
+"""The sites of docs/recipes: logins with the frameworks' own sessions."""
 
 import re
 from pathlib import Path
@@ -14,13 +14,13 @@ RECIPES = {"django": "recipes/django_auth.py", "flask-login": "recipes/flask_log
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_person_logs_in_comes_back_and_logs_out(
+def test_recipe_logs_a_user_in_and_out(
     server: Server, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE", str(tmp_path / "site.sqlite3"))
     with hosted_site(server, RECIPES[name]) as site, person(server, tmp_path / "wallet") as ada:
         assert "Log in" in ada.browser.get(site.origin).text
-        # A page that wants a login: the person comes back to it.
+        # A page that requires a login: the browser returns to it.
         done = ada.log_in(f"{site.origin}/account")
         assert str(done.url) == f"{site.origin}/account"
         found = re.search(r'The account of <b id="user">(usr_\w+)</b>', done.text)
@@ -30,15 +30,15 @@ def test_a_person_logs_in_comes_back_and_logs_out(
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', home.text)
         fields = {"csrfmiddlewaretoken": token[1]} if token else {}
         assert "Log in" in ada.browser.post(f"{site.origin}/logout", data=fields).text
-        # The same person again is the same user.
+        # A second login has the same user.
         assert found[1] in ada.log_in(f"{site.origin}/account").text
-        # To add a key is for who is logged in.
+        # Only a logged-in user can add a key.
         assert "/sandbox/login/" in str(ada.browser.get(f"{site.origin}/signpost/link").url)
         assert httpx2.get(f"{site.origin}/signpost/link").status_code == 404
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_the_page_shows_what_runs_here(name: str) -> None:
+def test_recipe_page_shows_the_code(name: str) -> None:
     code = (FOLDER / RECIPES[name]).read_text(encoding="utf-8")
     page = (ROOT / f"docs/recipes/{name}.md").read_text(encoding="utf-8")
     assert f"```python\n{code}```\n" in page

@@ -1,4 +1,4 @@
-"""A login that goes to the service's page and comes back: vectors/return.json."""
+"""A login on the service's page, and its return: vectors/return.json."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ REQUEST = object()
 
 
 class Service:
-    """Replies what the case says, and remembers what it was asked."""
+    """Sends the case's reply, and records the requests."""
 
     def __init__(self, status: int, content: Any) -> None:
         self.reply = HttpReply(status, {}, json.dumps(content).encode())
@@ -79,7 +79,7 @@ def get(case: dict[str, Any], name: str) -> Incoming:
 
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("case", VECTORS["starts"], ids=lambda case: case["name"])
-def test_a_start(case: dict[str, Any], is_async: bool) -> None:
+def test_start_passes_the_vectors(case: dict[str, Any], is_async: bool) -> None:
     created = {"challenge": "svc:", "qr_data": "svc://auth", "expires_at": "", "status": "pending", "created_at": ""}
     service = Service(201, created | case["created"])
     login = make(case, service, [], is_async)
@@ -94,7 +94,7 @@ def test_a_start(case: dict[str, Any], is_async: bool) -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("case", VECTORS["returns"], ids=lambda case: case["name"])
-def test_a_return(case: dict[str, Any], is_async: bool) -> None:
+def test_return_passes_the_vectors(case: dict[str, Any], is_async: bool) -> None:
     service, signed_in = Service(**_reply(case)), list[LoggedIn[str]]()
     login = make(case, service, signed_in, is_async)
     if "throws" in case["expect"]:
@@ -117,7 +117,7 @@ def _reply(case: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", VECTORS["refused_options"], ids=lambda case: case["name"])
-def test_options_that_are_refused(case: dict[str, Any]) -> None:
+def test_invalid_options_are_rejected(case: dict[str, Any]) -> None:
     options = {"cookie_secret": VECTORS["cookie_secret"], "site": "https://shop.example", "domain": "shop.example"}
     Login[None](Signpost("key"), sign_in=lambda login, request: None, **options)
     with pytest.raises(SignpostError) as caught:
@@ -128,7 +128,7 @@ def test_options_that_are_refused(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/login#top", "#", "//evil", "login"])
-def test_a_failed_path_that_no_server_sees_is_refused(path: str) -> None:
+def test_failed_path_rejects_fragments(path: str) -> None:
     options = {"cookie_secret": VECTORS["cookie_secret"], "site": "https://shop.example", "domain": "shop.example"}
     with pytest.raises(SignpostError) as caught:
         Login[None](Signpost("key"), sign_in=lambda login, request: None, failed_path=path, **options)

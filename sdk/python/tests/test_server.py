@@ -1,4 +1,4 @@
-"""The clients against a real server."""
+"""The clients against the built server."""
 
 import asyncio
 import threading
@@ -23,7 +23,7 @@ def client(server: Server) -> Iterator[Signpost]:
         yield client
 
 
-def test_a_session_is_created_waited_for_refreshed_and_cancelled(client: Signpost) -> None:
+def test_session_lifecycle(client: Signpost) -> None:
     client.domains.create(domain="shop.example", webhook_url="https://shop.example/webhooks/login")
     made = client.sessions.create(domain="shop.example", metadata={"return_url": "/account"})
     assert made.status == "pending" and made.metadata == {"return_url": "/account"}
@@ -41,7 +41,7 @@ def test_a_session_is_created_waited_for_refreshed_and_cancelled(client: Signpos
     assert caught.value.request_id and caught.value.request_id in str(caught.value)
 
 
-def test_a_session_is_created_once_under_one_key(client: Signpost) -> None:
+def test_idempotency_key_creates_one_session(client: Signpost) -> None:
     client.domains.create(domain="once.example", webhook_url="https://once.example/webhooks/login")
     made = {client.sessions.create(domain="once.example", idempotency_key="order-7").id for _ in range(3)}
     assert len(made) == 1
@@ -50,7 +50,7 @@ def test_a_session_is_created_once_under_one_key(client: Signpost) -> None:
     assert caught.value.code == "idempotency_key_reused"
 
 
-def test_a_hosted_domain_and_its_users(server: Server, client: Signpost) -> None:
+def test_hosted_domain_has_users(server: Server, client: Signpost) -> None:
     made = client.domains.create(domain="localhost", webhook_url="http://localhost:9/webhooks/login")
     assert made.webhook_secret.startswith("whsec_") and made.webhook_secret not in repr(made)
     domain = client.domains.update(
@@ -81,7 +81,7 @@ def test_a_hosted_domain_and_its_users(server: Server, client: Signpost) -> None
     assert caught.value.code == "domain_not_found"
 
 
-def test_an_event_arrives_and_both_libraries_verify_it(client: Signpost) -> None:
+def test_event_is_verified_by_both_libraries(client: Signpost) -> None:
     posts: list[tuple[dict[str, str], bytes]] = []
 
     class Receiver(BaseHTTPRequestHandler):
@@ -119,14 +119,14 @@ def test_an_event_arrives_and_both_libraries_verify_it(client: Signpost) -> None
     assert delivery.id in [one.id for one in client.deliveries.all()]
 
 
-def test_a_proof_that_is_not_there_says_what_was_looked_up(client: Signpost) -> None:
+def test_missing_proof_lists_the_lookups(client: Signpost) -> None:
     domain = client.domains.create(domain="unproved.invalid", webhook_url="https://unproved.invalid/webhooks/login")
     with pytest.raises(SignpostError) as caught:
         client.domains.verify(domain.id)
     assert caught.value.code == "domain_verification_failed" and caught.value.details["checks"]
 
 
-def test_pages_of_a_list_are_one_list(client: Signpost) -> None:
+def test_all_returns_every_page(client: Signpost) -> None:
     names = {one.domain for one in client.domains.all()}
     page = client.domains.list(limit=1)
     assert page.next_cursor and len(page.domains) == 1 and len(names) > 2
@@ -134,7 +134,7 @@ def test_pages_of_a_list_are_one_list(client: Signpost) -> None:
     assert second.domains != page.domains
 
 
-def test_signatures_of_the_vectors_are_judged_as_they_say(client: Signpost) -> None:
+def test_verify_matches_the_signature_vectors(client: Signpost) -> None:
     for case in read("signature.json")["verified"]:
         judged = client.verify(message=case["message"], signature=case["signature"], public_key=case["public_key"])
         assert judged.valid == case["valid"], case["name"]
@@ -143,13 +143,13 @@ def test_signatures_of_the_vectors_are_judged_as_they_say(client: Signpost) -> N
         assert judged.valid, case
 
 
-def test_a_malformed_signature_is_an_error(client: Signpost) -> None:
+def test_malformed_signature_is_an_error(client: Signpost) -> None:
     with pytest.raises(SignpostError) as caught:
         client.verify(message="", signature="zz", public_key="02" + "00" * 32)
     assert caught.value.status == 400
 
 
-def test_machines_are_found(client: Signpost) -> None:
+def test_atms_are_found(client: Signpost) -> None:
     found = client.atms.nearest("Miami, FL", limit=2, units="km")
     assert len(found.atms) == 2 and found.resolved_location and found.resolved_location.region == "Florida"
     assert found.atms[0].distance_meters <= found.atms[1].distance_meters and found.advisories[0].source_url
@@ -169,12 +169,12 @@ def test_machines_are_found(client: Signpost) -> None:
         assert caught.value.code == code
 
 
-def test_many_calls_at_once_on_one_loop(server: Server) -> None:
+def test_concurrent_calls_share_a_loop(server: Server) -> None:
     async def ask() -> list[str]:
         async with AsyncSignpost(server.make_key("loop"), base_url=server.base_url) as client:
             await client.domains.create(domain="loop.example", webhook_url="https://loop.example/webhooks/login")
             made = await asyncio.gather(*(client.sessions.create(domain="loop.example") for _ in range(40)))
-            # More waits than threads a default pool has: they must not keep the others from running.
+            # More waits than threads of a default pool: they must not delay the others.
             waits = asyncio.gather(*(client.sessions.wait(one.id, timeout=20) for one in made[:20]))
             await asyncio.gather(*(client.sessions.cancel(one.id) for one in made[:20]))
             ended = await waits
@@ -184,5 +184,5 @@ def test_many_calls_at_once_on_one_loop(server: Server) -> None:
     assert len(asyncio.run(ask())) == 20
 
 
-def test_the_version_is_the_package_s() -> None:
+def test_version_matches_the_package() -> None:
     assert version("signpost-sdk") == __version__

@@ -1,4 +1,4 @@
-"""The example sites, started as their users start them, against a real server with a real wallet."""
+"""The example sites, started as documented, against the built server with a real wallet."""
 
 import re
 from pathlib import Path
@@ -15,12 +15,12 @@ SITES = ["examples/fastapi_site.py", "examples/flask_site.py", "examples/django_
 
 
 @pytest.mark.parametrize("program", SITES)
-def test_a_person_logs_in(server: Server, tmp_path: Path, program: str) -> None:
+def test_example_logs_a_user_in(server: Server, tmp_path: Path, program: str) -> None:
     with hosted_site(server, program) as site, person(server, tmp_path / "wallet") as ada:
         home = ada.browser.get(site.origin)
         assert re.search(r'<a href="/signpost/login">Log in</a>', home.text)
         back = ada.answer(f"{site.origin}/signpost/login?next=/%3Ftab=keys")
-        # Somebody who has the link, but not the browser, gets nothing by it.
+        # Without the browser's cookie, the link does not log in.
         with httpx2.Client() as thief:
             stolen = thief.get(back)
             assert (stolen.status_code, stolen.headers["location"]) == (303, "/?login_error=other_browser")
@@ -30,22 +30,22 @@ def test_a_person_logs_in(server: Server, tmp_path: Path, program: str) -> None:
         user = first_match([done.text], r'<b id="user">(usr_[0-9a-z]+)</b>')
         session = first_match([site.next_line("register")], r"register (sess_[0-9a-z]+)")
         assert session in back
-        # A second return is nobody's.
+        # A second return fails.
         again = ada.browser.get(back, follow_redirects=False)
         assert again.headers["location"].startswith("/?login_error=")
         assert user in ada.browser.get(site.origin).text
-        # Who is logged in may add a key; nobody else.
+        # Only a logged-in user can add a key.
         assert "/sandbox/login/" in str(ada.browser.get(f"{site.origin}/signpost/link").url)
         with httpx2.Client() as nobody:
             assert nobody.get(f"{site.origin}/signpost/link").status_code == 404
-        # The next time it is the same user.
+        # The next login has the same user.
         ada.browser.cookies.clear()
         assert user in ada.log_in(f"{site.origin}/signpost/login").text
         assert site.next_line("login")
 
 
 @pytest.mark.parametrize("program", SITES)
-def test_what_is_no_event_is_refused(server: Server, program: str) -> None:
+def test_example_rejects_invalid_events(server: Server, program: str) -> None:
     variables = {"API": server.base_url, "KEY": "svc_test_none", "WEBHOOK_SECRET": "whsec_" + "A" * 43 + "="}
     port = free_port()
     with running(program, port, variables), httpx2.Client(base_url=f"http://localhost:{port}") as client:
@@ -59,12 +59,12 @@ def test_what_is_no_event_is_refused(server: Server, program: str) -> None:
             assert reply.status_code == status and reply.json()["error"], reply.text
         assert client.get("/signpost/events").status_code == 405
         assert client.get("/signpost/other").status_code == 404
-        # The service does not know the key: the site's own page for errors, and nothing of the key.
+        # The service rejects the key: the site shows its own error page, without the key.
         refused = client.get("/signpost/login")
         assert refused.status_code == 500 and "svc_test_none" not in refused.text
 
 
-def test_the_kit_finds_nothing_wrong_with_own_handlers(server: Server) -> None:
+def test_own_handlers_pass_conformance(server: Server) -> None:
     port, api = free_port(), free_port()
     secret = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ=="
     variables = {"API": f"http://127.0.0.1:{api}/v1", "KEY": "svc_test_any", "WEBHOOK_SECRET": secret}
@@ -75,7 +75,7 @@ def test_the_kit_finds_nothing_wrong_with_own_handlers(server: Server) -> None:
     assert "50 rules hold, 0 are broken, 0 were not tested" in said
 
 
-def test_a_person_logs_in_at_own_handlers(server: Server, tmp_path: Path) -> None:
+def test_own_handlers_log_a_user_in(server: Server, tmp_path: Path) -> None:
     key, port = server.make_key("own"), free_port()
     origin = f"http://localhost:{port}"
     with Signpost(key, base_url=server.base_url) as client:
@@ -93,7 +93,7 @@ def test_a_person_logs_in_at_own_handlers(server: Server, tmp_path: Path) -> Non
             assert "user 1" in ada.browser.get(f"{origin}/account").text
 
 
-def test_the_site_of_the_readme_is_the_whole_site(server: Server, tmp_path: Path) -> None:
+def test_readme_site_is_complete(server: Server, tmp_path: Path) -> None:
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     shown = first_match([page.replace("\n", "\r")], "Save this as `shop.py`.*?```python\r(.*?)```").replace("\r", "\n")
     key, port = server.make_key("readme"), free_port()
@@ -117,5 +117,5 @@ def test_the_site_of_the_readme_is_the_whole_site(server: Server, tmp_path: Path
 
 
 @pytest.mark.parametrize("program", [*SITES, "examples/handlers.py"])
-def test_an_example_is_short(program: str) -> None:
+def test_examples_have_at_most_sixty_lines(program: str) -> None:
     assert len((FOLDER / program).read_text(encoding="utf-8").splitlines()) <= 60

@@ -55,13 +55,13 @@ def document() -> Any:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_reply_has_the_members_of_its_schema(document: Any, name: str) -> None:
+def test_reply_matches_its_schema(document: Any, name: str) -> None:
     schema = flat(document, {"$ref": f"#/components/schemas/{name}"})
     assert problems(document, schema, SCHEMAS[name], name) == []
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_a_result_of_the_locator_has_the_members_of_its_schema(server: Server, name: str) -> None:
+def test_locator_result_matches_its_schema(server: Server, name: str) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
     with urlopen(Request(f"{server.origin}/mcp", body, {"content-type": "application/json"})) as reply:
         tools = {tool["name"]: tool["outputSchema"] for tool in json.load(reply)["result"]["tools"]}
@@ -69,7 +69,7 @@ def test_a_result_of_the_locator_has_the_members_of_its_schema(server: Server, n
     assert problems({}, tools[name], TOOLS[name], name) == []
 
 
-def test_a_member_that_is_missing_superfluous_or_of_another_type_is_found(document: Any) -> None:
+def test_schema_differences_are_found(document: Any) -> None:
     schema = flat(document, {"$ref": "#/components/schemas/Session"})
     members = schema["properties"]
     for name, change in {
@@ -83,19 +83,19 @@ def test_a_member_that_is_missing_superfluous_or_of_another_type_is_found(docume
 
 
 def problems(document: Any, schema: Any, reply: type[Reply], where: str) -> list[str]:
-    """What differs between a schema and a dataclass, in both directions."""
+    """Returns the differences between a schema and a dataclass, in both directions."""
     hints, found = typing.get_type_hints(reply), []
     own = {wire_name(reply, member.name): member for member in dataclasses.fields(reply) if member.name != "raw"}
     members = schema.get("properties", {})
     found += [f"{where}.{name} is not there" for name in members.keys() - own.keys()]
-    if set(members) != {"lat", "lon"} and members:  # the locator's schema leaves the rest of a place open
+    if set(members) != {"lat", "lon"} and members:  # the locator's schema allows more members of a place
         found += [f"{where}.{name} is superfluous" for name in own.keys() - members.keys()]
     for name in members.keys() & own.keys():
         kind, member = hints[own[name].name], own[name]
         if get_origin(kind) in (Union, types.UnionType):
             kind = next(one for one in get_args(kind) if one is not types.NoneType)
         optional = member.default is not dataclasses.MISSING or member.default_factory is not dataclasses.MISSING
-        # A sender that knows only the specification sends no device.
+        # A sender that implements only the specification sends no device.
         if optional == (name in schema.get("required", [])) and f"{where}.{name}" != "EventData.device_info":
             found.append(f"{where}.{name} is {'optional' if optional else 'required'} here and not there")
         found += compare(document, flat(document, members[name]), kind, f"{where}.{name}")
@@ -127,7 +127,7 @@ def compare(document: Any, schema: Any, kind: Any, where: str) -> list[str]:
 
 
 def flat(document: Any, schema: Any) -> dict[str, Any]:
-    """The schema with what it refers to."""
+    """Returns the schema with its references resolved."""
     if "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     merged: dict[str, Any] = {"properties": {}, "required": []}

@@ -1,4 +1,4 @@
-"""What type checkers see: mypy and pyright check this file, and it is never run further than its import."""
+"""Type checks: mypy and pyright check this file; it is only imported, not run."""
 
 from collections.abc import AsyncIterator, Iterator
 from inspect import signature
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         await client.sessions.get("sess_1", wit=3)  # type: ignore[call-arg]
 
 
-def test_methods_say_what_they_do() -> None:
+def test_methods_have_docs_and_types() -> None:
     assert Signpost.verify.__doc__ and AsyncSignpost.verify.__doc__ == Signpost.verify.__doc__
     assert AsyncSignpost(api_key="").sessions.create.__name__ == "create"
     assert "-> signpost_sdk.replies.Session" in str(signature(Signpost("").sessions.get))

@@ -1,4 +1,4 @@
-"""The vectors of the repository, which every SDK reads."""
+"""The vectors that all SDKs share."""
 
 import dataclasses
 import json
@@ -12,12 +12,12 @@ ROOT = Path(__file__).parents[3]
 
 
 def read(name: str) -> Any:
-    """The vectors of this name."""
+    """Returns the vectors with this name."""
     return json.loads((ROOT / "vectors" / name).read_text(encoding="utf-8"))
 
 
 def to_wire(value: Any) -> Any:
-    """A decoded reply as it would be sent: the names of the wire, and nothing that is not there."""
+    """Returns a decoded reply in its JSON form: with the API's names, without absent members."""
     if isinstance(value, Event) and value.data is None:
         return {**_members(value), "data": value.raw["data"]}
     if isinstance(value, Reply):

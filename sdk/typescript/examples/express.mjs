@@ -1,4 +1,4 @@
-// A site on Express whose people log in on Signpost's page.
+// An Express site with Signpost's login page.
 import { randomBytes } from 'node:crypto';
 import express from 'express';
 import { Signpost } from '@signpost/sdk';
@@ -7,8 +7,8 @@ import { siteCookie } from '@signpost/sdk/login';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9001', SITE = `http://localhost:${PORT}` } = process.env;
 const random = () => randomBytes(32).toString('base64url');
-const people = new Map(); // who is logged in; a real site has this in its database, and lets it end
-const cookie = siteCookie(SITE, 'site_login', 86_400); // over https no other host can set it
+const people = new Map(); // users by cookie; a real site uses its database, with an expiry
+const cookie = siteCookie(SITE, 'site_login', 86_400); // over https, no other host can set it
 const whoIs = (request) => people.get(cookie.read(request.headers.cookie));
 
 const app = express();
@@ -16,10 +16,10 @@ app.use(
   expressLogin(new Signpost(KEY, { baseUrl: API }), {
     domain: DOMAIN,
     site: SITE,
-    cookieSecret: process.env.COOKIE_SECRET || random(), // the same on all servers of the site, and after a restart
+    cookieSecret: process.env.COOKIE_SECRET || random(), // identical on all servers of the site, and after a restart
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
     signIn({ user }) {
-      const value = random(); // never the one from before the login
+      const value = random(); // a new value, never the value from before the login
       people.set(value, user);
       return [cookie.set(value)];
     },
@@ -27,7 +27,7 @@ app.use(
     onEvent: ({ event, data }) => console.log(`${event} of ${data.user_id}`),
   }),
 );
-app.use(express.json()); // behind the login: the signature of an event is over its bytes as they came
+app.use(express.json()); // after the login: the signature of an event covers its raw body
 app.get('/', (request, response) => {
   const user = whoIs(request);
   response.set('cache-control', 'no-store');

@@ -1,4 +1,4 @@
-// A site that wallets post to: it keeps its own users, and Signpost checks the signatures. Node 20 or newer.
+// A site that receives wallets' answers and stores its users; Signpost checks the signatures. Node 20 or newer.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Signpost } from '@signpost/sdk';
@@ -7,8 +7,8 @@ import { siteCookie } from '@signpost/sdk/login';
 
 const { API, KEY, DOMAIN = 'localhost', PORT = '9000', SITE = `http://localhost:${PORT}` } = process.env;
 const signpost = new Signpost(KEY, { baseUrl: API });
-const users = new Map(); // by public key; a real site has these two in its database
-const people = new Map(); // who is logged in
+const users = new Map(); // by public key; a real site uses its database
+const people = new Map(); // users by cookie
 const loginCookie = siteCookie(SITE, 'site_login', 86_400); // over https no other host can set it
 
 const wallets = expressWallet(signpost, {
@@ -22,7 +22,7 @@ const wallets = expressWallet(signpost, {
     return users.get(publicKey);
   },
   signIn({ user }) {
-    const value = randomBytes(32).toString('base64url'); // never the one from before the login
+    const value = randomBytes(32).toString('base64url'); // a new value, never the value from before the login
     people.set(value, user);
     return [loginCookie.set(value)];
   },

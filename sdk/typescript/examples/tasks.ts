@@ -1,18 +1,18 @@
-// The tasks of sdk/README.md, in one file that the compiler reads.
+// The tasks of sdk/README.md, in one file that is compiled.
 import { Signpost, SignpostError, webhooks } from '@signpost/sdk';
 import { loginHandlers, siteCookie } from '@signpost/sdk/login';
 
-const people = new Map<string, string>(); // who is logged in; a real site has this in its database, and lets it end
-const loginCookie = siteCookie('http://localhost:9001', 'login', 86_400); // over https no other host can set it
+const people = new Map<string, string>(); // users by cookie; a real site uses its database, with an expiry
+const loginCookie = siteCookie('http://localhost:9001', 'login', 86_400); // over https, no other host can set it
 
-/** The value of a cookie with which the site knows the user again: never the one from before the login. */
+/** Returns a new value for the site's login cookie, never the value from before the login. */
 async function startLogin(user: string): Promise<string> {
   const value = crypto.randomUUID();
   people.set(value, user);
   return value;
 }
 
-/** The user that the site's cookie belongs to. */
+/** Returns the user of the site's cookie. */
 function findLogin(cookies: string | null): string | undefined {
   return people.get(loginCookie.read(cookies) ?? '');
 }
@@ -22,7 +22,7 @@ const signpost = new Signpost(process.env.KEY, { baseUrl: 'http://localhost:8080
 const logins = loginHandlers(signpost, {
   domain: 'localhost',
   site: 'http://localhost:9001',
-  cookieSecret: process.env.COOKIE_SECRET ?? '', // 32 characters or more, the same on all servers of the site
+  cookieSecret: process.env.COOKIE_SECRET ?? '', // 32 characters or more, identical on all servers of the site
   webhookSecrets: process.env.WEBHOOK_SECRET,
   signIn: async ({ user }) => [loginCookie.set(await startLogin(user))],
   currentUser: (request) => findLogin(request.headers.get('cookie')),

@@ -1,4 +1,4 @@
-// A site with Auth.js (@auth/express) whose people log in on Signpost's page: Auth.js keeps the session.
+// A site with Signpost's login page and the sessions of Auth.js (@auth/express).
 import { randomBytes } from 'node:crypto';
 import { ExpressAuth, getSession } from '@auth/express';
 import { encode } from '@auth/core/jwt';
@@ -16,7 +16,7 @@ const config = {
   secret,
   trustHost: true,
   basePath: '/auth',
-  providers: [], // others beside it, if you like
+  providers: [], // other providers are possible
   session: { strategy: 'jwt', maxAge },
   cookies: { sessionToken: { name: cookie.name } },
   callbacks: { session: ({ session, token }) => ({ ...session, user: { ...session.user, id: token.sub } }) },
@@ -30,7 +30,7 @@ app.use(
     cookieSecret: process.env.COOKIE_SECRET || randomBytes(32).toString('base64url'),
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
     async signIn({ user }) {
-      // The session as Auth.js makes it: it reads, renews and ends it as one of its own.
+      // A session in the format of Auth.js, which reads, renews and ends it.
       const token = await encode({ token: { sub: user }, secret, salt: cookie.name, maxAge });
       return [`${cookie.name}=${token}${cookie.rules}`];
     },

@@ -1,4 +1,4 @@
-// A site with Passport and express-session whose people log in on Signpost's page.
+// A site with Passport and express-session, and Signpost's login page.
 import { randomBytes } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
@@ -18,8 +18,8 @@ const app = express();
 app.use(
   session({
     secret: process.env.SESSION_SECRET || random(),
-    name: secure ? '__Host-session' : 'session', // over https no other host can set it
-    proxy: secure, // TLS ends in a proxy before this site: its X-Forwarded-Proto counts
+    name: secure ? '__Host-session' : 'session', // over https, no other host can set it
+    proxy: secure, // a proxy terminates TLS: trust its X-Forwarded-Proto
     resave: false,
     saveUninitialized: false,
     cookie: { httpOnly: true, sameSite: 'lax', secure },
@@ -27,7 +27,7 @@ app.use(
 );
 app.use(passport.session());
 
-// Behind the session, which `signIn` writes; before express.json(), because the signature of an event is over its bytes.
+// After the session, which `signIn` writes; before express.json(), because an event's signature covers its raw body.
 app.use(
   expressLogin(new Signpost(KEY, { baseUrl: API }), {
     domain: DOMAIN,
@@ -36,8 +36,8 @@ app.use(
     webhookSecrets: process.env.WEBHOOK_SECRET || undefined,
     async signIn({ user: id, mode }, request) {
       if (!users.has(id)) users.set(id, { id, since: new Date() });
-      if (mode === 'link') return; // the same person, with another key
-      // Passport gives the browser a new session, so that one from before the login is worth nothing.
+      if (mode === 'link') return; // another key of the logged-in user
+      // Passport creates a new session, so that the session from before the login is invalid.
       await new Promise((resolve, reject) => request.login(users.get(id), (error) => (error ? reject(error) : resolve())));
     },
     currentUser: (request) => request.user?.id,

@@ -1,4 +1,4 @@
-// What Express, Connect, `node:http` and Fastify share: requests of Node as those of `fetch`, and what `signIn` gets of them.
+// Conversion of requests of Express, Connect, `node:http` and Fastify to `fetch` requests, and framework-specific options.
 import { utf8 } from './bytes.js';
 import type { Signpost } from './client.js';
 import { loginHandlers, type Login, type LoginOptions } from './login.js';
@@ -13,7 +13,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 export interface FrameworkLoginOptions<Req, Res> extends Omit<LoginOptions, 'signIn' | 'currentUser'> {
   /** Logs the browser in: sets the site's own cookie on the response, with a new value. */
   signIn(login: Login, request: Req, response: Res): SetCookies | Promise<SetCookies>;
-  /** The ID (`usr_…`) of who is logged in. With it `<path>/link` adds another key to that account. */
+  /** Returns the ID (`usr_…`) of the logged-in user. With it, `<path>/link` adds another key to the user's account. */
   currentUser?: ((request: Req, response: Res) => string | null | undefined | Promise<string | null | undefined>) | undefined;
 }
 
@@ -23,24 +23,24 @@ export interface FrameworkWalletOptions<User, Req, Res> extends Omit<WalletOptio
   signIn(login: WalletLogin<User>, request: Req, response: Res): SetCookies | Promise<SetCookies>;
 }
 
-/** As much of a request of `node:http` as is read. */
+/** The members of a `node:http` request that are used. */
 export interface NodeRequest {
   method?: string | undefined;
   url?: string | undefined;
-  /** As it came, where `url` is below a mount path. */
+  /** The unmodified URL, if `url` is relative to a mount path. */
   originalUrl?: string | undefined;
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** What the login page of a site needs that wallets post to. */
+/** The code functions for the login page of a site that receives wallets' answers. */
 export interface PageCodes<Req> {
-  /** Opens a session for a page that shows its code; `cookie` is a `Set-Cookie` value that goes out with the page. */
+  /** Opens a session and returns its code for a page; `cookie` is a `Set-Cookie` value for the page's response. */
   showCode: WalletHandlers['showCode'];
-  /** A new code for the same page; undefined if this request's browser was not shown the old one: answer that with 404. */
+  /** Returns a new code for the page. Undefined if this request's browser was not shown the old code: respond with 404. */
   refreshCode(sid: string, request: Req): Promise<Code | undefined>;
 }
 
-/** @internal Answers a request with the framework's request and response at hand. */
+/** @internal Responds to a request, with access to the framework's request and response. */
 export type Answer<Req, Res> = (request: Request, own: [Req, Res]) => Promise<Response | undefined>;
 
 /** @internal */
@@ -69,16 +69,16 @@ export function adaptWallet<User, Req, Res>(
   return { answer: (request, pair) => handle((pairs.set(request, pair), request)), codes };
 }
 
-/** @internal The request with this body, at the site's address. */
+/** @internal Returns the request with this body and the site's origin. */
 export function toRequest(site: string, { method: asked = 'GET', url = '/', originalUrl = url, headers }: NodeRequest, body?: Uint8Array<ArrayBuffer>): Request {
-  // Methods that a `Request` cannot have are refused as any other.
+  // `Request` does not allow these methods; they are rejected like other unsupported methods.
   const method = /^(?:connect|trace|track)$/i.test(asked) ? 'OPTIONS' : asked;
   const fields = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !name.startsWith(':')) fields.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   const hasBody = body !== undefined && method !== 'GET' && method !== 'HEAD';
-  // Nothing is below the address that a client of a proxy asks for.
+  // A URL in absolute form, as clients send to proxies, matches no handler.
   const path = originalUrl.startsWith('/') ? originalUrl : '/';
   return new Request(new URL(site).origin + path, { method, headers: fields, ...(hasBody && { body }) });
 }
@@ -90,7 +90,7 @@ interface Readable extends AsyncIterable<Uint8Array> {
   iterator?(options: { destroyOnReturn: boolean }): AsyncIterable<Uint8Array>;
 }
 
-/** @internal The raw body, one byte longer than the longest at most; throws `parsed_body` if something read it before. */
+/** @internal Returns the raw body, up to one byte over the limit. Throws `parsed_body` if the body was read before. */
 export async function rawBody(request: unknown): Promise<Uint8Array<ArrayBuffer>> {
   const { body, rawBody: kept, readableDidRead } = request as Readable;
   for (const given of [kept, body]) {
@@ -100,7 +100,7 @@ export async function rawBody(request: unknown): Promise<Uint8Array<ArrayBuffer>
   if (readableDidRead) throw parsedBody();
   const bytes = new Uint8Array(MAX_BODY_BYTES + 1);
   let length = 0;
-  // The connection outlives a body that is too long, so that this can be said.
+  // The connection stays open if the body is too long, so that the error can be sent.
   for await (const chunk of (request as Readable).iterator?.({ destroyOnReturn: false }) ?? (request as Readable)) {
     const part = chunk.subarray(0, bytes.length - length);
     bytes.set(part, length);

@@ -3,7 +3,7 @@ import type { Transport } from './transport.js';
 
 export type AtmStatus = 'open' | 'closed' | 'temporarily_closed' | 'permanently_closed' | 'out_of_service' | 'unknown';
 
-/** What the law or fraud means at a place: show it to people. */
+/** A legal or fraud notice for a place, to be shown to users. */
 export interface Advisory {
   id: string;
   kind: string;
@@ -13,7 +13,7 @@ export interface Advisory {
   sourceUrl: string;
 }
 
-/** How `location` was understood. */
+/** The interpretation of `location`. */
 export interface ResolvedLocation {
   name: string;
   county?: string;
@@ -40,7 +40,7 @@ export interface AtmItem {
   hours?: string;
   opensAt?: string;
   closesAt?: string;
-  /** What people report of it, in a sentence. */
+  /** A summary of users' reports, in a sentence. */
   reports?: string;
   operator?: string;
   statusAsOf?: string;
@@ -49,13 +49,13 @@ export interface AtmItem {
 
 export interface AtmList {
   atms: AtmItem[];
-  /** Listed or not. */
+  /** The number of matches, including those that are not listed. */
   total: number;
   truncated: boolean;
   attribution: string[];
   advisories?: Advisory[];
   dataAsOf?: string;
-  /** Show it before the machines. */
+  /** Must be shown before the list. */
   notice?: string;
 }
 
@@ -64,7 +64,7 @@ export interface NearestAtms extends AtmList {
 }
 
 export interface AtmStatuses extends NearestAtms {
-  /** How many machines have each status. */
+  /** The number of ATMs by status. */
   counts: Record<string, number>;
   asOf: string;
 }
@@ -119,19 +119,19 @@ export interface Atm {
   wheelchair?: 'yes' | 'no';
 }
 
-/** A place: either `location`, as people write it, or `lat` and `lon`. */
+/** A place: either `location`, as free text, or `lat` and `lon`. */
 export interface AtmPlace {
   location?: string;
   lat?: number;
   lon?: number;
-  /** At most this many, 1 to 50. Default: 10. */
+  /** Maximum number of results, 1 to 50. Default: 10. */
   limit?: number;
-  /** Of distances in texts. Default: `miles`. */
+  /** Unit of distances in texts. Default: `miles`. */
   units?: 'miles' | 'km';
 }
 
 export interface NearestQuery extends AtmPlace {
-  /** In miles, 1 to 100. Default: 25. */
+  /** Maximum distance in miles, 1 to 100. Default: 25. */
   maxDistance?: number;
   coin?: string;
   service?: 'buy' | 'sell';
@@ -139,21 +139,21 @@ export interface NearestQuery extends AtmPlace {
 }
 
 export interface StatusQuery extends AtmPlace {
-  /** In miles, 1 to 100. Default: 10. */
+  /** Radius in miles, 1 to 100. Default: 10. */
   radius?: number;
 }
 
 export interface CityQuery {
   city: string;
-  /** Two letters. */
+  /** Two-letter code. */
   state: string;
   cursor?: string;
   units?: 'miles' | 'km';
 }
 
-/** The locator, as AI assistants ask it. It needs no API key. */
+/** The ATM locator, by the tools of its MCP endpoint. It needs no API key. */
 export class Atms {
-  /** The address to give to an assistant that speaks the Model Context Protocol. */
+  /** The MCP URL for AI assistants. */
   readonly mcpUrl: string;
   readonly #api: Transport;
 
@@ -163,22 +163,22 @@ export class Atms {
     this.mcpUrl = `${new URL(api.baseUrl).origin}/mcp`;
   }
 
-  /** The machines nearest to a place. `tool_error` says why a place was not understood. */
+  /** Returns the ATMs nearest to a place. Fails with `tool_error`, which explains why, if the place is not understood. */
   async nearest(query: NearestQuery): Promise<NearestAtms> {
     return this.#call('find_nearest_bitcoin_atm', query);
   }
 
-  /** Everything that is known of a machine. */
+  /** Returns the details of an ATM. */
   async get(atmId: number): Promise<Atm> {
     return this.#call('get_atm_details', { atmId });
   }
 
-  /** Which machines around a place are open. */
+  /** Counts the ATMs near a place by status. */
   async status(query: StatusQuery): Promise<AtmStatuses> {
     return this.#call('check_atm_status', query);
   }
 
-  /** The machines of a city, 50 a page. */
+  /** Returns the ATMs of a city, 50 per page. */
   async listByCity(query: CityQuery): Promise<CityAtms> {
     return this.#call('list_atms_by_city', query);
   }

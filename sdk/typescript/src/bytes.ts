@@ -1,4 +1,4 @@
-// What WebCrypto leaves out: texts of bytes, and HMAC in one call.
+// Text encodings of bytes, and HMAC in one call: not part of WebCrypto.
 const encoder = new TextEncoder();
 
 /** @internal */
@@ -7,7 +7,7 @@ export const utf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(te
 /** @internal */
 export const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** @internal Lower-case digits alone. */
+/** @internal Accepts lower-case digits only. */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) return undefined;
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -16,7 +16,7 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
 /** @internal */
 export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
-/** @internal The one spelling of some bytes alone. */
+/** @internal Accepts the canonical encoding only. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -48,12 +48,12 @@ export async function hmac(key: Uint8Array<ArrayBuffer>, message: Uint8Array<Arr
   return new Uint8Array(await crypto.subtle.sign('HMAC', await hmacKey(key), message));
 }
 
-/** @internal Takes the same time wherever a wrong tag differs. */
+/** @internal Compares in constant time. */
 export async function isHmac(tag: Uint8Array<ArrayBuffer>, key: Uint8Array<ArrayBuffer>, message: Uint8Array<ArrayBuffer>): Promise<boolean> {
   return crypto.subtle.verify('HMAC', await hmacKey(key), tag, message);
 }
 
-/** @internal Whether two texts are the same; takes as long as the first is, wherever they differ. */
+/** @internal Compares two texts; the time depends only on the length of the first. */
 export function isSame(text: string, secret: string): boolean {
   let difference = text.length ^ secret.length;
   for (let at = 0; at < text.length; at += 1) difference |= text.charCodeAt(at) ^ secret.charCodeAt(at % Math.max(1, secret.length));

@@ -5,7 +5,7 @@ import type * as t from './wire.js';
 import { webhooks } from './webhooks.js';
 
 /**
- * The API of a Signpost server for one API key. It keeps no connection and no state: one for the whole program.
+ * A client of the API of a Signpost server, for one API key. It has no connections and no state: one is enough per program.
  *
  * ```ts
  * const signpost = new Signpost(process.env.SIGNPOST_KEY, { baseUrl: 'https://login.example.com/v1' });
@@ -23,7 +23,7 @@ export class Signpost {
   readonly #key: string;
   readonly #options: SignpostOptions;
 
-  /** Throws `invalid_argument` for an option that cannot be, and for a key that is missing; it does not judge the key's form. */
+  /** Throws `invalid_argument` for an invalid option or a missing key. The format of the key is not checked. */
   constructor(apiKey: string | undefined, options: SignpostOptions = {}) {
     if (typeof apiKey !== 'string') throw invalidArgument('the API key is missing: is the variable set that it is read from?');
     const api = new Transport(apiKey, options);
@@ -37,18 +37,18 @@ export class Signpost {
     this.atms = new Atms(api);
   }
 
-  /** Checks a signature without a session. Well-formed but wrong is `valid: false`, malformed an error. */
+  /** Checks a signature without a session. A wrong signature returns `valid: false`, a malformed signature is an error. */
   async verify(signed: t.Signed): Promise<t.Verification> {
     return this.#api.write('POST', '/verify', signed);
   }
 
-  /** The same server and key with other options. */
+  /** Returns a client with other options for this server and key. */
   with(options: SignpostOptions): Signpost {
     return new Signpost(this.#key, { ...this.#options, ...options });
   }
 }
 
-/** Login attempts: one challenge each, answered at most once. */
+/** Login attempts: each has a challenge, which is answered at most once. */
 export class Sessions {
   readonly #api: Transport;
 
@@ -57,30 +57,30 @@ export class Sessions {
     this.#api = api;
   }
 
-  /** Opens a session. It is sent again under the same `Idempotency-Key`, so that a lost reply opens no second one. */
+  /** Creates a session. Retries share an `Idempotency-Key`, so that a lost reply creates no second session. */
   async create(session: t.NewSession, options: { idempotencyKey?: string | undefined } = {}): Promise<t.CreatedSession> {
     const headers = { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() };
     return this.#api.write('POST', '/sessions', session, headers);
   }
 
-  /** A page of the account's sessions, newest first. */
+  /** Returns a page of the account's sessions, newest first. */
   async list(query: t.Page & { status?: t.SessionStatus; domain?: string } = {}): Promise<t.SessionList> {
     return this.#api.read('/sessions', query);
   }
 
-  /** All of the account's sessions, page by page. */
+  /** Returns all of the account's sessions, page by page. */
   all(query: { status?: t.SessionStatus; domain?: string } = {}): AsyncGenerator<t.ListedSession, void, undefined> {
     return everything((page) => this.list({ ...query, ...page }), (list) => list.sessions);
   }
 
-  /** A session. With `wait` (0 to 25 seconds) the reply comes as soon as it is no longer pending. */
+  /** Returns a session. With `wait` (0 to 25 seconds), replies as soon as it is no longer pending. */
   async get(id: string, query: { wait?: number } = {}): Promise<t.Session> {
     return this.#api.read(at`/sessions/${id}`, query, { patience: query.wait });
   }
 
   /**
-   * Waits until a session is no longer pending, for at most `timeout` seconds (default: 300). Gives the session as it is
-   * then; one that expired or was cancelled has that `status` and its `id` alone. An aborted `signal` ends the waiting with its reason.
+   * Waits up to `timeout` seconds (default: 300) until a session is no longer pending, and returns its last state. A session
+   * that expired or was cancelled has only its `status` and `id`. If `signal` is aborted, rejects with the signal's reason.
    */
   async wait(id: string, { timeout = 300, signal }: { timeout?: number | undefined; signal?: AbortSignal | undefined } = {}): Promise<t.Session> {
     if (!(timeout >= 0 && timeout <= 86_400)) throw invalidArgument('timeout is a number of seconds from 0 to 86400');
@@ -91,25 +91,25 @@ export class Sessions {
       const wait = Math.max(0, Math.min(25, Math.ceil((end - asked) / 1000)));
       const session = await this.#api.read<t.Session>(at`/sessions/${id}`, { wait }, { patience: wait, signal }).catch((error) => gone(id, error));
       if (session.status !== 'pending' || now() >= end) return session;
-      // Something between does not wait: the next question comes a second later.
+      // A proxy on the way may reply early: the next request is sent a second later.
       if (now() - asked < 1000) await pause(1);
     }
   }
 
-  /** Gives a pending session, or one that expired within 15 minutes, a new challenge; the old one is dead. */
+  /** Replaces the challenge of a session that is pending or expired up to 15 minutes ago. The old challenge is invalid. */
   async refresh(id: string): Promise<t.RefreshedSession> {
     return this.#api.write('POST', at`/sessions/${id}/refresh`);
   }
 
   /**
-   * Completes a login that came back with a code, on a page or on the same device. Works once, so it is not sent again where the
-   * connection was lost: the person begins anew.
+   * Completes a login of the page or the same-device flow with its completion code. The code works once, so the call is not
+   * retried after a lost connection: the user starts again.
    */
   async complete(id: string, completion: t.Completion): Promise<t.Session> {
     return this.#api.writeOnce('POST', at`/sessions/${id}/complete`, completion);
   }
 
-  /** Passes a wallet's answer on, for sites that wallets post to. Of racing answers one wins. */
+  /** Forwards a wallet's answer, for sites that receive them. If answers race, only the first is accepted. */
   async authenticate(id: string, answer: t.Answer): Promise<t.Session> {
     return this.#api.writeOnce('POST', at`/sessions/${id}/authenticate`, answer);
   }
@@ -119,19 +119,19 @@ export class Sessions {
     return this.#api.remove(at`/sessions/${id}`);
   }
 
-  /** Plays the wallet, in the sandbox alone. */
+  /** Simulates a wallet; sandbox only. */
   async simulate(id: string, how: t.Simulated = {}): Promise<t.Simulation> {
     return this.#api.writeOnce('POST', at`/sessions/${id}/simulate`, how);
   }
 
-  /** The QR code of a pending session as SVG. */
+  /** Returns the QR code of a pending session as SVG. */
   async qrSvg(id: string): Promise<string> {
     const headers = { accept: 'image/svg+xml, application/json' };
     return this.#api.send({ method: 'GET', path: at`/sessions/${id}/qr.svg`, headers, repeatable: true, reply: 'svg' });
   }
 }
 
-/** The host names that people log in to. */
+/** The registered domains. */
 export class Domains {
   readonly #api: Transport;
 
@@ -140,17 +140,17 @@ export class Domains {
     this.#api = api;
   }
 
-  /** Registers a domain. Only this reply has its `webhook_secret`. */
+  /** Registers a domain. Only this reply contains `webhook_secret`. */
   async create(domain: t.NewDomain): Promise<t.RegisteredDomain> {
     return this.#api.writeOnce('POST', '/domains', domain);
   }
 
-  /** All domains, oldest first, or a page of them if `limit` or `cursor` is given. */
+  /** Returns all domains, oldest first, or a page if `limit` or `cursor` is given. */
   async list(query: t.Page = {}): Promise<t.DomainList> {
     return this.#api.read('/domains', query);
   }
 
-  /** All domains, page by page. */
+  /** Returns all domains, page by page. */
   all(): AsyncGenerator<t.ListedDomain, void, undefined> {
     return everything((page) => this.list(page), (list) => list.domains);
   }
@@ -163,7 +163,7 @@ export class Domains {
     return this.#api.write('PATCH', at`/domains/${id}`, change);
   }
 
-  /** Looks for the proof of the domain; `domain_verification_failed` says where it looked. */
+  /** Checks the domain's proof of ownership. The error `domain_verification_failed` lists the checked places. */
   async verify(id: string): Promise<t.ProvedDomain> {
     return this.#api.write('POST', at`/domains/${id}/verify`);
   }
@@ -173,13 +173,13 @@ export class Domains {
     return this.#api.remove(at`/domains/${id}`);
   }
 
-  /** Sends an event that means nothing. */
+  /** Sends a `test` event. */
   async sendTestEvent(id: string): Promise<t.Delivery> {
     return this.#api.writeOnce('POST', at`/domains/${id}/test-event`);
   }
 }
 
-/** The users of hosted domains. A user is named by ID or by one of the user's public keys. */
+/** The users of hosted domains. A user is identified by ID or by any of the user's public keys. */
 export class Users {
   readonly #api: Transport;
 
@@ -188,12 +188,12 @@ export class Users {
     this.#api = api;
   }
 
-  /** A page of users, oldest first. */
+  /** Returns a page of users, oldest first. */
   async list(domainId: string, query: t.Page = {}): Promise<t.UserList> {
     return this.#api.read(at`/domains/${domainId}/users`, query);
   }
 
-  /** All users, page by page. */
+  /** Returns all users, page by page. */
   all(domainId: string): AsyncGenerator<t.HostedUser, void, undefined> {
     return everything((page) => this.list(domainId, page), (list) => list.users);
   }
@@ -206,7 +206,7 @@ export class Users {
     return this.#api.write('PATCH', at`/domains/${domainId}/users/${user}`, change);
   }
 
-  /** Deletes a user with all credentials. */
+  /** Deletes a user and all of its credentials. */
   async delete(domainId: string, user: string): Promise<void> {
     return this.#api.remove(at`/domains/${domainId}/users/${user}`);
   }
@@ -215,13 +215,13 @@ export class Users {
     return this.#api.remove(at`/domains/${domainId}/users`);
   }
 
-  /** Deletes one of a user's keys; `last_credential` if it is the only one. */
+  /** Deletes a credential of a user. Fails with `last_credential` for the last credential. */
   async deleteCredential(domainId: string, user: string, credential: string): Promise<void> {
     return this.#api.remove(at`/domains/${domainId}/users/${user}/credentials/${credential}`);
   }
 }
 
-/** Events that were sent, or wait to be. */
+/** Event deliveries. */
 export class Deliveries {
   readonly #api: Transport;
 
@@ -230,33 +230,33 @@ export class Deliveries {
     this.#api = api;
   }
 
-  /** A page of deliveries, newest first. */
+  /** Returns a page of deliveries, newest first. */
   async list(query: t.Page & { state?: t.DeliveryState } = {}): Promise<t.DeliveryList> {
     return this.#api.read('/deliveries', query);
   }
 
-  /** All deliveries, page by page. */
+  /** Returns all deliveries, page by page. */
   all(query: { state?: t.DeliveryState } = {}): AsyncGenerator<t.Delivery, void, undefined> {
     return everything((page) => this.list({ ...query, ...page }), (list) => list.deliveries);
   }
 
-  /** A delivery with the body that is sent. */
+  /** Returns a delivery with its body. */
   async get(id: string): Promise<t.Delivery> {
     return this.#api.read(at`/deliveries/${id}`);
   }
 
-  /** Sends it again as soon as possible, whatever its state. */
+  /** Retries a delivery as soon as possible, in any state. */
   async retry(id: string): Promise<t.Delivery> {
     return this.#api.writeOnce('POST', at`/deliveries/${id}/retry`);
   }
 
-  /** Sends all failed ones of the account again. */
+  /** Retries all failed deliveries of the account. */
   async retryAll(): Promise<t.Retried> {
     return this.#api.writeOnce('POST', '/deliveries/retry');
   }
 }
 
-/** What `wait` gives for a session that is gone. */
+/** Returns the result of `wait` for a session that expired or was cancelled. */
 function gone(id: string, error: unknown): t.Session {
   const code = error instanceof SignpostError ? error.code : '';
   if (code === 'session_expired') return { id, status: 'expired' };
@@ -264,10 +264,10 @@ function gone(id: string, error: unknown): t.Session {
   throw error;
 }
 
-/** A path whose parts are one segment each, whatever they are. */
+/** Builds a path in which each ID is a single segment. */
 function at(parts: TemplateStringsArray, ...ids: string[]): string {
   if (ids.some((id) => typeof id !== 'string' || /^\.{0,2}$/.test(id))) throw invalidArgument('an ID is missing, or is no ID');
-  // Half of a surrogate pair has no bytes.
+  // An unpaired surrogate cannot be encoded in UTF-8.
   if (ids.some((id) => /\p{Surrogate}/u.test(id))) throw invalidArgument('an ID has characters that no address can have');
   return String.raw({ raw: parts.raw }, ...ids.map(encodeURIComponent));
 }

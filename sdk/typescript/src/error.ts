@@ -1,18 +1,18 @@
-/** What the service, or this package, reports as wrong. Programs look at `code`; messages may change. */
+/** An error of the service or of this package. Programs check `code`; messages may change. */
 export class SignpostError extends Error {
   override readonly name = 'SignpostError';
   /**
-   * The service's code, or one of this package: `connection_failed`, `timeout`, `invalid_response`, `tool_error`,
+   * A code of the service, or of this package: `connection_failed`, `timeout`, `invalid_response`, `tool_error`,
    * `mcp_error`, `invalid_argument`, `invalid_signature`, `invalid_secret`, `invalid_event`, `parsed_body`.
    */
   readonly code: string;
   /** HTTP status; absent if there was no reply. */
   readonly status: number | undefined;
-  /** What a program needs to act on the error. */
+  /** Machine-readable details; the members depend on `code`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** `req_…`, which the service's log has too. */
+  /** `req_…`, which identifies the request in the service's log. */
   readonly requestId: string | undefined;
-  /** Seconds after which the service wants to be asked again, if it said so. */
+  /** Seconds to wait before a retry, if the service sent them. */
   readonly retryAfter: number | undefined;
 
   constructor(code: string, message: string, more: ErrorFacts = {}) {
@@ -25,7 +25,7 @@ export class SignpostError extends Error {
   }
 }
 
-/** What is known of an error beside its code and message. */
+/** The optional members of an error. */
 export interface ErrorFacts {
   status?: number | undefined;
   details?: Record<string, unknown> | undefined;

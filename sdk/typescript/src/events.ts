@@ -6,37 +6,37 @@ import { authenticate, identityOf, readEvent, readSecrets } from './webhooks.js'
 const MAX_SEEN = 10_000;
 
 /**
- * Which events were acted on. A shared one, such as a table, serves several processes. Two of them may still act on one event at
- * the same moment: where that matters, act and remember the event in one transaction, in `onEvent`.
+ * A record of the processed events. A shared store, such as a table, serves several processes. Two of them may still process
+ * one event concurrently: if that matters, process and record the event in one transaction, in `onEvent`.
  */
 export interface SeenEvents {
-  /** Whether an event with this ID was acted on. */
+  /** Returns whether an event with this ID was processed. */
   has(id: string): boolean | Promise<boolean>;
-  /** Remembers its ID, after `onEvent`. */
+  /** Records the ID, after `onEvent`. */
   add(id: string): unknown;
 }
 
-/** What both kinds of handlers are told about events. */
+/** The options of both kinds of handlers for events. */
 export interface EventOptions {
-  /** The domain's `whsec_…`, or several during a rotation. Without it the endpoint for events is 404. */
+  /** The domain's `whsec_…`, or several during a rotation. Without it, the event endpoint responds with 404. */
   webhookSecrets?: string | readonly string[] | undefined;
   /**
-   * Acts on an event. Ignore kinds that you do not know. If it throws, or this process ends before it is done, the service sends the
-   * event again; meanwhile it is told to come back later.
+   * Processes an event. Unknown kinds must be ignored. If the function throws, or the process ends before it returns, the
+   * service sends the event again. Deliveries during the call are deferred.
    */
   onEvent?: ((event: SignpostEvent) => unknown) | undefined;
-  /** Default: the last 10,000, in memory. */
+  /** Default: the last 10,000 events, in memory. */
   seenEvents?: SeenEvents | undefined;
-  /** Gets what a handler answers with status 500. Default: `console.error`. */
+  /** Receives the errors that a handler responds to with status 500. Default: `console.error`. */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** @internal The endpoint that the service posts events to. */
+/** @internal The endpoint for the service's events. */
 export class EventEndpoint {
   readonly #secrets: string[] | undefined;
   readonly #options: EventOptions;
   readonly #seen: SeenEvents;
-  /** The IDs of events that `onEvent` is at. */
+  /** The IDs of the events that `onEvent` is processing. */
   readonly #acting = new Set<string>();
   readonly #now: () => number;
 
@@ -47,7 +47,7 @@ export class EventEndpoint {
     this.#now = now;
   }
 
-  /** Answers the service. A body that was parsed before is thrown as `parsed_body`. */
+  /** Receives an event. Throws `parsed_body` if the body was parsed before. */
   async receive(request: Request, raw?: Uint8Array<ArrayBuffer>): Promise<Response> {
     if (!this.#secrets) return reply(404, { error: 'no webhook secret is set here' });
     const body = raw ?? (await readRaw(request));
@@ -66,7 +66,7 @@ export class EventEndpoint {
   async #act(event: SignpostEvent): Promise<Response> {
     if (event.event === 'test') return reply(200, { status: 'received' });
     const id = identityOf(event);
-    // Whether it will have been received is not known yet: the service must ask again.
+    // The outcome is not known yet: the service must retry.
     if (this.#acting.has(id)) return reply(503, { error: 'this event is being acted on: send it again' }, { 'retry-after': '5' });
     this.#acting.add(id);
     try {
@@ -81,7 +81,7 @@ export class EventEndpoint {
     return reply(200, { status: 'received' });
   }
 
-  /** Reports a fault of the site's own. */
+  /** Reports an internal error of the site. */
   fail(error: unknown): Response {
     (this.#options.onError ?? console.error)(error);
     return reply(500, { error: 'something went wrong on this server: try again' });

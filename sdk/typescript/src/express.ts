@@ -5,7 +5,7 @@ export type { FrameworkLoginOptions, FrameworkWalletOptions, NodeRequest, PageCo
 
 const POSTS = /^\/(?:events|wallet\/login|wallet\/register)(?:\?|$)/;
 
-/** As much of a response of `node:http` as is written. */
+/** The members of a `node:http` response that are used. */
 export interface NodeResponse {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
@@ -27,7 +27,7 @@ export function expressLogin<Req extends NodeRequest, Res extends NodeResponse>(
   return middleware(options, adaptLogin(signpost, options));
 }
 
-/** The handlers of a site that wallets post to, as a middleware; with `showCode` and `refreshCode` for its login page. */
+/** The wallet handlers as a middleware, with `showCode` and `refreshCode` for the site's login page. */
 export function expressWallet<User, Req extends NodeRequest, Res extends NodeResponse>(
   signpost: Signpost,
   options: FrameworkWalletOptions<User, Req, Res>,
@@ -44,12 +44,12 @@ function middleware<Req extends NodeRequest, Res extends NodeResponse>(
     try {
       const url = request.originalUrl ?? request.url ?? '';
       if (!url.startsWith(`${path}/`)) return next();
-      // Only what may be ours is read: other handlers need the bodies of their own requests.
+      // Only bodies of these handlers are read: other handlers need the bodies of their requests.
       const body = request.method === 'POST' && POSTS.test(url.slice(path.length)) ? await rawBody(request) : undefined;
       const reply = await answer(toRequest(site, request, body), [request, response]);
       if (!reply) return next();
       response.statusCode = reply.status;
-      // The rest of a body that is too long is not waited for.
+      // The rest of a body that is too long is not read.
       if (reply.status === 413) response.setHeader('connection', 'close');
       for (const [name, value] of reply.headers) if (name !== 'set-cookie') response.setHeader(name, value);
       const cookies = reply.headers.getSetCookie();

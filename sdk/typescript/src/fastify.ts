@@ -3,14 +3,14 @@ import type { Signpost } from './client.js';
 
 export type { FrameworkLoginOptions, FrameworkWalletOptions, NodeRequest, PageCodes } from './adapt.js';
 
-/** As much of Fastify as is used. */
+/** The members of a Fastify instance that are used. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(type: string, options: { parseAs: 'buffer'; bodyLimit: number }, parser: (request: unknown, body: unknown, done: (error: null, body: unknown) => void) => void): unknown;
   route(options: { method: string[]; url: string; handler: (request: any, reply: any) => Promise<unknown> }): unknown;
 }
 
-/** As much of a reply of Fastify as is used. */
+/** The members of a Fastify reply that are used. */
 export interface FastifyAnswer {
   code(status: number): unknown;
   header(name: string, value: string): unknown;
@@ -32,7 +32,7 @@ export function fastifyLogin<Req extends { raw: NodeRequest }, Rep extends Fasti
   return plugin(options, ['/login', '/register', '/link', '/return', '/events'], adaptLogin(signpost, options));
 }
 
-/** The handlers of a site that wallets post to, as a plugin; with `showCode` and `refreshCode` for its login page. */
+/** The wallet handlers as a plugin, with `showCode` and `refreshCode` for the site's login page. */
 export function fastifyWallet<User, Req extends { raw: NodeRequest }, Rep extends FastifyAnswer>(
   signpost: Signpost,
   options: FrameworkWalletOptions<User, Req, Rep>,
@@ -49,7 +49,7 @@ function plugin<Req extends { raw: NodeRequest }, Rep extends FastifyAnswer>(
   const handler = async (request: Req & { body?: unknown }, reply: Rep) => {
     const body = request.raw.method === 'POST' ? await rawBody({ body: request.body ?? '', readableDidRead: true }) : undefined;
     const response = await answer(toRequest(site, request.raw, body), [request, reply]);
-    // The router reads spellings of our addresses that are not them, such as `/signpost/%6cogin`.
+    // The router also matches other encodings of the paths, such as `/signpost/%6cogin`.
     if (!response) return reply.callNotFound();
     reply.code(response.status);
     for (const [name, value] of response.headers) reply.header(name, value);

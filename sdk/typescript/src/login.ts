@@ -9,60 +9,60 @@ export type { EventOptions, SeenEvents } from './events.js';
 export { isLocalPath, siteCookie, type SetCookies, type SiteCookie } from './site.js';
 
 const STATE_SECONDS = 1800;
-/** How many seconds a browser waits at most before the service is asked again. */
+/** Maximum time that a browser waits for a retry, in seconds. */
 const LONGEST_WAIT = 3;
-/** How many logins of a browser may be open at once. */
+/** Maximum pending logins per browser. */
 const MAX_STATES = 3;
 
-/** Who came back from the login page. */
+/** A completed login. */
 export interface Login {
-  /** `usr_…`, which stays the same whichever key the person uses. */
+  /** `usr_…`, which does not depend on the key that was used. */
   user: string;
-  /** With the key and its kind: `session.user.public_key`, `session.method`. */
+  /** The session, with the key and its kind: `session.user.public_key`, `session.method`. */
   session: Session;
   /** `register` if the account is new, `link` if a key was added to it. */
   mode: Mode;
-  /** The path that the browser goes on to. */
+  /** The path to continue at. */
   next: string;
 }
 
 export interface LoginOptions extends EventOptions {
-  /** The hosted domain that people log in to. */
+  /** The hosted domain that users log in to. */
   domain: string;
-  /** The origin that people see, such as `https://shop.example`. */
+  /** The site's public origin, such as `https://shop.example`. */
   site: string;
-  /** Where the handlers are. Default: `/signpost`. */
+  /** The path of the handlers. Default: `/signpost`. */
   path?: string | undefined;
-  /** Signs the cookie that a login begins with: 32 characters or more, the same on all servers of the site. */
+  /** Signs the cookie of a pending login: 32 characters or more, identical on all servers of the site. */
   cookieSecret: string;
   /** Logs the browser in: sets the site's own cookie, with a new value. Returns `Set-Cookie` values, if any. */
   signIn(login: Login, request: Request): SetCookies | Promise<SetCookies>;
   /**
-   * Returns the ID (`usr_…`) of the user who is logged in. With it `<path>/link` adds another key to that account. It is called
-   * again when the browser comes back: a link completes only for the user who began it and is still logged in.
+   * Returns the ID (`usr_…`) of the logged-in user. With it, `<path>/link` adds another key to the user's account. It is
+   * called again when the browser returns: a link completes only if the user who started it is still logged in.
    */
   currentUser?: ((request: Request) => string | null | undefined | Promise<string | null | undefined>) | undefined;
-  /** Where the browser goes, with `login_error` in the query, if nobody was logged in. Default: `/`. */
+  /** The target of the browser, with `login_error` in the query, if the login failed. Default: `/`. */
   failedPath?: string | undefined;
   /** @internal */
   clock?: { now?: () => number; randomBytes?: () => Uint8Array<ArrayBuffer> } | undefined;
 }
 
-/** Handlers of a site whose people log in on the service's page. */
+/** Handlers of a site that uses the service's login page. */
 export interface LoginHandlers {
-  /** Answers requests below `path`; undefined for all others. */
+  /** Responds to requests below `path`; undefined for all others. */
   handle(request: Request): Promise<Response | undefined>;
-  /** Sends a browser to the login page. */
+  /** Redirects a browser to the login page. */
   start(request: Request, mode?: Mode): Promise<Response>;
-  /** Logs in the browser that came back. */
+  /** Completes the login of a browser that returned. */
   finish(request: Request): Promise<Response>;
   /** Receives the service's events. */
   events(request: Request): Promise<Response>;
 }
 
 /**
- * Makes the handlers: `GET <path>/login`, `/register`, `/link` and `/return`, and `POST <path>/events`. They bind each login to the
- * browser that began it, in a signed cookie; nothing is stored.
+ * Creates the handlers: `GET <path>/login`, `/register`, `/link` and `/return`, and `POST <path>/events`. They bind each
+ * login to its browser with a signed cookie; they need no database.
  */
 export function loginHandlers(signpost: Signpost, options: LoginOptions): LoginHandlers {
   const flow = new LoginFlow(signpost, options);
@@ -78,7 +78,7 @@ interface State {
   secret: string;
   mode: Mode;
   next: string;
-  /** The user who began a link. Undefined for every other mode. */
+  /** The user who started a link. Undefined for other modes. */
   user: string | undefined;
 }
 
@@ -105,7 +105,7 @@ class LoginFlow {
     this.#now = clock.now ?? Date.now;
     this.#randomBytes = clock.randomBytes ?? (() => crypto.getRandomValues(new Uint8Array(32)));
     this.events = new EventEndpoint(options, this.#now);
-    // A browser waits.
+    // The user is waiting.
     this.#signpost = signpost.with({ longestWait: LONGEST_WAIT });
     this.#options = options;
     this.#key = utf8(cookieSecret);
@@ -149,7 +149,7 @@ class LoginFlow {
     const values = readCookies(request).flatMap(([given, value]) => (given === this.#site.cookieName(name) ? [value] : []));
     const done = values.length === 0 ? [] : [this.#site.setCookie(name, '', 0)];
     if (query.has('error')) {
-      // Nobody is logged in: that is said to any browser.
+      // Any browser may see an error, because it logs in no user.
       const error = onlyOne(query, 'error');
       return this.#fail(error === 'access_denied' || error === 'expired' ? error : 'refused', done);
     }
@@ -157,7 +157,7 @@ class LoginFlow {
     if (!state) return this.#fail('other_browser', done);
     const code = onlyOne(query, 'code');
     if (!code) return this.#fail('refused', done);
-    // A link adds a key to an account. It never logs in a browser whose user has logged out meanwhile.
+    // A link adds a key to an account. It must not log in a browser whose user has logged out since.
     if (state.mode === 'link' && (await this.#options.currentUser?.(request)) !== state.user) return this.#fail('refused', done);
     const session = await this.#complete(id, { code, browser_secret: state.secret });
     if (typeof session === 'string') return this.#fail(session, done);
@@ -170,7 +170,7 @@ class LoginFlow {
     return reply(303, undefined, { location: toLocation(state.next) }, [...done, ...cookies]);
   }
 
-  /** Completes a session, or says why that was refused. */
+  /** Completes a session, or returns the reason for its rejection. */
   async #complete(id: string, completion: { code: string; browser_secret: string }): Promise<Session | string> {
     try {
       return await this.#signpost.sessions.complete(id, completion);
@@ -196,7 +196,7 @@ class LoginFlow {
     return this.#site.setCookie(await cookieFor('signpost', id), `${text}.${mac}`, STATE_SECONDS);
   }
 
-  /** The good one of several cookies of a name, which another site of the domain may have set. */
+  /** Returns the first valid state of several cookies with this name, because another site of the domain may set a duplicate. */
   async #findState(id: string, values: string[]): Promise<State | undefined> {
     const states = await Promise.all(values.map((value) => this.#readState(id, value)));
     return states.find((state) => state !== undefined);
@@ -213,7 +213,7 @@ class LoginFlow {
     return { secret, mode: mode as Mode, next: readNext(read(next)), user: mode === 'link' ? read(user) : undefined };
   }
 
-  /** Clears the states of all but the latest logins, so that the header Cookie stays small. */
+  /** Deletes all but the newest states, to limit the size of the `Cookie` header. */
   #oldStates(request: Request): string[] {
     const prefix = this.#site.cookieName('signpost-');
     const states = readCookies(request).filter(([name]) => name.startsWith(prefix) && /^[0-9a-f]{16}$/.test(name.slice(prefix.length)));
@@ -224,13 +224,13 @@ class LoginFlow {
   }
 }
 
-/** The value of a parameter that is given once, and not empty. */
+/** Returns the value of a parameter that is present once and not empty. */
 function onlyOne(query: URLSearchParams, name: string): string | undefined {
   const [value, ...others] = query.getAll(name);
   return others.length === 0 && value !== '' ? value : undefined;
 }
 
-/** Whether a browser can be sent there. */
+/** Returns whether the text is an http or https URL that a browser may be redirected to. */
 function isWebAddress(text: unknown): text is string {
   return typeof text === 'string' && /^https?:\/\/[^\u0000-\u0020\u007f-\u009f]+$/i.test(text) && URL.canParse(text);
 }

@@ -2,15 +2,15 @@ import { toHex, sha256, utf8 } from './bytes.js';
 import { invalidArgument } from './error.js';
 import { parsedBody } from './webhooks.js';
 
-/** The longest body that is read, in bytes. */
+/** Maximum size of a body, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** The longest `next`: more would make a cookie that browsers drop. */
+/** Maximum length of `next`, in bytes. Browsers drop larger cookies. */
 const MAX_NEXT_BYTES = 1024;
 
-/** Cookies that `signIn` sets: values of `Set-Cookie`. */
+/** `Set-Cookie` values that `signIn` returns. */
 export type SetCookies = readonly string[] | { readonly cookies?: readonly string[] | undefined } | void;
 
-/** @internal The site's origin and where the handlers are on it. */
+/** @internal The site's origin and the path of its handlers. */
 export class Site {
   readonly origin: string;
   readonly path: string;
@@ -28,7 +28,7 @@ export class Site {
     this.isSecure = url.protocol === 'https:';
   }
 
-  /** A `Set-Cookie` value; over https the name has the prefix `__Host-`. */
+  /** Returns a `Set-Cookie` value; over https, the name has the prefix `__Host-`. */
   setCookie(name: string, value: string, maxAge: number): string {
     const secure = this.isSecure ? '; Secure' : '';
     return `${this.cookieName(name)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
@@ -38,26 +38,26 @@ export class Site {
     return (this.isSecure ? '__Host-' : '') + name;
   }
 
-  /** What a request's path is below `path`; undefined if it is not below it. */
+  /** Returns the part of the request's path after `path`; undefined for other paths. */
   route(request: Request): string | undefined {
     const { pathname } = new URL(request.url);
     return pathname.startsWith(`${this.path}/`) ? pathname.slice(this.path.length) : undefined;
   }
 }
 
-/** A cookie of the site's own, such as the one of a browser that is logged in. */
+/** A cookie of the site, such as its login cookie. */
 export interface SiteCookie {
-  /** Returns the `Set-Cookie` value that gives this value to a browser. */
+  /** Returns the `Set-Cookie` value that sets this value. */
   set(value: string): string;
   /** Returns the `Set-Cookie` value that deletes the cookie. */
   clear(): string;
-  /** Returns the value in a `Cookie` header. Undefined if there is none, or more than one: somebody else has set one of them. */
+  /** Returns the value from a `Cookie` header. Undefined if it is missing or ambiguous: another site may set a duplicate. */
   read(header: string | null | undefined): string | undefined;
 }
 
 /**
- * Makes a cookie that no other host can set or change: over https its name begins with `__Host-`. `site` is the origin that
- * people see; `maxAge` is in seconds.
+ * Creates a cookie that no other host can set or change: over https, its name begins with `__Host-`. `site` is the site's
+ * public origin; `maxAge` is in seconds.
  */
 export function siteCookie(site: string, name: string, maxAge: number): SiteCookie {
   const origin = new Site(site);
@@ -75,33 +75,33 @@ export function siteCookie(site: string, name: string, maxAge: number): SiteCook
   };
 }
 
-/** Whether a text is a path of this site, and nothing that a browser would read as another site. */
+/** Returns whether the text is a path that stays on this site in a browser. */
 export function isLocalPath(text: unknown): text is string {
-  // Browsers drop tabs and line ends: "/\t/evil.example" is "//evil.example" to them.
+  // Browsers remove tabs and line breaks: "/\t/evil.example" becomes "//evil.example".
   return typeof text === 'string' && /^\/(?![/\\])[^\u0000-\u001f\u007f-\u009f]*$/.test(text);
 }
 
-/** @internal A path or URL as the header Location has it; what is escaped in it already stays. */
+/** @internal Escapes a path or URL for the `Location` header. Existing escapes are not encoded again. */
 export const toLocation = (place: string): string =>
   place.replace(/[^!-~]|["<>\\^`{|}]/gu, (letter) => toHex(utf8(letter)).toUpperCase().replace(/../g, '%$&'));
 
-/** @internal A place on this site to go on to, else its front page. */
+/** @internal Returns the path to continue at; `/` if the text is not a path of this site. */
 export function readNext(text: unknown): string {
   return isLocalPath(text) && utf8(text).length <= MAX_NEXT_BYTES ? text : '/';
 }
 
-/** @internal The cookies of a request, in their order. */
+/** @internal Returns the cookies of a request, in their order. */
 export function readCookies(request: Request): [name: string, value: string][] {
   return parseCookies(request.headers.get('cookie') ?? '');
 }
 
-/** The cookies of a `Cookie` header, in their order. */
+/** Returns the cookies of a `Cookie` header, in their order. */
 function parseCookies(header: string): [name: string, value: string][] {
   const pairs = header.split(';').map((pair) => pair.split(/=(.*)/s));
   return pairs.flatMap(([name = '', value]) => (value === undefined ? [] : [[name.trim(), value.trim()]]));
 }
 
-/** @internal A name that belongs to a session alone, so that two tabs do not take each other's cookie away. */
+/** @internal Returns a cookie name for this session, so that logins in two tabs do not collide. */
 export async function cookieFor(prefix: string, sessionId: string): Promise<string> {
   return `${prefix}-${toHex((await sha256(sessionId)).slice(0, 8))}`;
 }
@@ -118,7 +118,7 @@ export function reply(status: number, body: object | undefined, headers: Record<
   return new Response(body && JSON.stringify(body), { status, headers: fields });
 }
 
-/** @internal The body as it came; undefined if it is too long. */
+/** @internal Returns the raw body; undefined if it is too long. */
 export async function readRaw(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.bodyUsed) throw parsedBody();
   const bytes = new Uint8Array(MAX_BODY_BYTES);

@@ -5,43 +5,43 @@ const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 const LONGEST_WAIT = 30;
 
 export interface SignpostOptions {
-  /** With `/v1` or `/sandbox/v1`. Default: `http://localhost:8080/sandbox/v1`. */
+  /** Base URL, with `/v1` or `/sandbox/v1`. Default: `http://localhost:8080/sandbox/v1`. */
   baseUrl?: string | undefined;
-  /** Seconds that an attempt may take: more than 0, at most 600. Default: 30. */
+  /** Timeout of an attempt, in seconds: more than 0, at most 600. Default: 30. */
   timeout?: number | undefined;
-  /** How often a call is sent again after 429, 503 or a lost connection: 0 to 10. Default: 2. */
+  /** Maximum retries after 429, 503 or a lost connection: 0 to 10. Default: 2. */
   retries?: number | undefined;
-  /** Sends the requests. Default: the global `fetch`. */
+  /** The function that sends requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** @internal The longest `Retry-After` that is waited for, in seconds. */
+  /** @internal Maximum `Retry-After` that is waited for, in seconds. */
   longestWait?: number | undefined;
   /** @internal */
   clock?: Partial<Clock> | undefined;
 }
 
-/** @internal Time, randomness and sleeping; tests have their own. */
+/** @internal Time, randomness and sleeping, which tests replace. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** From 0 to 1, without 1. */
+  /** At least 0, less than 1. */
   random(): number;
-  /** Seconds, between two attempts. */
+  /** Waits between two attempts, in seconds. */
   sleep(seconds: number): Promise<void>;
-  /** Seconds, between two questions. */
+  /** Waits between two polls, in seconds. */
   pause(seconds: number): Promise<void>;
 }
 
 /** @internal */
 export interface Call {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the base URL, or the whole URL of a call without the API key. */
+  /** Relative to the base URL, or a full URL for calls without the API key. */
   path: string;
   query?: object | undefined;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Whether it may be sent again after a lost connection. */
+  /** Whether the call may be retried after a lost connection. */
   repeatable: boolean;
-  /** Seconds beyond the time-out that the service may take. */
+  /** Seconds that the service itself may wait, in addition to the timeout. */
   patience?: number | undefined;
   signal?: AbortSignal | undefined;
   reply: 'json' | 'svg' | 'none';
@@ -75,12 +75,12 @@ export class Transport {
     return this.send({ method: 'GET', path, query, ...more, repeatable: true, reply: 'json' });
   }
 
-  /** Sends what may be sent again after a lost connection. */
+  /** Sends a call that is retried after a lost connection. */
   write<T>(method: 'POST' | 'PATCH', path: string, body?: object, headers: Record<string, string> = {}): Promise<T> {
     return this.send({ method, path, body, headers, repeatable: true, reply: 'json' });
   }
 
-  /** Sends what must not happen twice. */
+  /** Sends a call that must not be repeated. */
   writeOnce<T>(method: 'POST' | 'PATCH', path: string, body?: object): Promise<T> {
     return this.send({ method, path, body, repeatable: false, reply: 'json' });
   }
@@ -89,7 +89,7 @@ export class Transport {
     return this.send({ method: 'DELETE', path, repeatable: false, reply: 'none' });
   }
 
-  /** Sends a call, again where that is safe, and reads its reply. */
+  /** Sends a call, retries it if that is safe, and parses its reply. */
   async send<T>(call: Call): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -102,7 +102,7 @@ export class Transport {
     }
   }
 
-  /** How many seconds to wait before the next attempt; undefined if there must be none. */
+  /** Returns the delay before the next attempt, in seconds; undefined if there is none. */
   #waitAfter(error: unknown, call: Call, attempt: number): number | undefined {
     if (!(error instanceof SignpostError)) return undefined;
     const jitter = this.clock.random() * 0.5 * 2 ** attempt;
@@ -145,7 +145,7 @@ export class Transport {
       const fields = new Headers(path.startsWith('/') ? { ...typed, authorization: `Bearer ${this.#key}` } : typed);
       return { method, headers: fields, ...(body !== undefined && { body: JSON.stringify(body) }) };
     } catch {
-      // The runtime's own error would show the key.
+      // The runtime's error message would contain the key.
       throw invalidArgument('the API key or the Idempotency-Key has characters that no header can have, such as a line break');
     }
   }
@@ -158,7 +158,7 @@ function readBaseUrl(text: string): string {
   return url.href.replace(/\/$/, '');
 }
 
-/** The body of a reply; undefined if it is too long. */
+/** Returns the body of a reply; undefined if it is too long. */
 async function readText(response: Response): Promise<string | undefined> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
@@ -210,7 +210,7 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** `Retry-After` in seconds, from either of its forms. */
+/** Parses `Retry-After` in either form, into seconds. */
 function readRetryAfter(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -9,25 +9,25 @@ import type { Answer, Device } from './wire.js';
 export type { EventOptions, SeenEvents } from './events.js';
 export { isLocalPath, type SetCookies } from './site.js';
 
-/** How far a wallet's clock may be from ours, in seconds. */
+/** Maximum difference between a wallet's clock and the server's, in seconds. */
 const CLOCK_TOLERANCE = 30;
-/** How long a shown code is remembered, in seconds: its five minutes, and fifteen more in which it may be refreshed. */
+/** Lifetime of a stored code, in seconds: five minutes, and more than fifteen in which it may be refreshed. */
 const CODE_SECONDS = 1800;
 const MAX_CODES = 10_000;
 const DEVICE_LIMITS = { platform: 32, version: 64, device_id: 128 };
 
-/** What handlers remember: texts under keys, each for some seconds. `GET`, `SET … EX` and `DEL` of a Redis are one. */
+/** A key-value store with expiry in seconds, such as Redis with `GET`, `SET … EX` and `DEL`. */
 export interface CodeStore {
   get(key: string): string | null | undefined | Promise<string | null | undefined>;
   set(key: string, value: string, seconds: number): unknown;
-  /** Whether it was there: of two calls at once, one gets true. */
+  /** Deletes a key and returns whether it existed. Of concurrent calls, only one returns true. */
   remove(key: string): boolean | Promise<boolean>;
 }
 
-/** Whom a browser is logged in as. */
+/** A completed login. */
 export interface WalletLogin<User> {
   user: User;
-  /** Compressed, in lower-case hex. */
+  /** The public key: compressed, lower-case hex. */
   publicKey: string;
   mode: 'login' | 'register';
   next: string;
@@ -35,47 +35,47 @@ export interface WalletLogin<User> {
 }
 
 export interface WalletOptions<User> extends EventOptions {
-  /** The domain that people log in to, with the handler `direct`. */
+  /** The domain that users log in to, with the handler `direct`. */
   domain: string;
-  /** The origin that people see, such as `https://shop.example`. */
+  /** The site's public origin, such as `https://shop.example`. */
   site: string;
-  /** Where the handlers are. Default: `/signpost`. */
+  /** The path of the handlers. Default: `/signpost`. */
   path?: string | undefined;
-  /** The user with this key (compressed, lower-case hex), if there is one. */
+  /** Returns the user with this key (compressed, lower-case hex), if any. */
   findUser(publicKey: string): User | null | undefined | Promise<User | null | undefined>;
-  /** Creates the user with this key, or returns nothing if there is one meanwhile. If it throws, the code is used up: the wallet scans the next. */
+  /** Creates the user with this key; returns nothing if the key has a user in the meantime. An exception invalidates the code. */
   createUser(publicKey: string, device: Device): User | null | undefined | Promise<User | null | undefined>;
   /** Logs the browser in: sets the site's own cookie, with a new value. Returns `Set-Cookie` values, if any. */
   signIn(login: WalletLogin<User>, request: Request): SetCookies | Promise<SetCookies>;
-  /** Default: in memory, the last 10,000 codes of this process. */
+  /** Default: the last 10,000 codes, in the memory of this process. */
   codes?: CodeStore | undefined;
-  /** false: whoever knows a `sid` is logged in, as the specification has it. Open to relayed codes. Default: true. */
+  /** false: any browser with the `sid` can log in, as the specification defines it. Permits relayed codes. Default: true. */
   bindPoll?: boolean | undefined;
   /** @internal */
   clock?: { now?: () => number } | undefined;
 }
 
-/** A code to show on the login page. */
+/** A code for the login page. */
 export interface Code {
-  /** What the page polls with. */
+  /** The session ID, for polls. */
   sid: string;
-  /** The text of the QR code, and the link for a wallet on the same device. */
+  /** The content of the QR code, and the link for a wallet on this device. */
   qr_data: string;
   expires_at: string;
 }
 
 export interface WalletHandlers {
-  /** Answers wallets, polls and events below `path`; undefined for all other requests. */
+  /** Responds to wallets, polls and events below `path`; undefined for all other requests. */
   handle(request: Request): Promise<Response | undefined>;
-  /** Opens a session for a page that shows its code; `cookie` is a `Set-Cookie` value that goes out with the page. */
+  /** Opens a session and returns its code for a page; `cookie` is a `Set-Cookie` value for the page's response. */
   showCode(about?: { mode?: 'login' | 'register'; next?: string | undefined }): Promise<Code & { cookie: string }>;
-  /** A new code for the same page; undefined if this request's browser was not shown the old one: answer that with 404. */
+  /** Returns a new code for the page. Undefined if this request's browser was not shown the old code: respond with 404. */
   refreshCode(sid: string, request: Request): Promise<Code | undefined>;
 }
 
 /**
- * Makes the handlers of a site that wallets post to: `POST <path>/wallet/login` and `/wallet/register`, `GET <path>/poll?sid=`, and `POST
- * <path>/events`. The service checks the signatures.
+ * Creates the handlers of a site that receives wallets' answers itself: `POST <path>/wallet/login` and `/wallet/register`,
+ * `GET <path>/poll?sid=`, and `POST <path>/events`. The service checks the signatures.
  */
 export function walletHandlers<User>(signpost: Signpost, options: WalletOptions<User>): WalletHandlers {
   const flow = new WalletFlow(signpost, options);
@@ -86,7 +86,7 @@ export function walletHandlers<User>(signpost: Signpost, options: WalletOptions<
   };
 }
 
-/** What is remembered of a code that was shown. */
+/** The stored state of a shown code. */
 interface ShownCode {
   mode: 'login' | 'register';
   next: string;
@@ -94,11 +94,11 @@ interface ShownCode {
   challenge: string;
   /** Milliseconds since 1970. */
   expires: number;
-  /** Who answered. */
+  /** The public key that answered. */
   key?: string;
 }
 
-/** An answer that is refused, and its status. */
+/** A rejection of an answer, and its status. */
 class Refusal {
   constructor(
     readonly status: number,
@@ -126,7 +126,7 @@ class WalletFlow<User> {
     this.#now = options.clock?.now ?? Date.now;
     this.#codes = options.codes ?? new CodesInMemory(this.#now);
     this.#events = new EventEndpoint(options, this.#now);
-    // A wallet waits: it is told of a limit at once.
+    // Rate limits are reported to the wallet at once.
     this.#signpost = signpost.with({ retries: 0 });
     this.#options = options;
   }
@@ -164,13 +164,13 @@ class WalletFlow<User> {
     }
   }
 
-  /** What a wallet or, where the domain has no event URL, the service posts. */
+  /** Handles a post of a wallet, or of the service if the domain has no event URL. */
   async #post(request: Request, mode: 'login' | 'register'): Promise<Response> {
     const raw = await readRaw(request);
     if (!raw) throw new Refusal(413, 'the body is too long: at most 64 KiB are accepted');
     const body = parseObject(new TextDecoder().decode(raw));
     const isSigned = ['x-svc-signature', 'webhook-signature'].some((name) => request.headers.has(name));
-    // What calls itself an event and is not signed is nobody's.
+    // An unsigned event is rejected.
     if (isSigned || (body?.['event'] ?? null) !== null) return this.#events.receive(request, raw);
     const answer = readAnswer(body);
     const domain = this.#options.domain;
@@ -179,7 +179,7 @@ class WalletFlow<User> {
     return reply(200, { status: done[0], message: done[1] });
   }
 
-  /** Checks an answer in the specification's order, and remembers who gave it. */
+  /** Checks an answer in the specification's order, and stores its key. */
   async #take(answer: Answer, mode: 'login' | 'register'): Promise<void> {
     if (Math.abs(answer.timestamp - Math.floor(this.#now() / 1000)) > CLOCK_TOLERANCE) {
       throw new Refusal(408, "the timestamp is more than 30 seconds from this server's time: sign again, or set the device's clock");
@@ -191,7 +191,7 @@ class WalletFlow<User> {
     const key = compressedKey(answer.public_key);
     if (!key || !/^(?:[0-9a-f]{2}){8,72}$/i.test(answer.signature)) throw NOT_VERIFIED;
     const user = (await this.#options.findUser(key)) ?? undefined;
-    // Whether there is a user is said to those alone who have the key.
+    // The signature is checked first: only the key's owner learns whether the user exists.
     if (mode === 'login' && user === undefined) throw await this.#verified(answer, USER_UNKNOWN);
     if (mode === 'register' && user !== undefined) throw await this.#verified(answer, USER_EXISTS);
     await this.#signpost.sessions.authenticate(sid, answer).catch((error) => refuse(error));
@@ -228,7 +228,7 @@ class WalletFlow<User> {
     }
   }
 
-  /** Whether a request comes from the browser that was shown the code, and from a page of this site. */
+  /** Returns whether a request comes from the browser that was shown the code, and from a page of this site. */
   async #mayKnow(request: Request, sid: string, code: ShownCode): Promise<boolean> {
     if (this.#options.bindPoll === false) return true;
     const [origin, fetchSite] = ['origin', 'sec-fetch-site'].map((name) => request.headers.get(name));
@@ -249,7 +249,7 @@ class WalletFlow<User> {
   }
 }
 
-/** What a wallet is told where the service refuses its answer. */
+/** Maps an error of the service to the response for the wallet. */
 function refuse(error: unknown): never {
   const { status = 0, code = '', retryAfter = 1 } = error instanceof SignpostError ? error : {};
   if (status === 429) throw new Refusal(429, `too many requests; try again in ${retryAfter} s`, { 'retry-after': String(retryAfter) });
@@ -276,14 +276,14 @@ function readAnswer(body: Record<string, unknown> | undefined): Answer {
   return { public_key, signature, challenge, timestamp, device_info, confirm_code } as Answer;
 }
 
-/** The `svc:` rendering of what a wallet signed; undefined for what is neither rendering. */
+/** Returns the `svc:` form of a signed text; undefined if it has neither form. */
 function svcForm(text: string): string | undefined {
   if (text.startsWith('svc:')) return text;
   const sentence = /^Sign this to (login|register) to ([^ ]+) at (\d+:[A-Za-z0-9_-]{22})$/.exec(text);
   return sentence ? `svc:${sentence[1]}:${sentence[2]}:${sentence[3]}` : undefined;
 }
 
-/** The one spelling of a public key, compressed and in lower case; undefined for what is none. */
+/** Returns the normalized public key, compressed and in lower case; undefined if it is not a key. */
 function compressedKey(text: string): string | undefined {
   const hex = text.toLowerCase();
   if (/^0[23][0-9a-f]{64}$/.test(hex)) return hex;
@@ -307,7 +307,7 @@ class CodesInMemory implements CodeStore {
   set(key: string, value: string, seconds: number): void {
     this.#entries.delete(key);
     this.#entries.set(key, { value, until: this.#now() + seconds * 1000 });
-    // A code has two entries, and a third once it is answered.
+    // A code has two entries, and a third after it was answered.
     if (this.#entries.size > MAX_CODES * 3) this.#entries.delete(this.#entries.keys().next().value ?? '');
   }
 

@@ -3,19 +3,19 @@ import { SignpostError } from './error.js';
 import { parseObject } from './transport.js';
 import type { SignpostEvent } from './wire.js';
 
-/** How far an attempt's `webhook-timestamp` may be from this server's time, in seconds. */
+/** Maximum difference between `webhook-timestamp` and the server's time, in seconds. */
 const TOLERANCE = 300;
 
-/** Headers as a framework gives them: `Headers`, or an object with names in any case. */
+/** Headers of a framework: `Headers`, or an object with names in any case. */
 export type HeaderFields = Headers | Record<string, string | readonly string[] | undefined>;
 
 export const webhooks = {
   /**
-   * Checks that an event comes from the service, and reads it.
+   * Verifies an event's signature, and parses the event.
    *
    * `body` is the raw body, as bytes or text; `secret` is the domain's `whsec_…`, or several during a rotation. Throws
    * `invalid_signature` (with `details.reason`: `missing`, `mismatch` or `timestamp`), `invalid_event`, `invalid_secret`,
-   * and `parsed_body` for a body that a framework has parsed already.
+   * and `parsed_body` if a framework has already parsed the body.
    */
   async verify(
     body: string | Uint8Array | ArrayBuffer,
@@ -29,7 +29,7 @@ export const webhooks = {
   },
 };
 
-/** @internal What tells an event from all others: its ID, else its session and kind. */
+/** @internal Returns the identity of an event, for deduplication: its ID, else its session and kind. */
 export function identityOf(event: SignpostEvent): string {
   return event.id || `${event.session_id}:${event.event}`;
 }
@@ -44,7 +44,7 @@ export function parsedBody(): SignpostError {
   );
 }
 
-/** @internal Throws `invalid_secret` for what is no `whsec_…`. */
+/** @internal Throws `invalid_secret` if a text is not a `whsec_…`. */
 export function readSecrets(secret: string | readonly string[]): string[] {
   const secrets = typeof secret === 'string' ? [secret] : [...secret];
   if (secrets.length === 0) throw new SignpostError('invalid_secret', 'no webhook secret was given');
@@ -74,7 +74,7 @@ function refuse(reason: 'missing' | 'mismatch' | 'timestamp', message: string): 
   throw new SignpostError('invalid_signature', `the event is refused: ${message}`, { details: { reason } });
 }
 
-/** @internal Throws `invalid_signature` unless the service signed the body with one of the secrets. */
+/** @internal Throws `invalid_signature` unless the body was signed with a given secret. */
 export async function authenticate(body: Uint8Array<ArrayBuffer>, headers: HeaderFields, secrets: string[], now: number): Promise<void> {
   const [own, next] = [header(headers, 'x-svc-signature'), header(headers, 'x-svc-signature-next')];
   if (own === undefined) refuse('missing', 'it has no X-Svc-Signature');

@@ -1,39 +1,39 @@
-/** What is asked for: to log in, to create an account, or to add a key to one. */
+/** The purpose of a session: to log in, to create an account, or to add a key to an account. */
 export type Mode = 'login' | 'register' | 'link';
 export type SessionStatus = 'pending' | 'authenticated' | 'expired' | 'cancelled';
-/** How people prove who they are. */
+/** The kind of proof that authenticated a session. */
 export type LoginMethod = 'scan' | 'browser' | 'lightning' | 'passkey';
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
-/** Comes back unchanged with the session. */
+/** Returned unchanged with the session. */
 export interface Metadata {
-  /** A path, or an https URL on the domain or below it, where the browser returns to; at most 2048 characters. */
+  /** The URL that the browser returns to: a path, or an https URL on the domain or below it; at most 2048 characters. */
   return_url?: string;
   /** At most 4096 characters. */
   custom_data?: string;
   [member: string]: unknown;
 }
 
-/** The browser that asks, for wallets to show. */
+/** The requesting browser, shown by wallets. */
 export interface Requester {
   ip?: string;
-  /** Two capital letters. */
+  /** Country code, two capital letters. */
   country?: string;
   user_agent?: string;
 }
 
 export interface NewSession {
-  /** Registered with your account. */
+  /** A domain of your account. */
   domain: string;
   mode?: Mode | 'registration';
-  /** Whose account a key joins; with `mode: "link"` only. */
+  /** The user to add a key to; only with `mode: "link"`. */
   user?: string;
-  /** Where wallets post; by default the webhook URL of the domain. */
+  /** The URL that wallets post to. Default: the webhook URL of the domain. */
   webhook_url?: string;
   metadata?: Metadata;
   /** Number matching: the wallet must send the number that the page shows. */
   confirm?: 'code';
-  /** `page`: the service shows the login on its own page, at `page_url`. */
+  /** `page`: the service shows the login on its page, at `page_url`. */
   flow?: 'cross_device' | 'same_device' | 'page';
   requester?: Requester;
   /** With `flow: "page"`: base64url of the SHA-256 of a secret in a cookie of the browser. */
@@ -43,20 +43,20 @@ export interface NewSession {
 export interface RefreshedSession {
   id: string;
   challenge: string;
-  /** The text of the QR code, `svc://auth?…`. */
+  /** The content of the QR code, `svc://auth?…`. */
   qr_data: string;
-  /** RFC 3339 in UTC, as all times. */
+  /** RFC 3339 in UTC, like all times. */
   expires_at: string;
 }
 
 export interface CreatedSession extends RefreshedSession {
   status: 'pending';
   created_at: string;
-  /** Reads this session's status from a page; only this reply has it. */
+  /** Permits a page to read this session's status; only in this reply. */
   client_secret?: string;
-  /** The number for the page to show. */
+  /** The number to show on the page. */
   confirm_code?: string;
-  /** With `flow: "page"`: where you send the browser. */
+  /** With `flow: "page"`: the URL to redirect the browser to. */
   page_url?: string;
   metadata?: Metadata;
 }
@@ -67,11 +67,11 @@ export interface Device {
   device_id?: string | null;
 }
 
-/** Who answered a session. */
+/** The user or key that authenticated a session. */
 export interface SessionUser {
-  /** `usr_…`; on hosted domains alone. */
+  /** `usr_…`; only for hosted domains. */
   id?: string;
-  /** As the wallet spelled it. */
+  /** In the wallet's encoding. */
   public_key: string;
   device_info: Device;
 }
@@ -85,7 +85,7 @@ export interface Session {
   user?: SessionUser;
   method?: LoginMethod;
   metadata?: Metadata;
-  /** Where the wallet sends the person, in the same-device flow. */
+  /** The URL that the wallet opens, in the same-device flow. */
   redirect?: string;
 }
 
@@ -100,11 +100,11 @@ export interface SessionList {
   next_cursor?: string;
 }
 
-/** What a wallet posts. */
+/** A wallet's answer. */
 export interface Answer {
   public_key: string;
   signature: string;
-  /** The text that was signed. */
+  /** The signed text. */
   challenge: string;
   /** Unix seconds. */
   timestamp: number;
@@ -117,11 +117,11 @@ export interface Completion {
   browser_secret?: string;
 }
 
-/** How the sandbox's wallet answers. */
+/** The behaviour of the simulated wallet. */
 export interface Simulated {
-  /** 1 to 100: each has a key of its own. */
+  /** 1 to 100; each wallet has a separate key. */
   wallet?: number;
-  /** What is wrong with the answer. */
+  /** The fault of the answer. */
   fault?: 'signature' | 'timestamp' | 'challenge' | 'confirm_code';
 }
 
@@ -153,7 +153,7 @@ export interface NewDomain {
 
 export interface DomainChange {
   webhook_url?: string;
-  /** Where events go; null removes it. */
+  /** The URL for events; null removes it. */
   event_url?: string | null;
   handler?: 'direct' | 'hosted';
   methods?: LoginMethod[];
@@ -187,7 +187,7 @@ export interface Domain extends ListedDomain {
 }
 
 export interface RegisteredDomain extends Domain {
-  /** `whsec_…`, which events are signed with; only this reply has it. */
+  /** `whsec_…`, the key of event signatures; only in this reply. */
   webhook_secret: string;
 }
 
@@ -230,7 +230,7 @@ export interface UserChange {
   groups?: string[] | null;
 }
 
-/** What a passkey signed, both in base64url. */
+/** The data that a passkey signed, both members in base64url. */
 export interface WebauthnProof {
   authenticator_data: string;
   client_data_json: string;
@@ -243,13 +243,13 @@ export interface EventData {
   signed_message?: string;
   signed_at: number;
   device_info: Device;
-  /** `usr_…`; on hosted domains alone. */
+  /** `usr_…`; only for hosted domains. */
   user_id?: string;
   method?: LoginMethod;
   webauthn?: WebauthnProof;
 }
 
-/** Somebody logged in, registered or added a key. */
+/** A user logged in, registered or added a key. */
 export interface UserEvent {
   id: string;
   event: Mode;
@@ -258,7 +258,7 @@ export interface UserEvent {
   data: EventData;
 }
 
-/** Means nothing: it shows that events arrive. */
+/** A test of event delivery, without meaning. */
 export interface TestEvent {
   id: string;
   event: 'test';
@@ -267,7 +267,7 @@ export interface TestEvent {
   data: Record<string, unknown>;
 }
 
-/** Kinds that come later than this package pass unchanged: ignore what you do not know. */
+/** Kinds that are newer than this package are passed on unchanged: ignore unknown kinds. */
 export type SignpostEvent = UserEvent | TestEvent;
 
 export interface Delivery {
@@ -283,7 +283,7 @@ export interface Delivery {
   last_error?: string;
   last_answer?: string;
   endpoint_disabled_at?: string;
-  /** In the reply for a single delivery alone. */
+  /** Only in the reply for a single delivery. */
   body?: SignpostEvent;
 }
 
@@ -296,7 +296,7 @@ export interface Retried {
   retried: number;
 }
 
-/** Which page of a list; `limit` is 1 to 100. */
+/** Selects a page of a list; `limit` is 1 to 100. */
 export interface Page {
   limit?: number;
   cursor?: string;

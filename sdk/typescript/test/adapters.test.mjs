@@ -1,4 +1,4 @@
-// Express and Fastify: bodies that something else has read, mounts, and what else a response carries.
+// Express and Fastify: bodies that were read before, mount paths, and other parts of a response.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { fastifyLogin, fastifyWallet } from '@signpost/sdk/fastify';
 import { said } from './vectors.mjs';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-// Written as no serializer would write it: the signature is over these bytes.
+// Not as a serializer would write it, because the signature covers these bytes.
 const event = '{ "event":"account.closed", "id":"evt_1", "timestamp":"2026-11-22T00:00:00Z", "session_id":"", "data":{"é":1} }';
 const headers = { 'content-type': 'application/json', 'x-svc-signature': createHmac('sha256', secret).update(event).digest('hex') };
 const fetchOf = async () => said(201, { id: 'sess_1', page_url: 'https://login.example/login/sess_1' });
@@ -33,7 +33,7 @@ const post = async (origin, path = '/signpost/events', body = event) => {
   return [reply.status, await reply.text()];
 };
 
-/** An Express application whose errors are shown. */
+/** An Express application that returns its errors. */
 function application(...parts) {
   const app = express();
   for (const part of parts) app.use(...[part].flat());
@@ -41,7 +41,7 @@ function application(...parts) {
   return app;
 }
 
-test('Express: events are read raw, before and behind parsers that keep the bytes', async (t) => {
+test('Express: event bodies are read raw, before and after parsers that keep the bytes', async (t) => {
   const received = [];
   const login = () => expressLogin(signpost, { ...options, onEvent: ({ data }) => received.push(data) });
   for (const app of [
@@ -55,7 +55,7 @@ test('Express: events are read raw, before and behind parsers that keep the byte
   assert.deepEqual(received, Array.from({ length: 4 }, () => ({ é: 1 })));
 });
 
-test('Express: a body that was parsed before fails, and says what to do', async (t) => {
+test('Express: a parsed body is an error with a remedy', async (t) => {
   for (const adapter of [expressLogin(signpost, options), expressWallet(signpost, walletOptions)]) {
     const origin = await listen(t, application(express.json(), adapter));
     for (const path of ['/signpost/events', ...('showCode' in adapter ? ['/signpost/wallet/login'] : [])]) {
@@ -66,7 +66,7 @@ test('Express: a body that was parsed before fails, and says what to do', async 
   }
 });
 
-test('Express: mounted below a path, beside other routes, with cookies of both', async (t) => {
+test('Express: handlers work below a path, with other routes and cookies', async (t) => {
   const login = expressLogin(signpost, { ...options, path: '/auth/wallet' });
   const set = (_request, response, next) => (response.cookie('before', '1'), next());
   const origin = await listen(t, application(set, ['/auth', login], [express.json()], (request, response) => response.json([request.path, request.body ?? null])));
@@ -77,21 +77,21 @@ test('Express: mounted below a path, beside other routes, with cookies of both',
   assert.deepEqual(await post(origin, '/auth/wallet/login', '{"a":1}').then(([status]) => status), 405);
 });
 
-test('Express: a body that is too long, and a failing service', async (t) => {
+test('Express: a long body and a failing service are errors', async (t) => {
   const failing = new Signpost('k', { fetch: async () => said(500, { error: { code: 'internal_error', message: 'no', details: {} } }) });
   const origin = await listen(t, application(expressLogin(failing, options)));
   assert.equal((await post(origin, '/signpost/events', 'x'.repeat(65 * 1024)))[0], 413);
   assert.match(await (await fetch(`${origin}/signpost/login`)).text(), /^internal_error/);
 });
 
-test('node:http calls the middleware too', async (t) => {
+test('node:http can call the middleware', async (t) => {
   const login = expressLogin(signpost, options);
   const origin = await listen(t, (request, response) => login(request, response, (error) => response.end(error ? 'failed' : 'next')));
   assert.equal((await post(origin))[0], 200);
   assert.equal(await (await fetch(`${origin}/`)).text(), 'next');
 });
 
-test('Fastify: events are read raw beside routes whose bodies are parsed', async (t) => {
+test('Fastify: event bodies are read raw, other bodies are parsed', async (t) => {
   const app = fastify();
   app.register(fastifyLogin(signpost, options));
   app.register(fastifyWallet(signpost, { ...walletOptions, path: '/own' }));
@@ -109,7 +109,7 @@ test('Fastify: events are read raw beside routes whose bodies are parsed', async
   assert.deepEqual([reply.status, reply.headers.getSetCookie().length], [303, 1]);
 });
 
-test('Fastify: what reads the body before the plugin makes it fail', async (t) => {
+test('Fastify: a body that was read before is an error', async (t) => {
   const app = fastify();
   app.addHook('preHandler', async (request) => { if (request.body) request.body = JSON.parse(request.body); });
   app.register(fastifyLogin(signpost, options));
@@ -119,7 +119,7 @@ test('Fastify: what reads the body before the plugin makes it fail', async (t) =
   assert.match(text, /register the plugin/);
 });
 
-/** What a server sends back until it closes the connection, or all that it sent when it rests; `send` writes more and more. */
+/** Returns the server's data until it closes the connection, or all data once it pauses; `send` writes more and more. */
 async function talk(origin, head, more) {
   const socket = connect(new URL(origin).port, '127.0.0.1');
   let [text, writing] = ['', true];
@@ -134,7 +134,7 @@ async function talk(origin, head, more) {
   return text;
 }
 
-/** Both frameworks, with a page for what is not ours and handlers that wallets post to. */
+/** Both frameworks, with a fallback page and wallet handlers. */
 async function both(t) {
   const app = application(expressLogin(signpost, options), expressWallet(signpost, { ...walletOptions, path: '/own' }));
   const server = fastify();
@@ -144,7 +144,7 @@ async function both(t) {
   return [await listen(t, app), await server.listen({ port: 0, host: '127.0.0.1' })];
 }
 
-test('a body without an end is 413 at once, and the connection is closed', async (t) => {
+test('an endless body gets 413, and the connection is closed', async (t) => {
   for (const origin of await both(t)) {
     for (const path of ['/signpost/events', '/own/wallet/login']) {
       const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -155,7 +155,7 @@ test('a body without an end is 413 at once, and the connection is closed', async
   }
 });
 
-test('a body in the smallest parts is read whole', async (t) => {
+test('a body in minimal parts is read completely', async (t) => {
   for (const origin of await both(t)) {
     const sent = ask(`${origin}/signpost/events`, { method: 'POST', headers });
     const replied = once(sent, 'response');
@@ -166,7 +166,7 @@ test('a body in the smallest parts is read whole', async (t) => {
   }
 });
 
-test('a method or an address that nobody reads is refused, and no fault of the site', async (t) => {
+test('an unknown method or address is rejected without an error', async (t) => {
   for (const origin of await both(t)) {
     for (const [line, statuses] of [
       ['TRACE /signpost/login', [404, 405]], ['OPTIONS /signpost/login', [404, 405]], ['DELETE /signpost/events', [404, 405]],
@@ -179,7 +179,7 @@ test('a method or an address that nobody reads is refused, and no fault of the s
   }
 });
 
-test('a new code is for the browser that was shown the old one, in either framework', async (t) => {
+test('refreshCode requires the browser that was shown the code', async (t) => {
   const base = { id: 'sess_1', qr_data: 'q', expires_at: new Date(Date.now() + 300_000).toISOString() };
   let made = 0;
   const service = new Signpost('k', { fetch: async () => said(200, { ...base, challenge: `svc:login:localhost:1:${(made += 1)}` }) });

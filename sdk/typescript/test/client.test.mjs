@@ -1,4 +1,4 @@
-// vectors/client.json against sdk/replies.py: what is sent, what comes of it, and when it is sent again.
+// vectors/client.json against sdk/replies.py: requests, results, and retries.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => replies.stdin.end());
 
-/** Calls the method as a TypeScript program does. */
+/** Calls the method like a TypeScript program. */
 function run(signpost, call, args) {
   const [group, name] = call.split('.');
   const { id, domain_id, user, credential, wait, timeout, atm_id, idempotency_key, ...rest } = args;
@@ -100,7 +100,7 @@ for (const one of cases) {
   });
 }
 
-/** A result without the members that came later, which are still there. */
+/** Returns a result without its additional members, which must be present. */
 function stripped(got, want) {
   if (Array.isArray(want)) return got.map((item, at) => stripped(item, want[at]));
   if (typeof want !== 'object' || want === null || typeof got !== 'object') return got;
@@ -109,7 +109,7 @@ function stripped(got, want) {
   return Object.fromEntries(known.map(([name, value]) => [name, stripped(value, want[name])]));
 }
 
-test('a key with a line break inside is refused without being shown', async () => {
+test('a key with a line break is rejected without being printed', async () => {
   const signpost = new Signpost('svc_test_secret\nsecond', { fetch: () => assert.fail('sent') });
   const error = await signpost.domains.list().catch((one) => one);
   assert.equal(error.code, 'invalid_argument');
@@ -117,7 +117,7 @@ test('a key with a line break inside is refused without being shown', async () =
   assert.doesNotMatch(inspect(signpost, { depth: 9, showHidden: true }) + JSON.stringify(signpost), /secret/);
 });
 
-test('what cannot be is refused when the client is made', () => {
+test('invalid options are rejected by the constructor', () => {
   for (const baseUrl of ['', 'localhost:8080', 'ftp://a', 'http://a/v1?b', 'http://a/v1#b', 'http://me@a/v1']) {
     assert.throws(() => new Signpost('k', { baseUrl }), { code: 'invalid_argument' }, baseUrl);
   }
@@ -128,7 +128,7 @@ test('what cannot be is refused when the client is made', () => {
   assert.ok(new Signpost(''));
 });
 
-test('a reply that does not come is a time-out, and is asked for again', async () => {
+test('a missing reply is a time-out, and is retried', async () => {
   let sent = 0;
   const never = (_url, { signal }) => {
     sent += 1;
@@ -139,14 +139,14 @@ test('a reply that does not come is a time-out, and is asked for again', async (
   assert.deepEqual([error.code, error.status, sent], ['timeout', undefined, 2]);
 });
 
-test('other options keep the key', async () => {
+test('other options keep the API key', async () => {
   let sent;
   const signpost = new Signpost('k', { fetch: async (_url, init) => ((sent = init), said(503, { error: { code: 'unavailable', message: 'no', details: {} } })) });
   await assert.rejects(signpost.with({ retries: 0 }).domains.list(), { code: 'unavailable' });
   assert.equal(sent.headers.get('authorization'), 'Bearer k');
 });
 
-test('all pages are read, one after the other', async () => {
+test('pages are read one after the other', async () => {
   const pages = { '': { users: [{ id: 'a' }, { id: 'b' }], next_cursor: 'c1' }, c1: { users: [], next_cursor: 'c2' }, c2: { users: [{ id: 'c' }] } };
   const asked = [];
   const fetch = async (url) => {
@@ -158,7 +158,7 @@ test('all pages are read, one after the other', async () => {
   assert.deepEqual([users, asked], [['a', 'b', 'c'], ['?limit=100', '?limit=100&cursor=c1', '?limit=100&cursor=c2']]);
 });
 
-test('waiting ends with its time, and does not ask without a pause', async () => {
+test('wait ends with its timeout, and pauses between requests', async () => {
   let [now, asked] = [0, 0];
   const pending = async () => ((asked += 1), (now += 10), said(200, { id: 'sess_1', status: 'pending' }));
   const clock = { now: () => now, pause: async (seconds) => { now += seconds * 1000; } };
@@ -167,7 +167,7 @@ test('waiting ends with its time, and does not ask without a pause', async () =>
   assert.ok(asked >= 5 && asked <= 6, String(asked));
 });
 
-test('whoever no longer waits ends it', async () => {
+test('an aborted signal ends the wait', async () => {
   const never = (_url, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const stop = new AbortController();
   const waiting = new Signpost('k', { fetch: never }).sessions.wait('sess_1', { signal: stop.signal });
@@ -194,19 +194,19 @@ test('a deletion has an empty reply, and a QR code is an image', async () => {
   assert.equal(await drawn.sessions.qrSvg('sess_1'), '<svg/>');
 });
 
-test('half of a surrogate pair is no ID', async () => {
+test('an unpaired surrogate is rejected in an ID', async () => {
   const signpost = new Signpost('k', { fetch: async () => assert.fail('it was sent') });
   await assert.rejects(signpost.sessions.get('sess_\ud800'), { code: 'invalid_argument' });
   await assert.rejects(signpost.users.get('dom_1', '\udc00'), { code: 'invalid_argument' });
 });
 
-test('pages end at a cursor of null, and a cursor that comes again is an error', async () => {
+test('pages end at a null cursor, and a repeated cursor is an error', async () => {
   const pages = (cursors) => new Signpost('k', { fetch: async () => said(200, { users: [{ id: 'usr_1' }], next_cursor: cursors.shift() }) }).users.all('dom_1');
   assert.equal((await collected(pages(['a', 'b', null]))).length, 3);
   await assert.rejects(collected(pages(['a', 'a', 'a'])), { code: 'invalid_response' });
 });
 
-test('a Retry-After without an end is none', async () => {
+test('an infinite Retry-After is ignored', async () => {
   const headers = { 'retry-after': '9'.repeat(400) };
   const fetch = async () => said(429, { error: { code: 'rate_limited', message: 'no', details: {} } }, headers);
   await assert.rejects(new Signpost('k', { fetch, retries: 0 }).sessions.get('sess_1'), { status: 429, retryAfter: undefined });

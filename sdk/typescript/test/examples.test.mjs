@@ -1,4 +1,4 @@
-// The example sites against the built program: people log in on the page, and the conformance kit visits own handlers.
+// The example sites against the built program: logins on the page, and the conformance kit with the wallet handlers.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ for (const file of ['express.mjs', 'fastify.mjs', 'hono.mjs']) {
     const user = /<b id="user">(usr_\w+)<\/b>/.exec(page.text)[1];
     assert.equal((await lines.next()).value, `register of ${user}`);
     assert.deepEqual((await signpost.users.list(id)).users.map((one) => one.id), [user]);
-    // The same address once more, and in another browser.
+    // The address a second time, and in another browser.
     assert.match((await person.open(back)).url, /\/\?login_error=other_browser$/);
     const again = await person.answer(await person.open(`${origin}/signpost/login`));
     const stranger = await new Person(server).open(again);
@@ -51,13 +51,13 @@ for (const file of ['express.mjs', 'fastify.mjs', 'hono.mjs']) {
     assert.notEqual(home.cookies.get('site_login'), old);
     assert.equal((await lines.next()).value, `login of ${user}`);
     assert.ok(!home.cookies.keys().next().value.startsWith('signpost-'), 'a state is left');
-    // A test event comes through the same raw body.
+    // A test event uses the raw body too.
     const { id: event } = await signpost.domains.sendTestEvent(id);
     await delivered(signpost, event);
   });
 }
 
-/** Waits until an event has arrived. */
+/** Waits until an event is delivered. */
 async function delivered(signpost, event) {
   for (;;) {
     const { state, last_error } = await signpost.deliveries.get(event);
@@ -67,7 +67,7 @@ async function delivered(signpost, event) {
   }
 }
 
-test('express.mjs: another key joins the account', async (t) => {
+test('express.mjs: a link adds another key', async (t) => {
   const { origin, signpost, id } = await open(t, 'express.mjs');
   const person = new Person(server);
   await person.open(await person.answer(await person.open(`${origin}/signpost/register`)));
@@ -77,7 +77,7 @@ test('express.mjs: another key joins the account', async (t) => {
   assert.equal((await signpost.users.list(id)).users.length, 1);
 });
 
-test('next: the route module logs people in', async (t) => {
+test('next: the route module logs users in', async (t) => {
   const { origin } = await open(t, 'express.mjs');
   Object.assign(process.env, { API: server.api, KEY: server.key, SITE: origin, COOKIE_SECRET: 'c'.repeat(32), WEBHOOK_SECRET: '' });
   const { GET } = await import('../examples/next/app/signpost/[step]/route.js');
@@ -90,7 +90,7 @@ test('next: the route module logs people in', async (t) => {
   assert.equal((await GET(new Request(`${origin}/signpost/else`))).status, 404);
 });
 
-test('handlers.mjs: the conformance kit finds nothing broken', async (t) => {
+test('handlers.mjs: the conformance kit finds no errors', async (t) => {
   const api = await freePort();
   const secret = 'whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==';
   const { origin } = await open(t, 'handlers.mjs', { API: `http://127.0.0.1:${api}/v1`, WEBHOOK_SECRET: secret });
@@ -104,7 +104,7 @@ test('handlers.mjs: the conformance kit finds nothing broken', async (t) => {
   assert.equal(holds, 50);
 });
 
-test('handlers.mjs: a wallet registers and logs in through the service', async (t) => {
+test('handlers.mjs: a wallet registers and logs in', async (t) => {
   const { origin, signpost, id } = await open(t, 'handlers.mjs');
   await signpost.domains.update(id, { handler: 'direct' });
   const person = new Person(server);
@@ -121,7 +121,7 @@ test('handlers.mjs: a wallet registers and logs in through the service', async (
   }
 });
 
-test('no example has more than sixty lines', () => {
+test('examples have at most sixty lines', () => {
   for (const file of ['express.mjs', 'fastify.mjs', 'hono.mjs', 'handlers.mjs']) {
     assert.ok(readFileSync(new URL(file, folder), 'utf8').split('\n').length <= 61, file);
   }

@@ -1,4 +1,4 @@
-// vectors/return.json: how a browser is sent to the login page, and what becomes of its return.
+// vectors/return.json: the redirect to the login page, and the return.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Signpost } from '@signpost/sdk';
@@ -62,7 +62,7 @@ for (const { name, ...wrong } of refused_options) {
   });
 }
 
-test('what signIn sets is sent along, in each of its forms', async () => {
+test('signIn sets its headers in each form', async () => {
   const one = returns.find((some) => some.signs_in);
   const fetch = async () => said(200, one.reply.json);
   for (const set of [['a=1', 'b=2'], { cookies: ['a=1', 'b=2'] }]) {
@@ -72,7 +72,7 @@ test('what signIn sets is sent along, in each of its forms', async () => {
   }
 });
 
-test('a link is for who is logged in', async () => {
+test('a link requires a logged-in user', async () => {
   const request = () => new Request('https://shop.example/signpost/link');
   const base = optionsOf({ domain: 'shop.example', site: 'https://shop.example', path: '/signpost', now: 0 });
   for (const currentUser of [undefined, () => undefined, async () => null]) {
@@ -81,7 +81,7 @@ test('a link is for who is logged in', async () => {
   }
 });
 
-test('other addresses are not ours, other methods are refused', async () => {
+test('other addresses are ignored, other methods are rejected', async () => {
   const login = loginHandlers(new Signpost('k'), optionsOf({ domain: 'shop.example', site: 'https://shop.example', path: '/signpost', now: 0 }));
   for (const path of ['/', '/signpost', '/signpost/', '/signpost/login/', '/signpostlogin', '/signpost/constructor', '/login']) {
     assert.equal(await login.handle(new Request(`https://shop.example${path}`)), undefined, path);
@@ -91,12 +91,12 @@ test('other addresses are not ours, other methods are refused', async () => {
   }
 });
 
-test('a local path leads nowhere else', () => {
+test('local paths stay on the site', () => {
   for (const path of ['/', '/a?b#c', '/ä']) assert.ok(isLocalPath(path), path);
   for (const path of ['', 'a', '//a', '/\\a', '/\t/a', '/a\n', '/a\u0085', 'https://a', undefined, 7]) assert.ok(!isLocalPath(path), String(path));
 });
 
-test('a page of the service is one that browsers go to, and is escaped', async () => {
+test('the page URL is a web address, and is escaped', async () => {
   const one = starts.find((some) => some.expect.location);
   const start = (page_url) => loginHandlers(new Signpost('k', { fetch: async () => said(201, { id: 'sess_1', page_url }) }), optionsOf(one)).start(requestOf(one, 'login'));
   for (const wrong of [undefined, null, 5, {}, 'https://', 'data:text/html,', 'https://a.example/ b', 'https://a.example/\u0085']) {
@@ -107,7 +107,7 @@ test('a page of the service is one that browsers go to, and is escaped', async (
   }
 });
 
-test('a browser does not wait longer than a few seconds for the service', async () => {
+test('a browser waits only a few seconds for the service', async () => {
   const one = starts.find((some) => some.expect.location);
   for (const [after, calls, waits] of [['3', 3, [3, 3]], ['4', 1, []]]) {
     let asked = 0;
@@ -119,7 +119,7 @@ test('a browser does not wait longer than a few seconds for the service', async 
   }
 });
 
-test('two codes, and a reply of somebody who is not logged in, log nobody in', async () => {
+test('two codes, and an unauthenticated session, are rejected', async () => {
   const one = returns.find((some) => some.signs_in);
   const signIn = () => assert.fail('somebody was logged in');
   for (const [query, json] of [[`${one.query}&code=other`, one.reply.json], [one.query, { ...one.reply.json, status: 'pending' }], [one.query, { ...one.reply.json, user: { id: 5 } }]]) {
@@ -129,7 +129,7 @@ test('two codes, and a reply of somebody who is not logged in, log nobody in', a
   }
 });
 
-test('a cookie of the site has a name that no other host can set, and one of two is read as none', () => {
+test('a site cookie has the host prefix, and duplicates are rejected', () => {
   const cookie = siteCookie('https://shop.example', 'login', 60);
   assert.equal(cookie.set('a-b_c'), '__Host-login=a-b_c; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure');
   assert.equal(cookie.clear(), '__Host-login=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure');

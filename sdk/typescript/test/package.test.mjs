@@ -1,4 +1,4 @@
-// The package as it would be published.
+// The package as published.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = new URL('../', import.meta.url).pathname;
 const tool = (name) => join(ROOT, 'tools/node_modules/.bin', name);
-/** What is packed, and what of it is code; a build that grows beyond this is looked at first. */
+/** Maximum sizes of the package and of its code, to notice growth. */
 const MOST_PACKED = 48 * 1024;
 const MOST_SCRIPTS = 72 * 1024;
 
@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-test('it has what it needs and nothing else', (t) => {
+test('the package contains exactly the required files', (t) => {
   const files = packed.files.map(({ path }) => path);
   const others = files.filter((path) => !/^dist\/[a-z]+\.(?:js|d\.ts)$/.test(path));
   assert.deepEqual(others.sort(), ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'package.json']);
@@ -34,16 +34,16 @@ test('it has what it needs and nothing else', (t) => {
   assert.deepEqual([dependencies, peerDependencies], [undefined, undefined]);
 });
 
-test('publint and arethetypeswrong find nothing', async () => {
+test('publint and arethetypeswrong find no errors', async () => {
   const archive = join(folder, packed.filename);
   const publint = await run(process.execPath, [join(ROOT, 'tools/node_modules/publint/src/cli.js'), 'run', archive, '--strict']).catch((error) => error);
   assert.match(publint.stdout, /All good/, publint.stdout + publint.stderr);
-  // It is a package of ES modules: who requires it needs a Node that can.
+  // The package contains ES modules only: `require` needs a recent Node.
   const attw = await run(tool('attw'), [archive, '--profile', 'esm-only', '--no-color']).catch((error) => error);
   assert.equal(attw.code, undefined, attw.stdout + attw.stderr);
 });
 
-test('whoever installs it can import all of it', async () => {
+test('all modules can be imported after an installation', async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], { cwd: folder });
   const parts = ['', '/login', '/wallet', '/express', '/fastify'].map((part) => `console.log(Object.keys(await import('@signpost/sdk${part}')).join());`);
@@ -56,7 +56,7 @@ test('whoever installs it can import all of it', async () => {
   assert.match(stdout, /fastifyLogin,fastifyWallet/);
 });
 
-test('the core uses nothing that only Node has', () => {
+test('the core does not depend on Node', () => {
   for (const file of ['atms', 'bytes', 'client', 'error', 'events', 'index', 'login', 'site', 'transport', 'wallet', 'webhooks']) {
     const text = readFileSync(join(ROOT, `dist/${file}.js`), 'utf8').replaceAll(/^ *(?:\/\/|\/?\*).*$/gm, '');
     assert.doesNotMatch(text, /\b(?:Buffer|process|require|__dirname)\b|from 'node:|from '[^.]/, file);

@@ -1,4 +1,4 @@
-// What the README tells a newcomer to write, as it stands there.
+// The README's code, unmodified.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs code of the README with the addresses of this test, and its output. */
+/** Runs code of the README with the addresses of this test; returns its output. */
 function run(file, code) {
   const here = code.replaceAll('localhost:9001', `localhost:${port}`).replaceAll('9001,', `${port},`);
   const client = "new Signpost(process.env.KEY, { baseUrl: process.env.API })";
@@ -42,14 +42,14 @@ async function output(program) {
   return text;
 }
 
-test('the shop logs people in, and its event comes', async (t) => {
+test('the shop logs users in and receives events', async (t) => {
   const shop = run('shop.mjs', blocks[0]);
   t.after(() => shop.end());
   const origin = `http://localhost:${port}`;
   await answers(origin, shop);
   const person = new Person(server);
   assert.match((await person.open(origin)).text, /href="\/signpost\/login"/);
-  // An unknown key: the page asks once more, as the README says.
+  // For an unknown key, the page shows a second code.
   const page = await person.open(`${origin}/signpost/login`);
   assert.equal(await person.answer(page), undefined);
   const home = await person.open(await person.answer(await person.open(page.url)));
@@ -61,7 +61,7 @@ test('the shop logs people in, and its event comes', async (t) => {
 const PRELUDE = `import express from 'express'; import { Signpost } from '@signpost/sdk';
 const signpost = new Signpost(process.env.KEY); const app = express(); const newSession = (id) => id; const domainId = '';`;
 
-test('the other pieces run too', async () => {
+test('the other code blocks run', async () => {
   assert.equal(blocks.length, 6);
   const [, handlers, events, calls, errors, atms] = blocks;
   const imports = (code) => code.replaceAll(/^import \{ (?:SignpostError|webhooks) \}.*\n/gm, '');

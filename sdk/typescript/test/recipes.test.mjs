@@ -1,4 +1,4 @@
-// The sites of docs/recipes: people log in, and the session is that of the other package.
+// The sites of docs/recipes: logins with the other packages' sessions.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -38,13 +38,13 @@ for (const [name, cookie] of [['passport', 'session'], ['authjs', 'authjs.sessio
     assert.equal(again.url, `${origin}/?again`);
     assert.equal(userOn(again), user);
     assert.notEqual(again.cookies.get(cookie), session);
-    // Another key is for who is logged in.
+    // Only a logged-in user can add a key.
     assert.match((await person.open(`${origin}/signpost/link`)).url, /\/login\/sess_/);
     assert.equal((await new Person(server).open(`${origin}/signpost/link`)).status, 404);
   });
 }
 
-test('passport: whoever logs out is out, also with the old cookie', async (t) => {
+test('passport: a logout invalidates the old cookie', async (t) => {
   const { origin } = await open(t, 'passport');
   const person = new Person(server);
   const home = await person.open(await person.answer(await person.open(`${origin}/signpost/register`)));
@@ -54,7 +54,7 @@ test('passport: whoever logs out is out, also with the old cookie', async (t) =>
   assert.ok(!(await (await fetch(origin, { headers })).text()).includes(userOn(home)));
 });
 
-test('authjs: its own endpoint shows the session, and a forged one is none', async (t) => {
+test('authjs: its endpoint shows the session, and rejects a forged one', async (t) => {
   const { origin } = await open(t, 'authjs');
   const person = new Person(server);
   const home = await person.open(await person.answer(await person.open(`${origin}/signpost/register`)));
@@ -63,7 +63,7 @@ test('authjs: its own endpoint shows the session, and a forged one is none', asy
   assert.ok(!(await (await fetch(origin, { headers: { cookie: forged } })).text()).includes('usr_'));
 });
 
-test('the pages of the recipes show what runs here', () => {
+test('the recipes show the code of these sites', () => {
   for (const name of ['passport', 'authjs']) {
     const page = readFileSync(new URL(`docs/recipes/${name}.md`, ROOT), 'utf8');
     const code = readFileSync(new URL(`../recipes/${name}.mjs`, import.meta.url), 'utf8');

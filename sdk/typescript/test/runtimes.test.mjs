@@ -1,4 +1,4 @@
-// The same program in Node, Bun, Deno, and in workerd, which Cloudflare's Workers run on.
+// One program in Node, Bun, Deno, and workerd, the runtime of Cloudflare Workers.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

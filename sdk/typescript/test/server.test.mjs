@@ -1,4 +1,4 @@
-// The client against the built program: every call once, as a site makes it.
+// The client against the built program: every call, as in a site.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Signpost, SignpostError } from '@signpost/sdk';
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test('domains are registered, changed, listed and deleted', async () => {
+test('domains are created, changed, listed and deleted', async () => {
   assert.match(domain.webhook_secret, /^whsec_/);
   const made = await signpost.domains.create({ domain: 'shop.example', webhook_url: 'http://localhost:9/wallet' });
   const changed = await signpost.domains.update(made.id, { handler: 'hosted', display_name: 'Shop', event_url: 'http://localhost:9/events' });
@@ -39,7 +39,7 @@ test('domains are registered, changed, listed and deleted', async () => {
   await assert.rejects(signpost.domains.get(made.id), { code: 'domain_not_found', status: 404 });
 });
 
-test('a session is opened, refreshed, waited for and answered', async () => {
+test('a session is created, refreshed, awaited and answered', async () => {
   await signpost.domains.update(domain.id, { handler: 'hosted' });
   const session = await signpost.sessions.create({ domain: 'localhost', mode: 'register', metadata: { custom_data: 'basket 7' } });
   assert.match(session.qr_data, /^svc:\/\/auth\?/);
@@ -63,13 +63,13 @@ test('a session is opened, refreshed, waited for and answered', async () => {
   assert.deepEqual((await signpost.users.list(domain.id)).users, []);
 });
 
-test('the same request under one key is one session', async () => {
+test('an idempotency key creates one session', async () => {
   const [first, second] = await Promise.all([1, 2].map(() => signpost.sessions.create({ domain: 'localhost' }, { idempotencyKey: 'order-7' })));
   assert.equal(first.id, second.id);
   await assert.rejects(signpost.sessions.create({ domain: 'localhost', mode: 'register' }, { idempotencyKey: 'order-7' }), { code: 'idempotency_key_reused' });
 });
 
-test('a session that was cancelled or never was', async () => {
+test('cancelled and unknown sessions are reported', async () => {
   const { id } = await signpost.sessions.create({ domain: 'localhost' });
   const waiting = signpost.sessions.wait(id);
   await signpost.sessions.cancel(id);
@@ -84,11 +84,11 @@ test('a session that was cancelled or never was', async () => {
   assert.ok(cancelled.includes(id));
 });
 
-test('a key that nobody issued', async () => {
+test('an unknown key is rejected', async () => {
   await assert.rejects(new Signpost('svc_test_nobody', { baseUrl: server.api }).domains.list(), { code: 'invalid_api_key', status: 401 });
 });
 
-test('deliveries are listed, read and sent again', async () => {
+test('deliveries are listed, read and retried', async () => {
   const sent = await signpost.domains.sendTestEvent(domain.id);
   assert.equal((await signpost.deliveries.get(sent.id)).body?.event, 'test');
   assert.ok((await signpost.deliveries.list({ limit: 100 })).deliveries.some((one) => one.id === sent.id));
@@ -97,7 +97,7 @@ test('deliveries are listed, read and sent again', async () => {
   await assert.rejects(signpost.deliveries.get('evt_x'), { code: 'not_found' });
 });
 
-test('the service verifies what the vectors say', async () => {
+test('verify returns the results of the vectors', async () => {
   const cases = vectors('signature').verified ?? [];
   assert.ok(cases.length > 0);
   for (const { name, public_key, signature, message, valid } of cases) {
@@ -106,7 +106,7 @@ test('the service verifies what the vectors say', async () => {
   }
 });
 
-test('a signature of a Lightning wallet verifies over the challenge', async () => {
+test('verify accepts a Lightning signature over the challenge', async () => {
   const { signed } = vectors('lnurl');
   assert.ok(signed.length > 0);
   for (const one of signed) {
@@ -115,7 +115,7 @@ test('a signature of a Lightning wallet verifies over the challenge', async () =
   }
 });
 
-test('the locator finds machines, and says why it does not', async () => {
+test('the locator finds ATMs, and explains its errors', async () => {
   const found = await signpost.atms.nearest({ location: 'Miami, FL', limit: 2 });
   assert.equal(found.atms.length, 2);
   assert.equal(found.resolvedLocation.name, 'Miami');

@@ -1,4 +1,4 @@
-// Sites, the server that they log people in with, and people without a browser.
+// Sites, their server, and users without a browser.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export async function freePort() {
   return port;
 }
 
-/** Starts a program, and ends it with `end`. */
+/** Starts a program; `end` stops it. */
 export function start(command, args, options) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options });
   const exit = once(child, 'exit');
@@ -33,7 +33,7 @@ export function start(command, args, options) {
   return { child, exit, end };
 }
 
-/** Waits until a site answers. */
+/** Waits until a site responds. */
 export async function answers(origin, { child }) {
   while (child.exitCode === null) {
     if (await fetch(origin).catch(() => null)) return;
@@ -42,7 +42,7 @@ export async function answers(origin, { child }) {
   throw new Error(`the site ended with ${child.exitCode}`);
 }
 
-/** `signpost serve` on a folder of its own. */
+/** `signpost serve` in a new folder. */
 export class Server {
   static async start() {
     const server = Object.assign(new Server(), { folder: mkdtempSync(join(tmpdir(), 'signpost-sdk-')) });
@@ -67,7 +67,7 @@ export class Server {
   }
 }
 
-/** Asks as a browser that goes to an address; `fetch` would say that a script asks. */
+/** Sends a browser's navigation request; `fetch` would mark it as a script's request. */
 export function visit(url, { method, headers }) {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers }, (reply) => {
@@ -84,7 +84,7 @@ export function visit(url, { method, headers }) {
   });
 }
 
-/** A person without scripts: cookies of each site, and a wallet. */
+/** A user without scripts: cookies of each site, and a wallet. */
 export class Person {
   #jars = new Map();
 
@@ -93,7 +93,7 @@ export class Person {
     this.made = run(SIGNPOST, ['wallet', 'new', '--json', '--data-dir', this.folder]);
   }
 
-  /** Opens an address as a browser does: `{status, url, text, headers}` of where it ends. `stop`: of the first redirect. */
+  /** Opens an address like a browser; returns `{status, url, text, headers}` of the last page. `stop`: of the first redirect. */
   async open(url, { method = 'GET', stop = false, ask = visit } = {}) {
     for (let hops = 0; hops < 10; hops += 1) {
       const { origin } = new URL(url);
@@ -113,7 +113,7 @@ export class Person {
     throw new Error('redirects without an end');
   }
 
-  /** Answers the code of a login page, and gives the address that the page sends the browser to. */
+  /** Answers the code of a login page, and returns the address that the page redirects to. */
   async answer(page) {
     const unescaped = page.text.replaceAll('&amp;', '&');
     const code = /href="(svc:[^"]+)"/.exec(unescaped)[1];

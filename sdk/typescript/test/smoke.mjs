@@ -1,4 +1,4 @@
-// What every runtime must do: speak to the service, verify an event, send a browser to the login page.
+// The requirements of every runtime: call the service, verify an event, redirect a browser to the login page.
 import { Signpost, webhooks } from '../dist/index.js';
 import { loginHandlers } from '../dist/login.js';
 
@@ -28,5 +28,5 @@ export async function smoke({ API, KEY }) {
   return 'ok';
 }
 
-// A worker calls it for a request.
+// A worker calls it for each request.
 if (globalThis.navigator?.userAgent !== 'Cloudflare-Workers') console.log(await smoke(globalThis.Deno?.env.toObject() ?? process.env));

@@ -1,4 +1,4 @@
-// The package's types against openapi.yaml and the tools of the running server, and in the hands of programs.
+// The package's types against openapi.yaml and the tools of the running server, and in programs.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { ROOT } from './vectors.mjs';
 
 const made = new URL('made/', import.meta.url);
 mkdirSync(made, { recursive: true });
-// A default is what the server takes for what is missing: what is sent may miss it.
+// A member with a default is optional in requests.
 const describe = async (source, file) => writeFileSync(new URL(file, made), astToString(await openapi(source, { defaultNonNullable: false })));
 
-test('every reply and argument is typed as the server describes it', async () => {
+test('types match the schemas of the server', async () => {
   const server = await Server.start();
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

@@ -1,4 +1,4 @@
-// vectors/receiver.json: what a site answers that wallets post to. The service is played, with real signatures.
+// vectors/receiver.json: responses of a site that receives wallets' answers. The service is simulated, with real signatures.
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { said, service, vectors } from './vectors.mjs';
 const { now, origin, cases } = vectors('receiver');
 const SPKI = { 66: '3036301006072a8648ce3d020106052b8104000a032200', 130: '3056301006072a8648ce3d020106052b8104000a034200' };
 
-/** Whether a key made a signature; throws for what is no key. */
+/** Returns whether the key made the signature; throws for an invalid key. */
 function isSigned({ public_key, signature, challenge }) {
   const key = createPublicKey({ key: Buffer.from(SPKI[public_key.length] + public_key, 'hex'), format: 'der', type: 'spki' });
   return verify('sha256', Buffer.from(challenge), key, Buffer.from(signature, 'hex'));
@@ -17,7 +17,7 @@ function isSigned({ public_key, signature, challenge }) {
 
 const refused = (status, code, headers) => said(status, { error: { code, message: 'no', details: {} } }, headers);
 
-/** The service that a site asks: as strict as the real one where these cases look. */
+/** A simulated service, as strict as the real service in these cases. */
 function play({ busy }, sessions) {
   return service((method, path, body) => {
     if (busy) return refused(429, 'rate_limited', { 'retry-after': String(busy) });
@@ -34,7 +34,7 @@ class Codes extends Map {
   }
 }
 
-/** A site that remembers what a case says it does. */
+/** Returns a site with the stored state of a case. */
 async function siteOf({ sessions = [], users = [], codes = [], completed = [], seen = [], secrets, fails, bind_poll, busy }) {
   const store = new Codes();
   const shown = sessions.concat(codes).map((one, at) => ({
@@ -55,7 +55,7 @@ async function siteOf({ sessions = [], users = [], codes = [], completed = [], s
   const cookies = {};
   const open = (mode, next) => {
     if (!busy) return site.showCode({ mode, next });
-    // Who is told to wait opened the session before that.
+    // A client with a rate limit opened its session before it was limited.
     const calm = walletHandlers(new Signpost('k', { fetch: play({}, [shown[0]]) }), { domain: 'example.com', site: origin, codes: store, clock: { now: () => now * 1000 } });
     return calm.showCode({ mode, next });
   };
@@ -97,7 +97,7 @@ for (const one of cases) {
     const reply = await site.handle(requestOf(one, cookies));
     const body = await reply.json();
     if (one.handler === 'classify') {
-      // An answer is judged as one: here it is to no challenge that is held.
+      // The request is handled as an answer: its challenge is unknown here.
       const post = { 404: 'answer', 200: 'event', 401: undefined }[reply.status];
       assert.equal(post, one.expect.body.post, `${reply.status} ${JSON.stringify(body)}`);
       return;
@@ -113,20 +113,20 @@ for (const one of cases) {
 const answers = cases.find((one) => one.name === 'a known user logs in');
 const registration = cases.find((one) => one.name === 'a new user registers');
 
-test('one request on the good path, and none of the answer a second time', async () => {
+test('an answer needs one request, and a repeated answer none', async () => {
   const { site } = await siteOf(answers.held);
   assert.equal((await site.handle(requestOf(answers, {}))).status, 200);
   assert.equal((await site.handle(requestOf(answers, {}))).status, 404);
 });
 
-test('two polls at once log in one of them', async () => {
+test('of two concurrent polls one logs in', async () => {
   const poll = cases.find((one) => one.name === 'the browser that was shown the code is logged in');
   const { site, cookies } = await siteOf(poll.held);
   const replies = await Promise.all([1, 2].map(() => site.handle(requestOf(poll, cookies))));
   assert.deepEqual(replies.map((reply) => reply.headers.getSetCookie().length).sort(), [0, 1]);
 });
 
-test('a refreshed code takes the answers in the place of the old one', async () => {
+test('a refreshed code replaces the old one', async () => {
   const sessions = answers.held.sessions;
   const old = `svc:login:example.com:1:${'B'.repeat(22)}`;
   const base = { qr_data: 'svc://auth?v=1', expires_at: new Date((now + 300) * 1000).toISOString() };
@@ -141,7 +141,7 @@ test('a refreshed code takes the answers in the place of the old one', async () 
   assert.match(cookie, /^__Host-code-[0-9a-f]{16}=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=1800; HttpOnly; SameSite=Lax; Secure$/);
   const from = (browser, headers = {}) => new Request(`${origin}/refresh`, { method: 'POST', headers: { ...(browser && { cookie: browser }), ...headers } });
   const shown = cookie.split(';')[0];
-  // Whoever knows the sid alone cannot end the code that somebody looks at.
+  // Without the cookie, the sid is not enough to replace a code.
   for (const other of [from(), from(`${shown.split('=')[0]}=${'A'.repeat(43)}`), from(shown, { origin: 'https://evil.example' })]) {
     assert.equal(await site.refreshCode(sid, other), undefined);
   }
@@ -152,7 +152,7 @@ test('a refreshed code takes the answers in the place of the old one', async () 
   assert.equal(await site.refreshCode('sess_0', from(shown)), undefined);
 });
 
-test('whoever is created meanwhile by another answer is 409', async () => {
+test('a user that was created concurrently is 409', async () => {
   const { site } = await siteOf(registration.held);
   assert.equal((await site.handle(requestOf(registration, {}))).status, 200);
   const store = { domain: 'example.com', site: origin, findUser: () => undefined, createUser: () => undefined, signIn: () => [], clock: { now: () => now * 1000 } };
@@ -163,7 +163,7 @@ test('whoever is created meanwhile by another answer is 409', async () => {
   assert.equal((await late.handle(requestOf(registration, {}))).status, 409);
 });
 
-test('a code is forgotten after its time, and the oldest where there are too many', async () => {
+test('a code expires, and the oldest is evicted', async () => {
   let [clock, opened] = [now, 0];
   const fetch = async () => said(201, { id: `sess_${(opened += 1)}`, challenge: `svc:login:example.com:1:${opened}`, qr_data: 'q', expires_at: new Date((clock + 300) * 1000).toISOString() });
   const options = { domain: 'example.com', site: origin, findUser: () => 0, createUser: () => 0, signIn: () => [], clock: { now: () => clock * 1000 } };
@@ -179,7 +179,7 @@ test('a code is forgotten after its time, and the oldest where there are too man
   assert.deepEqual([await status(oldest), await status(`sess_${opened}`)], [404, 200]);
 });
 
-test('a user may be anything but null, 0 too', async () => {
+test('a user may be any value but null', async () => {
   const base = { id: 'sess_1', qr_data: 'q', challenge: answers.held.sessions[0].challenge, expires_at: new Date((now + 300) * 1000).toISOString() };
   const fetch = service((_method, path) => (path === '/sessions' ? said(201, base) : said(200, { id: 'sess_1', status: 'authenticated' })));
   const options = { domain: 'example.com', site: origin, findUser: () => 0, createUser: () => 0, signIn: ({ user }) => [`user=${user}`], clock: { now: () => now * 1000 } };
@@ -190,7 +190,7 @@ test('a user may be anything but null, 0 too', async () => {
   assert.deepEqual((await site.handle(poll)).headers.getSetCookie(), ['user=0']);
 });
 
-test('a signature by another key is 406, whether there is a user or not', async () => {
+test('a signature by another key is 406, with or without a user', async () => {
   const signedByAnother = cases.find((one) => one.name === 'signed by another key').request;
   const { site } = await siteOf({ ...answers.held, users: [] });
   assert.equal((await site.handle(requestOf({ handler: 'login', request: signedByAnother }, {}))).status, 406);
@@ -199,7 +199,7 @@ test('a signature by another key is 406, whether there is a user or not', async 
   assert.equal((await other.handle(requestOf({ handler: 'register', request: { body } }, {}))).status, 406);
 });
 
-test('a wallet is told of a limit at once', async () => {
+test('a rate limit is reported to the wallet at once', async () => {
   let asked = 0;
   const base = { id: 'sess_1', qr_data: 'q', challenge: answers.held.sessions[0].challenge, expires_at: new Date((now + 300) * 1000).toISOString() };
   const fetch = service((_method, path) => (path === '/sessions' ? said(201, base) : ((asked += 1), refused(429, 'rate_limited', { 'retry-after': '0' }))));
@@ -212,7 +212,7 @@ test('a wallet is told of a limit at once', async () => {
 
 const polled = cases.find((one) => one.name === 'the browser that was shown the code is logged in');
 
-test('a part of the cookie, or an empty one, is not the cookie', async () => {
+test('a partial or empty cookie is rejected', async () => {
   const { site, cookies } = await siteOf(polled.held);
   const [name, value] = cookies.sess_1.split('=');
   for (const wrong of ['', value.slice(0, 10), `${value}A`, value + value]) {
@@ -221,7 +221,7 @@ test('a part of the cookie, or an empty one, is not the cookie', async () => {
   }
 });
 
-test('a login that the site could not write is tried again at the next poll', async () => {
+test('a failed sign-in is retried at the next poll', async () => {
   let fails = true;
   const base = { id: 'sess_1', qr_data: 'q', challenge: answers.held.sessions[0].challenge, expires_at: new Date((now + 300) * 1000).toISOString() };
   const fetch = service((_method, path) => (path === '/sessions' ? said(201, base) : said(200, base)));

@@ -1,4 +1,4 @@
-// vectors/webhook.json and events.json: who signed an event, and what an endpoint says of it.
+// vectors/webhook.json and events.json: verification of events, and responses of the endpoint.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const headersOf = (made) => ({
 
 const { made, x_svc_signature, webhook_signature, malformed_secrets, event } = vectors('webhook');
 
-/** What verification says of a signature; a body that is no event was signed all the same. */
+/** Returns the result of a signature check; an invalid event with a valid signature passes. */
 async function verdict(body, headers, secret, now) {
   const code = await webhooks.verify(body, headers, secret, { now }).then(() => 'event', (error) => error.code);
   return code === 'event' || code === 'invalid_event';
@@ -25,7 +25,7 @@ for (const one of made) {
     assert.ok(await verdict(one.body, headersOf(one), one.secret, one.timestamp * 1000));
     assert.ok(await verdict(Buffer.from(one.body), new Headers(headersOf(one)), [one.secret], one.timestamp * 1000));
     const checked = new Webhook(one.secret);
-    // The other verifier has no clock of ours: it signs the same text instead.
+    // The other verifier has no injectable clock: it signs the text instead.
     assert.equal(checked.sign(one.id, new Date(one.timestamp * 1000), one.body), one.webhook_signature);
   });
 }
@@ -96,17 +96,17 @@ for (const one of endpoint) {
   });
 }
 
-test('a secret that ends in a line break is said to', async () => {
+test('a secret with a line break is reported', async () => {
   await assert.rejects(webhooks.verify('{}', {}, `${made[0].secret}\n`), /line break/);
 });
 
-test('without a secret nothing is received', async () => {
+test('without a secret no event is accepted', async () => {
   const login = loginHandlers(new Signpost('k'), { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), signIn: () => [] });
   const reply = await login.handle(new Request('https://a.example/signpost/events', { method: 'POST', body: '{}' }));
   assert.equal(reply.status, 404);
 });
 
-/** A site, and a way to send it an event. */
+/** A site, and a function that sends it an event. */
 function siteOf(options) {
   const common = { domain: 'a', site: 'https://a.example', cookieSecret: 'c'.repeat(32), webhookSecrets: made[0].secret, signIn: () => [], onError: () => undefined };
   const login = loginHandlers(new Signpost('k'), { ...common, ...options });
@@ -118,7 +118,7 @@ function siteOf(options) {
   };
 }
 
-test('an event that comes while it is acted on comes again, and is acted on if that failed', async () => {
+test('a concurrent delivery is deferred, and processed after a failure', async () => {
   const acts = [];
   const send = siteOf({ onEvent: () => new Promise((resolve, reject) => void acts.push({ resolve, reject })) });
   const first = send('evt_1');
@@ -138,7 +138,7 @@ test('an event that comes while it is acted on comes again, and is acted on if t
   assert.equal(acts.length, 3);
 });
 
-test('an event is remembered after the act, and acted on again where that fails', async () => {
+test('an event is recorded after processing, and repeated after a failure', async () => {
   const [ids, steps] = [new Set(), []];
   let fails = true;
   const seenEvents = {
@@ -153,12 +153,12 @@ test('an event is remembered after the act, and acted on again where that fails'
   assert.deepEqual(steps, ['has', 'act', 'add', 'has', 'act', 'add', 'has']);
 });
 
-test('without onEvent too an event is received once', async () => {
+test('an event is accepted once without onEvent', async () => {
   const send = siteOf({});
   assert.deepEqual([await send('evt_1'), await send('evt_1')], [[200, 'received'], [200, 'received before']]);
 });
 
-test('the last ten thousand events are remembered, and no more', async () => {
+test('the last ten thousand events are recorded', async () => {
   let acts = 0;
   const send = siteOf({ onEvent: () => (acts += 1) });
   for (let at = 0; at <= 10_000; at += 1) await send(`evt_${at}`);

@@ -1,4 +1,4 @@
-// An application that knows nothing of logins, and says what it was sent. It counts the requests that reached it.
+// An application without logins, which returns the request that it received, and counts requests.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
@@ -8,7 +8,7 @@ export class Application {
   static async start() {
     const application = new Application();
     application.server = createServer((request, response) => application.#answer(request, response));
-    // A WebSocket as far as a proxy looks at it.
+    // A WebSocket, as much of it as a proxy checks.
     application.server.on('upgrade', (request, socket) => {
       application.reached++;
       socket.on('error', () => {});
@@ -23,7 +23,7 @@ export class Application {
 
   #answer(request, response) {
     this.reached++;
-    // In the bytes that came: a name may be in UTF-8.
+    // In the original bytes: a name may be in UTF-8.
     const text = (raw) => Buffer.from(raw, 'latin1').toString('utf8');
     const pairs = request.rawHeaders.map(text);
     const headers = pairs.flatMap((name, at) => (at % 2 ? [] : [[name, pairs[at + 1]]]));

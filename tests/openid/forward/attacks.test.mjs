@@ -1,4 +1,4 @@
-// What a hostile client sends to a real proxy with forward auth, beside what forward.test.mjs asks of it.
+// Requests of a hostile client to a real proxy with forward auth, in addition to forward.test.mjs.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -12,17 +12,17 @@ for (const kind of PROXIES) {
     before(async () => (deployment = await Deployment.start(kind)));
     after(() => deployment?.close());
 
-    /** Bytes as they are, and what comes back until the proxy closes. */
+    /** Sends bytes, and returns the response until the proxy closes. */
     async function sendBytes(text) {
       const socket = connect(deployment.port, '127.0.0.1');
-      // One that is cut off has said what it had to say.
+      // The response before a reset is enough.
       socket.on('error', () => {}).write(text.replaceAll('\n', '\r\n'));
       return (await socket.setEncoding('utf8').toArray().catch(() => [])).join('');
     }
 
     const statusOf = (reply) => Number(/^HTTP\/1\.1 (\d+)/.exec(reply)?.[1] ?? 0);
 
-    test('a client takes no header away that says who it is', { timeout }, async () => {
+    test('a client cannot remove identity headers', { timeout }, async () => {
       const { cookie } = await deployment.colleague();
       const named = [...REMOTE, 'Cookie', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-Uri', 'X-Forwarded-Method'];
       for (const connection of [...named, named.join(', '), `close, ${named.join(',')}`]) {
@@ -38,7 +38,7 @@ for (const kind of PROXIES) {
       assert.equal(reached, 0);
     });
 
-    test('a long address is come back to, or its application is, and nobody sees an error', { timeout }, async () => {
+    test('a long address leads back to the application', { timeout }, async () => {
       const { person } = await deployment.colleague();
       for (const path of [
         `/${'a'.repeat(2047)}`,
@@ -54,7 +54,7 @@ for (const kind of PROXIES) {
       }
     });
 
-    test('no spelling of a host is that of another application', { timeout }, async () => {
+    test('a spelling of a host is not another application', { timeout }, async () => {
       const { cookie } = await deployment.colleague();
       const { port } = deployment;
       for (const [host, isIn] of [
@@ -76,7 +76,7 @@ for (const kind of PROXIES) {
       }
     });
 
-    test('a request that names two hosts is not let in for both', { timeout }, async () => {
+    test('a request with two hosts is authorized for one', { timeout }, async () => {
       const { cookie } = await deployment.colleague();
       const { port } = deployment;
       const own = `localhost:${port}`;
@@ -97,7 +97,7 @@ for (const kind of PROXIES) {
       }
     });
 
-    test('line breaks in a path, a cookie or a header are nobody\'s header', { timeout }, async () => {
+    test('line breaks in requests create no header', { timeout }, async () => {
       const { cookie } = await deployment.colleague();
       for (const [line, header] of [
         ['GET /%0d%0aRemote-Groups:%20admins HTTP/1.1', 'X: y'],
@@ -115,13 +115,13 @@ for (const kind of PROXIES) {
       assert.equal(sent.headers['set-cookie'], undefined);
     });
 
-    test('a cookie of the application in another encoding keeps nobody out', { timeout }, async () => {
+    test('a cookie in another encoding does not block the login', { timeout }, async () => {
       const { cookie } = await deployment.colleague();
       const head = `GET / HTTP/1.1\nHost: localhost:${deployment.port}\nCookie: name=Zoë; ${cookie}\nConnection: close`;
       assert.equal(statusOf(await sendBytes(`${head}\n\n`)), 200);
     });
 
-    test('a session is worth nothing at another port, where browsers send its cookie too', { timeout }, async () => {
+    test('a session is invalid at another port', { timeout }, async () => {
       const { cookie } = await deployment.colleague();
       const { client, port, realm } = deployment;
       const ask = async (port) => {

@@ -1,4 +1,4 @@
-// A realm, an application, and a real proxy between them that asks by forward auth.
+// A tenant, an application, and a real proxy between them with forward auth.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { Realm } from '../realm.mjs';
@@ -6,14 +6,14 @@ import { Application } from './application.mjs';
 import { reservePort } from '../../ports.mjs';
 import { Proxy } from './proxy.mjs';
 
-/** What a browser accepts that goes to a page. */
+/** The `Accept` header of a browser's page request. */
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 export const REMOTE = ['Remote-User', 'Remote-Name', 'Remote-Email', 'Remote-Groups', 'Remote-Sub'];
-/** A slow machine builds beside the tests. */
+/** The machine may be busy with a build. */
 export const timeout = 120_000;
 
 export class Deployment {
-  /** `kind` is one of `PROXIES`; `application` starts the application. People of the group `staff` get in. */
+  /** `kind` is one of `PROXIES`; `application` starts the application. Users in the group `staff` are allowed. */
   static async start(kind, application = Application) {
     const started = new Deployment();
     try {
@@ -39,7 +39,7 @@ export class Deployment {
     await this.realm?.close();
   }
 
-  /** A request in exactly these words: `{status, headers, text}`. */
+  /** Sends an exact request: `{status, headers, text}`. */
   async send(path, { method = 'GET', headers = {}, body } = {}) {
     const reply = await new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: this.port, path, method, headers: { host: `localhost:${this.port}`, ...headers }, agent: false };
@@ -52,18 +52,18 @@ export class Deployment {
     return { status: reply.statusCode, headers: reply.headers, text };
   }
 
-  /** How often the application was reached meanwhile. */
+  /** Returns the number of requests that reach the application during an act. */
   async reaches(act) {
     const before = this.application.reached;
     await act();
     return this.application.reached - before;
   }
 
-  /** Somebody of the staff who is logged in: who they are, and the cookie of their browser. */
+  /** Returns a logged-in user of the staff: the user, and the cookie of the browser. */
   async colleague(groups = ['staff', 'night shift']) {
     const person = this.realm.person();
     assert.equal((await person.open(`${this.origin}/`)).status, 403);
-    // Ids begin with the time.
+    // IDs begin with the time.
     const { users } = await this.realm.server.ask('GET', `/domains/${this.realm.domain.id}/users`);
     const sub = users.map(({ id }) => id).sort().at(-1);
     await this.realm.describe(sub, { name: 'Zoë Łukasz', groups });

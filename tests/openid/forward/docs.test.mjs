@@ -1,4 +1,4 @@
-// What docs/forward-auth.md shows is what the tests beside this one run, and both proxies accept it as it stands there.
+// The files in docs/forward-auth.md are also used by the tests, and both proxies accept them unmodified.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,23 +13,23 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const blocks = [...readFileSync(new URL('../../../docs/forward-auth.md', import.meta.url), 'utf8').matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, text]) => text);
 
-/** The one block that has this in it. */
+/** Returns the only block that contains this text. */
 function block(part) {
   const found = blocks.filter((text) => text.includes(part));
   assert.equal(found.length, 1, `${found.length} blocks with ${part}`);
   return found[0];
 }
 
-/** What a proxy reads of a file. */
+/** Returns the lines of a file that a proxy reads. */
 const read = (text) => text.split('\n').filter((line) => !/^\s*(#|$)/.test(line)).join('\n');
 
-test('the Caddyfile of the docs is that of deploy/, for a port of this machine', () => {
+test('the documented Caddyfile equals the deployed one', () => {
   const here = [['app.example.com {', '{\n\tadmin off\n}\nhttp://localhost:9080 {']];
   assert.equal(read(block('reverse_proxy')), read(replace(file('Caddyfile'), here)));
 });
 
 for (const { name, path } of CADDIES) {
-  test(`${name} accepts the Caddyfile of the docs`, { timeout }, () => {
+  test(`${name} accepts the documented Caddyfile`, { timeout }, () => {
     writeFileSync(join(folder, 'Caddyfile'), block('reverse_proxy'));
     const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
     const tried = spawnSync(path, ['validate', '--adapter', 'caddyfile', '--config', 'Caddyfile'], { cwd: folder, env, encoding: 'utf8' });
@@ -37,8 +37,8 @@ for (const { name, path } of CADDIES) {
   });
 }
 
-test('nginx accepts what the command of the docs makes of the file in deploy/', { timeout }, () => {
-  // But for its last line, which starts it where it writes to folders of root's.
+test('nginx accepts the file of the documented command', { timeout }, () => {
+  // Without the last line, which starts nginx with paths that belong to root.
   const [make, start, ...rest] = block('sed ').replaceAll('\\\n', '').trim().split('\n');
   assert.match(start, /^sudo nginx -c /);
   assert.deepEqual(rest, []);

@@ -1,10 +1,10 @@
-// Forward auth with real proxies (docs/forward-auth.md): who gets to the application, and as whom.
+// Forward auth with real proxies (docs/forward-auth.md): access to the application, and the user's identity.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Deployment, HTML, REMOTE, timeout } from './deployment.mjs';
 import { PROXIES } from './proxy.mjs';
 
-/** The same name to applications that turn hyphens into underscores. */
+/** The header names that are equal for applications that turn hyphens into underscores. */
 const SPELLINGS = ['-', '_', '.'].flatMap((mark) => REMOTE.flatMap((name) => [name.replace('-', mark), name.replace('-', mark).toLowerCase()]));
 
 for (const kind of PROXIES) {
@@ -22,7 +22,7 @@ for (const kind of PROXIES) {
     const colleague = (groups) => deployment.colleague(groups);
     const origin = () => deployment.origin;
 
-    test('nobody gets to the application without a login, whatever they send', { timeout }, async () => {
+    test('requests without a login are rejected', { timeout }, async () => {
       const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', 'sec-websocket-version': '13' };
       const lies = {
         ...Object.fromEntries(SPELLINGS.map((name) => [name, 'admin'])),
@@ -61,7 +61,7 @@ for (const kind of PROXIES) {
       assert.equal(reached, 0);
     });
 
-    test('no spelling of a path leads around the question', { timeout }, async () => {
+    test('spellings of a path do not bypass authorization', { timeout }, async () => {
       const reached = await reaches(async () => {
         for (const path of [
           '/a%2Fb',
@@ -86,7 +86,7 @@ for (const kind of PROXIES) {
       assert.equal(reached, 0);
     });
 
-    test('a stranger with a wallet of their own does not get in, and is told so', { timeout }, async () => {
+    test('a user who is not allowed sees an error', { timeout }, async () => {
       const reached = await reaches(async () => {
         const person = realm.person();
         const page = await person.open(`${origin()}/report`);
@@ -96,7 +96,7 @@ for (const kind of PROXIES) {
       assert.equal(reached, 0);
     });
 
-    test('who is named gets in, to where they were going, with five headers of ours and no other', { timeout }, async () => {
+    test('an allowed user gets in with five identity headers', { timeout }, async () => {
       const { person, sub } = await colleague();
       const known = await realm.claims(sub);
       const elsewhere = realm.personWith(person.wallet);
@@ -128,7 +128,7 @@ for (const kind of PROXIES) {
       assert.equal((await send('/', { method: 'HEAD', headers: { cookie } })).status, 200);
     });
 
-    test('whom the operator names no more is out, and is told what to ask', { timeout }, async () => {
+    test('a removed user sees an error', { timeout }, async () => {
       const { person, sub, cookie } = await colleague();
       await realm.describe(sub, { name: null, groups: ['guests'] });
       const reached = await reaches(async () => {
@@ -143,14 +143,14 @@ for (const kind of PROXIES) {
       assert.equal(reached, 0);
     });
 
-    test('what is not known of somebody is not what a client says', { timeout }, async () => {
+    test('unknown claims are not taken from the client', { timeout }, async () => {
       const { cookie } = await colleague(['staff']);
       const reply = await send('/', { headers: { cookie, 'Remote-Groups': 'admin', Remote_Groups: 'admin', 'Remote.Groups': 'admin', 'Remote-Email': 'a@b' } });
       const groups = JSON.parse(reply.text).headers.filter(([name]) => /^remote.groups$/i.test(name));
       assert.deepEqual(groups.map(([, value]) => value), ['staff']);
     });
 
-    test('a WebSocket is let in like any other request', { timeout }, async () => {
+    test('a WebSocket is authorized like other requests', { timeout }, async () => {
       const { cookie, sub } = await colleague();
       const known = await realm.claims(sub);
       const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', 'sec-websocket-version': '13' };
@@ -159,7 +159,7 @@ for (const kind of PROXIES) {
       assert.equal(reply.headers['x-user'], known.preferred_username);
     });
 
-    test('two cookies of one name are none', { timeout }, async () => {
+    test('duplicate cookies are rejected', { timeout }, async () => {
       const { cookie } = await colleague();
       const session = /signpost_app=[\w-]+/.exec(cookie)[0];
       assert.equal((await send('/', { headers: { cookie: session } })).status, 200);
@@ -170,7 +170,7 @@ for (const kind of PROXIES) {
       assert.equal(reached, 0);
     });
 
-    test('who logs out is out, and a link alone logs nobody out', { timeout }, async () => {
+    test('a logout ends the session, and a link does not', { timeout }, async () => {
       const { cookie } = await colleague();
       const page = await send('/.signpost/logout', { headers: { ...HTML, cookie } });
       assert.equal(page.status, 200, page.text);
@@ -184,7 +184,7 @@ for (const kind of PROXIES) {
       assert.equal((await send('/', { headers: { cookie } })).status, 401);
     });
 
-    test('the pages on the way load what they need by the same way', { timeout }, async () => {
+    test('the login pages load their files from the host', { timeout }, async () => {
       const page = await send('/.signpost/logout', { headers: HTML });
       const sheet = /rel="stylesheet" href="([^"]+)"/.exec(page.text)[1];
       const loaded = await send(sheet);
@@ -192,7 +192,7 @@ for (const kind of PROXIES) {
       assert.match(loaded.headers['content-type'], /^text\/css/);
     });
 
-    test('while the server is away nobody gets in', { timeout }, async () => {
+    test('requests are rejected while the server is stopped', { timeout }, async () => {
       const { cookie } = await colleague();
       await realm.server.kill();
       const reached = await reaches(async () => {

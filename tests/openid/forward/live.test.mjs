@@ -1,5 +1,5 @@
-// A live realm over https, with certificates of our own authority: a relying party, and an application with forward auth,
-// behind a real proxy that ends TLS. People scan with the command-line wallet, for there is no other wallet to play in live.
+// A live tenant over https, with certificates of a test authority: a relying party, and an application with forward auth,
+// behind a real proxy that terminates TLS. Users scan with the command-line wallet, because live has no simulated wallet.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'signpost-tls-'));
 const ca = join(folder, 'ca.pem');
 let server, site, application, proxy, ports;
 
-/** An authority, and a certificate of it for this machine. */
+/** Creates an authority, and its certificate for this machine. */
 function certify() {
   const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
@@ -57,7 +57,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Somebody with a browser and a wallet, who trusts the login host. */
+/** Creates a user with a browser and a wallet that trusts the login host. */
 async function someone() {
   const wallet = await Wallet.make(server);
   const answer = async (page) => {
@@ -70,7 +70,7 @@ async function someone() {
 
 const greeting = ({ text }) => /<b id="user">(usr_\w+)<\/b>/.exec(text)?.[1];
 
-test('a live realm logs people in at a relying party over https, by cookies that are its host\'s alone', { timeout }, async () => {
+test('a live tenant logs in over https with host-only cookies', { timeout }, async () => {
   const person = await someone();
   const page = await person.open(`${site.origin}/login`);
   const sub = greeting(page);
@@ -83,7 +83,7 @@ test('a live realm logs people in at a relying party over https, by cookies that
   for (const { key, secure, httpOnly, sameSite, path, hostOnly } of ours) {
     assert.deepEqual({ secure, httpOnly, sameSite, path, hostOnly }, { secure: true, httpOnly: true, sameSite: 'lax', path: '/', hostOnly: true }, key);
   }
-  // Again, without another login or question; then out, and at the login page again.
+  // A second login without a prompt; then a logout, and the login page.
   assert.equal(greeting(await person.open(`${site.origin}/login`)), sub);
   assert.deepEqual(person.met, []);
   await person.open(`${site.origin}/logout`);
@@ -91,7 +91,7 @@ test('a live realm logs people in at a relying party over https, by cookies that
   assert.deepEqual(person.met, ['login']);
 });
 
-test('forward auth over https lets in who is named, by a cookie of the application\'s host', { timeout }, async () => {
+test('forward auth over https uses a host-only cookie', { timeout }, async () => {
   const person = await someone();
   const origin = `https://localhost:${ports.application}`;
   const outside = await person.open(`${origin}/a`);
@@ -112,14 +112,14 @@ test('forward auth over https lets in who is named, by a cookie of the applicati
     const cookie = cookies.find(({ key }) => key === name);
     assert.ok(cookie?.secure && cookie.httpOnly && cookie.hostOnly && cookie.path === '/', name);
   }
-  // The same name without the prefix, which any host of the site could set.
+  // The cookie without the prefix, which any host of the site could set.
   const plain = remote.cookie.replaceAll('__Host-', '');
   const asked = await fetchWith(plain);
   assert.equal(asked, 401);
   assert.equal(await fetchWith(remote.cookie), 200);
 });
 
-/** The status of the application to whoever sends these cookies. */
+/** Returns the application's status for a request with these cookies. */
 async function fetchWith(cookie) {
   const { request } = await import('node:https');
   const options = { headers: { cookie }, ca: readFileSync(ca), agent: false };

@@ -1,4 +1,4 @@
-// A real reverse proxy with a file of deploy/forward-auth, its addresses replaced and its TLS left out.
+// A real reverse proxy with a file of deploy/forward-auth, with other addresses and without TLS.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ export const CADDIES = [
   { name: "Debian's Caddy", path: program('debian/usr/bin/caddy') },
 ];
 
-/** A file of deploy/forward-auth. */
+/** Returns a file of deploy/forward-auth. */
 export const file = (name) => readFileSync(new URL(`../../../deploy/forward-auth/${name}`, import.meta.url), 'utf8');
 
-/** Replaces what must be there. */
+/** Replaces texts, which must be present. */
 export function replace(text, changes) {
   return changes.reduce((text, [from, to]) => {
     assert.ok(text.includes(from), `${from} in ${text}`);
@@ -25,7 +25,7 @@ export function replace(text, changes) {
   }, text);
 }
 
-/** What nginx writes, in a folder of its own. */
+/** Directives for nginx's files, in a separate folder. */
 export function unlogged(folder) {
   const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
   return `access_log off; ${kept.join(' ')}`;
@@ -47,7 +47,7 @@ const nginx = {
   start: (folder) => [NGINX, ['-p', folder, '-c', join(folder, 'proxy.conf'), '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]],
 };
 
-/** nginx with TLS as the file has it, and before it sites of their own: `[port, upstream port]` each. */
+/** nginx with TLS as in the file, with sites in front of it: `[port, upstream port]` each. */
 export const nginxWithTls = (folder, sites) => ({
   ...nginx,
   name: 'nginx with TLS',
@@ -91,7 +91,7 @@ export const PROXIES = [nginx, ...CADDIES.map(caddy)];
 export class Proxy {
   said = '';
 
-  /** A proxy on a port of its own; `configure` says which client asks. */
+  /** Starts a proxy on a port; `configure` gets the client. */
   static async start(proxy, port, { client, signpost, application }) {
     const started = new Proxy();
     started.folder = mkdtempSync(join(tmpdir(), 'signpost-proxy-'));
@@ -121,7 +121,7 @@ export class Proxy {
   }
 }
 
-/** Returns when a child process accepts connections on a port. Fails if the process ends before; `output` is for the message. */
+/** Waits until a child process accepts connections on a port. Fails if it ends before; `output` is for the message. */
 export async function listens(port, child, output) {
   const answers = () =>
     new Promise((resolve) => {

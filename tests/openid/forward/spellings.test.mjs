@@ -1,4 +1,4 @@
-// Spellings of the identity headers that applications read as one name, sent through real proxies to PHP.
+// Identity headers in the spellings that applications treat as equal, sent through real proxies to PHP.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -6,9 +6,9 @@ import { Deployment, REMOTE, timeout } from './deployment.mjs';
 import { PhpApplication } from './php.mjs';
 import { PROXIES } from './proxy.mjs';
 
-/** Every character that a header name may have beside letters and digits (RFC 9110, 5.6.2). */
+/** All characters of header names other than letters and digits (RFC 9110, 5.6.2). */
 const MARKS = [..."!#$%&'*+-.^_`|~"];
-/** Characters that no header name may have, and that PHP folds in names of variables. */
+/** Characters that are invalid in header names, and that PHP replaces in names of variables. */
 const INVALID_MARKS = [' ', '[', '\t', '\u00a0'];
 
 const spell = (mark) => REMOTE.map((name) => name.replace('-', mark));

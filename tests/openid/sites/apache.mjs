@@ -1,4 +1,4 @@
-// Debian's Apache with mod_auth_openidc, started as `apache2` itself is, with nothing of the system's configuration.
+// Debian's Apache with mod_auth_openidc, started like `apache2`, without the system's configuration.
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -23,10 +23,10 @@ lines.once('line', async (line) => {
   const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
   const fill = (text) => text.replaceAll(/@(\w+)@/g, (_, name) => values[name]);
   writeFileSync(join(folder, 'apache.conf'), fill(read('apache.conf')));
-  // What the command printed is taken as it stands.
+  // The command's output is used unmodified.
   writeFileSync(join(folder, 'site.conf'), configuration ?? fill(read('apache-site.conf')));
   writeFileSync(join(folder, 'who.shtml'), read('apache.shtml'));
-  // It serves as another user where it was started as root.
+  // Apache changes its user if it is started as root.
   chmodSync(folder, 0o755);
   const args = ['-f', join(folder, 'apache.conf'), '-DFOREGROUND'];
   apache = spawn('/usr/sbin/apache2', args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -37,12 +37,12 @@ lines.once('line', async (line) => {
   await answers();
   console.log('ready');
 });
-// Apache ends first, and this with it.
+// Ends this process after Apache.
 const end = () => (apache ? apache.kill('SIGTERM') : process.exit());
 lines.once('close', end);
 process.once('SIGTERM', end);
 
-/** Comes back once somebody listens at the port. */
+/** Resolves once the port is open. */
 async function answers() {
   const tries = () =>
     new Promise((resolve) => {

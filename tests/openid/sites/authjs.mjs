@@ -1,10 +1,10 @@
-// A site by Auth.js, as its integrations for frameworks call it.
+// A site with Auth.js, called like from its framework integrations.
 import { inspect } from 'node:util';
 import { Auth } from '@auth/core';
 import { serve } from './serve.mjs';
 
 serve(({ issuer, client_id, client_secret, configuration, origin }) => {
-  // Its pages do not say what went wrong.
+  // Its pages do not show the cause of an error.
   let failed;
   const config = {
     basePath: configuration ? '/api/auth' : '/auth',
@@ -27,7 +27,7 @@ serve(({ issuer, client_id, client_secret, configuration, origin }) => {
     },
     logger: { error: (error) => (failed = inspect(error)), warn() {}, debug() {} },
   };
-  /** Passes a request to Auth.js; what it sets as cookies is the browser's. */
+  /** Forwards a request to Auth.js, and its cookies to the browser. */
   const ask = async (address, request, response, form) => {
     const headers = { cookie: request.headers.cookie ?? '' };
     const passed = new Request(new URL(address, origin), { method: form ? 'POST' : 'GET', headers, body: form });
@@ -35,7 +35,7 @@ serve(({ issuer, client_id, client_secret, configuration, origin }) => {
     for (const cookie of reply.headers.getSetCookie()) response.appendHeader('set-cookie', cookie);
     return reply;
   };
-  /** Presses a button of a form of Auth.js: its token comes first, with the cookie that it belongs to. */
+  /** Submits a form of Auth.js: first fetches its CSRF token, with the token's cookie. */
   const press = async (address, request, response) => {
     const first = await ask(`${config.basePath}/csrf`, request, response);
     const { csrfToken } = await first.json();
@@ -58,7 +58,7 @@ serve(({ issuer, client_id, client_secret, configuration, origin }) => {
   };
 });
 
-/** What the command printed, which is for Next.js: its environment is in comments, and its module hands one value on. */
+/** Parses the command's output, which is for Next.js: its environment is in comments, its module exports one value. */
 function printed(text) {
   const env = Object.fromEntries([...text.matchAll(/^\/\/ +(AUTH_\w+)="(.*)"$/gm)].map(([, name, value]) => [name, value]));
   const body = text.replace(/^import .*$/m, '').replace(/^export const .* = NextAuth\(/m, 'return (');

@@ -1,4 +1,4 @@
-"""A site by mozilla-django-oidc: users in a database, found by their e-mail address."""
+"""A site with mozilla-django-oidc: users in a database, identified by their e-mail address."""
 
 import os
 import tempfile

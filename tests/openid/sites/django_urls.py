@@ -11,7 +11,7 @@ from mozilla_django_oidc.views import OIDCAuthenticationRequestView, OIDCLogoutV
 
 
 class Backend(OIDCAuthenticationBackend):
-    """Its own, but that the claims are shown."""
+    """The library's view, which also shows the claims."""
 
     def get_userinfo(self, access_token, id_token, payload):
         claims = super().get_userinfo(access_token, id_token, payload)
@@ -40,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def age(request: HttpRequest) -> HttpResponse:
-    """The login is too old from now on, so the site asks anew without a page before it shows anything."""
+    """Expires the login, so that the site renews it without a page before its next response."""
     request.session['oidc_id_token_expiration'] = 0
     return redirect('/')
 

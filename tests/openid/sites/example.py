@@ -1,4 +1,4 @@
-"""The application that docs/openid.md shows, at an address of the tests."""
+"""The application in docs/openid.md, at an address of the tests."""
 
 import json
 import os

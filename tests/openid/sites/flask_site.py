@@ -1,4 +1,4 @@
-"""A site by Authlib and Flask."""
+"""A site with Authlib and Flask."""
 
 import sys
 from urllib.parse import urlencode

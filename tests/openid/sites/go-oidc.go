@@ -1,4 +1,4 @@
-// A site by Debian's go-oidc. It says where it listens, is told of its client, and serves.
+// A site with Debian's go-oidc. It prints its address, reads its client, and serves.
 package main
 
 import (
@@ -28,7 +28,7 @@ type registered struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-// site keeps one login for each state, and one user for each cookie.
+// site stores a login for each state, and a user for each cookie.
 type site struct {
 	origin     string
 	provider   *oidc.Provider
@@ -63,7 +63,7 @@ func main() {
 	check(err)
 	fmt.Println("ready")
 	go func() {
-		// Whoever started it is gone.
+		// The parent process has ended.
 		_, _ = io.Copy(io.Discard, input)
 		os.Exit(0)
 	}()
@@ -184,7 +184,7 @@ func (site *site) exchange(ctx context.Context, code string, asked begun) (*user
 	return &user{claims: claims, token: token, idToken: raw}, nil
 }
 
-// whoever brings the cookie of a user.
+// whoever returns the user of a cookie.
 func (site *site) whoever(request *http.Request) *user {
 	cookie, err := request.Cookie("site")
 	if err != nil {
@@ -241,7 +241,7 @@ func random() string {
 	return hex.EncodeToString(bytes)
 }
 
-// challenge is the one for a verifier, by S256; the library is older than PKCE.
+// challenge returns the S256 challenge for a verifier; the library is older than PKCE.
 func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

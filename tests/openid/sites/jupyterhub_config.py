@@ -1,4 +1,4 @@
-"""Where JupyterHub serves. Who logs people in there is in jupyterhub_login.py, or what the command printed."""
+"""The addresses of JupyterHub. The login settings are in jupyterhub_login.py, or in the command's output."""
 
 import json
 import os

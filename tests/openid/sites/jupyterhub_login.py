@@ -1,4 +1,4 @@
-"""What an administrator writes who lets in by groups; jupyterhub_config.py reads it, and has `c` and `site`."""
+"""An administrator's settings for access by groups; jupyterhub_config.py includes it, and defines `c` and `site`."""
 
 import urllib.request
 

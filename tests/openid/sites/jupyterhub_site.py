@@ -1,4 +1,4 @@
-"""JupyterHub, whole, with the authenticator that its documentation names for providers of any kind."""
+"""A complete JupyterHub, with the authenticator that its documentation recommends for any provider."""
 
 import json
 import os
@@ -12,12 +12,12 @@ import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# The ports of the proxy, of its REST API and of the hub.
+# The ports of the proxy, its REST API and the hub.
 PORTS = [int(port) for port in os.environ['PORTS'].split(',')]
 
 
 def is_ready() -> bool:
-    """Returns whether the proxy has the route to the hub. It gets the route a moment after both listen."""
+    """Returns whether the proxy has the route to the hub. It is set shortly after both listen."""
     try:
         with urllib.request.urlopen(f'http://127.0.0.1:{PORTS[0]}/hub/health', timeout=5) as response:
             return response.status == 200

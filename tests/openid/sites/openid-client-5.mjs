@@ -1,4 +1,4 @@
-// A site by openid-client 5, which NextAuth 4 is built on.
+// A site with openid-client 5, the base of NextAuth 4.
 import { Issuer, TokenSet, generators } from 'openid-client-5';
 import { serve } from './serve.mjs';
 

@@ -1,9 +1,9 @@
-// A site by openid-client 6. `SITE_ALG` is the algorithm that it asks ID tokens to be signed by.
+// A site with openid-client 6. `SITE_ALG` is the required signature algorithm of ID tokens.
 import * as openid from 'openid-client';
 import { serve } from './serve.mjs';
 
 serve(async ({ issuer, client_id, client_secret, origin }) => {
-  // Signatures too, which it would leave unread where the token endpoint is trusted.
+  // Also checks signatures, which the library ignores for a trusted token endpoint.
   const execute = [openid.allowInsecureRequests, openid.enableNonRepudiationChecks];
   const metadata = { client_secret, ...(process.env.SITE_ALG && { id_token_signed_response_alg: process.env.SITE_ALG }) };
   const config = await openid.discovery(new URL(issuer), client_id, metadata, undefined, { execute });

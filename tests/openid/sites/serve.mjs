@@ -1,12 +1,12 @@
-// A site in a few lines: it says where it listens, is told of its client, and remembers who came by a cookie.
+// A minimal site: it prints its address, reads its client, and stores users by a cookie.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 
 /**
- * `open({issuer, client_id, client_secret, origin})` gives the routes: path → `(url, session, request, response)`, which
- * answers with JSON, or with a `URL` where the browser is to go, or by itself.
+ * `open({issuer, client_id, client_secret, origin})` returns the routes: path → `(url, session, request, response)`, which
+ * returns JSON, a `URL` to redirect to, or nothing if it has sent the response.
  */
 export async function serve(open) {
   const sessions = new Map();
@@ -33,11 +33,11 @@ export async function serve(open) {
     routes = await open({ ...JSON.parse(line), origin });
     console.log('ready');
   });
-  // Whoever started it is gone.
+  // The parent process has ended.
   lines.once('close', () => process.exit());
 }
 
-/** JSON, or null and 401 where nobody is logged in. */
+/** Sends JSON, or null and 401 if no user is logged in. */
 function answer(response, said) {
   response.writeHead(said ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(said ?? null));
 }

@@ -1,4 +1,4 @@
-"""What the sites in Python share: they say where they listen, are told of their client, and serve."""
+"""The base of the Python sites: they print their address, read their client, and serve."""
 
 import json
 import os
@@ -19,7 +19,7 @@ class Handler(WSGIRequestHandler):
 
 
 def serve(open_site) -> None:
-    """`open_site(client, origin)` gives the WSGI application; `client` has `issuer`, `client_id` and `client_secret`."""
+    """`open_site(client, origin)` returns the WSGI application; `client` has `issuer`, `client_id` and `client_secret`."""
     application = None
 
     def answer(environ, start_response):
@@ -30,7 +30,7 @@ def serve(open_site) -> None:
             raise
 
     server = make_server('127.0.0.1', 0, answer, Server, Handler)
-    # A proxy in front of it has another address.
+    # With a proxy, the public address differs.
     origin = os.environ.get('ORIGIN', f'http://127.0.0.1:{server.server_port}')
     print(json.dumps({'origin': origin, 'port': server.server_port}), flush=True)
     application = open_site(json.loads(sys.stdin.readline()), origin)
@@ -40,6 +40,6 @@ def serve(open_site) -> None:
 
 
 def end_with_the_tests() -> None:
-    """Nobody is at the other end any more."""
+    """Waits until the parent process has ended."""
     sys.stdin.read()
     os._exit(0)

@@ -1,23 +1,23 @@
-// The machines of a result of ours, in the window of an assistant.
+// Shows the ATMs of a tool result in an assistant's window.
 import { ask, listen, tell } from './host.js';
 import { sketch } from './sketch.js';
 import { WORDS } from './words.js';
 
-/** How many machines come at once. */
+/** Number of ATMs per page. */
 const STEP = 5;
 
 const root = document.documentElement;
 const [heading, status, advice, drawing, list, foot] = document.querySelector('main').children;
 
-/** What the host can do. */
+/** The capabilities of the host. */
 let can = {};
 let locale = 'en';
-/** The arguments of the call; its result, and how many machines of it are shown. */
+/** The arguments of the call; its result, and how many of its ATMs are shown. */
 let given = {};
 let page;
 let shown;
 
-/** An element. What is inside becomes text, never markup: strangers wrote it. */
+/** Creates an element. Its content becomes text, never markup, because it comes from third parties. */
 function make(name, properties, ...inside) {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...inside.filter(Boolean));
@@ -28,13 +28,13 @@ const say = (text) => status.replaceChildren(text);
 const t = (key) => WORDS[key]?.[locale.startsWith('es') ? 1 : 0];
 const dated = (key, text, form = { dateStyle: 'medium' }) => text && `${t(key)} ${new Date(text).toLocaleString(locale, { timeZone: 'UTC', ...form })}`;
 const join = (parts, by = ' · ') => parts.filter(Boolean).join(by);
-/** On the clock of the machine, whatever the reader's says. */
+/** Formats a time in the ATM's time zone, not the reader's. */
 const clock = (key, text) => text && dated(key, `${text.slice(0, 16)}Z`, { weekday: 'short', hour: 'numeric', minute: '2-digit' });
 const unit = () => (given.units === 'km' ? 'km' : t('miles'));
-/** What the server wrote in English. */
+/** Returns a paragraph with an English text of the server. */
 const told = (text) => make('p', { lang: 'en' }, text);
 
-/** A link for the host to open; nothing where it opens none. */
+/** Returns a link for the host to open, or nothing if the host cannot open links. */
 function link(key, about, href) {
   if (!can.openLinks || !/^https?:/.test(href)) return '';
   const onclick = async (event) => {
@@ -49,7 +49,7 @@ function advisory({ text, effective, checked, sourceUrl }) {
   return make('section', {}, told(text), make('p', {}, make('small', {}, join([dated('effective', effective), dated('checked', checked)]), ' '), link('source', text, sourceUrl)));
 }
 
-/** Why a status is unknown, by what the server says of it; its own words where the pages have many. */
+/** Returns the reason for an unknown status, in the page's words if they have it, else in the server's. */
 function reason({ statusReason = '', statusAsOf }) {
   if (/365/.test(statusReason)) return dated('old', statusAsOf, { year: 'numeric' });
   if (/hours not/.test(statusReason)) return t('hours');
@@ -78,7 +78,7 @@ function row(atm) {
     pages && link('gone', atm.name, `${pages}/atm/${atm.id}`));
 }
 
-/** Shows the next machines of the result, or gets them where the host passes calls on. */
+/** Shows the next ATMs of the result, or requests them if the host supports tool calls. */
 async function more() {
   const before = page;
   const from = shown;
@@ -98,12 +98,12 @@ async function more() {
   list.children[from]?.firstChild.focus();
 }
 
-/** The sentences of the notice that no advisory says. */
+/** Returns the sentences of the notice that are not in an advisory. */
 function news({ notice = '', advisories = [] }) {
   return notice.split('. ').filter((sentence) => !advisories.some(({ text }) => text.includes(sentence))).join('. ');
 }
 
-/** What the result says besides its machines. */
+/** Returns the parts of the result other than its ATMs. */
 function around(result) {
   const { advisories = [], attribution = [], counts = {}, dataAsOf, failure } = result;
   advice.replaceChildren(...advisories.map(advisory), told(failure ?? news(result)),
@@ -127,7 +127,7 @@ function show() {
   around(page ?? {});
 }
 
-/** The value of a result; some hosts pass on its text alone. */
+/** Returns the value of a result; some hosts forward only its text. */
 function read({ structuredContent, content, isError }) {
   const text = content?.[0]?.text ?? '';
   if (isError) throw text;
@@ -150,7 +150,7 @@ function wait({ arguments: sent }) {
   show();
 }
 
-/** Looks and speaks as the host does. */
+/** Applies the host's theme and language. */
 function adapt({ theme, styles, locale: spoken, safeAreaInsets: safe }) {
   if (theme) root.style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {})) root.style.setProperty(name, value);
@@ -159,7 +159,7 @@ function adapt({ theme, styles, locale: spoken, safeAreaInsets: safe }) {
   try {
     [locale] = Intl.getCanonicalLocales(spoken);
   } catch {
-    // What is no language leaves the one before.
+    // An invalid language is ignored.
   }
   show();
 }

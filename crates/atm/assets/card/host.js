@@ -5,10 +5,10 @@ let last = 0;
 
 const post = (message) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
 
-/** Tells the host that something happened. */
+/** Sends a notification to the host. */
 export const tell = (event, params) => post({ method: `ui/notifications/${event}`, params });
 
-/** Asks the host for something; what it replies, if it does within a minute. */
+/** Sends a request to the host and returns its reply, if it comes within a minute. */
 export function ask(method, params) {
   const id = ++last;
   post({ id, method, params });
@@ -23,7 +23,7 @@ function settle(id, how, value) {
   asked.delete(id);
 }
 
-/** Hears the host, and nobody else: `handlers` by the methods that they serve. */
+/** Handles messages of the host and ignores all others; `handlers` by method name. */
 export function listen(handlers) {
   addEventListener('message', ({ source, data }) => {
     if (source !== parent || data?.jsonrpc !== '2.0') return;

@@ -3,9 +3,9 @@ const DEGREE = 111_195;
 const RADIUS = 62;
 
 /**
- * Where machines are, as the inside of an `<svg>`: north is above, the numbers are those of the list, and rings stand around
- * a centre, their distance in a `unit`: `km` or what miles are called. Without a centre they stand around the middle of all,
- * and no distance is said. Nothing but numbers is written as markup.
+ * The positions of ATMs, as the content of an `<svg>`: north is up, the numbers match the list, and rings show
+ * the distance from the centre in a `unit`: `km` or the word for miles. Without a centre, the rings are around the middle
+ * of all ATMs and have no labels. Only numbers are written as markup.
  */
 export function sketch(atms, centre, unit) {
   const mean = (key) => atms.reduce((sum, atm) => sum + atm[key] / atms.length, 0);

@@ -1,4 +1,4 @@
-/** English and Spanish, as the pages say it. A status begins with its shape; in English the server says more of the law and of reports. */
+/** The pages' texts in English and Spanish. A status begins with its shape; the server's English texts have more detail. */
 export const WORDS = {
   title: ['Bitcoin ATMs', 'Cajeros de Bitcoin'],
   of: ['of', 'de'],

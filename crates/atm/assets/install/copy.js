@@ -1,4 +1,5 @@
-// The button that copies an address: of the server, or of a machine. Where a browser lets no page copy, it stays hidden: the address is selected at a click.
+// The button that copies an address of the server or of an ATM. It stays hidden if the browser does not allow copying; a
+// click then selects the address.
 const button = document.getElementById('copy');
 const address = document.getElementById('address');
 const said = document.getElementById('copied');

@@ -1,16 +1,16 @@
-// What stands above the canvas: marks and names, and rings of distance around the middle.
+// The labels above the canvas: markers, names, and distance rings around the middle.
 import { UNITS, canvas, degrees, half, look, pixel, place, scale, view } from './map.js';
 
 const METRES = 40_075_017;
-/** From here on a map shows a city. */
+/** Minimum zoom at which a map shows a city. */
 const CITY = 9;
-/** How far apart the lines of names are, in pixels. */
+/** Distance between lines of names, in pixels. */
 const LINE = 24;
 
 const rings = document.querySelectorAll('.ring');
 let named = [];
 
-/** Puts elements at their places; where they have no room, the first ones keep theirs. */
+/** Positions elements; if they overlap, earlier ones have priority. */
 export function name(elements) {
   named = [...elements].map((element) => ({ element, ...place(element.dataset.at.split(' ').map(Number)), wide: element.offsetWidth / 2 }));
   look();
@@ -29,7 +29,7 @@ function placeNames() {
   }
 }
 
-/** One of a round length, and one of twice that. */
+/** Draws two rings: with a round radius, and with twice that radius. */
 function placeRings() {
   const pixels = (Number(canvas.dataset.unit) / METRES / Math.cos((degrees()[0] * Math.PI) / 180)) * UNITS * scale();
   const most = Math.min(...half()) / 2 / pixels;

@@ -1,6 +1,6 @@
-// The map: what it shows, its canvas with lines and dots, and the hands that move it.
+// The map: its view, its canvas with lines and dots, and its navigation.
 
-/** Of Mercator, around the earth. */
+/** Width of the Mercator projection, around the earth. */
 export const UNITS = 1024;
 export const canvas = document.querySelector('canvas');
 const pen = canvas.getContext('2d');
@@ -14,7 +14,7 @@ let frame = 0;
 
 export const place = ([lat, lon]) => ({ x: (lon / 360 + 0.5) * UNITS, y: (0.5 - Math.asinh(Math.tan(lat * turn)) / 2 / Math.PI) * UNITS });
 export const scale = () => 2 ** (view.zoom - 2);
-/** From the middle to the sides, in pixels. Pixels count from the middle. */
+/** Distances from the middle to the edges, in pixels. Pixel coordinates are relative to the middle. */
 export const half = () => [canvas.clientWidth / 2, canvas.clientHeight / 2];
 export const pixel = ({ x, y }) => [(x - view.x) * scale(), (y - view.y) * scale()];
 export const degrees = (right = 0, down = 0) => [
@@ -59,7 +59,7 @@ function draw() {
   pen.stroke(shown.lines);
   pen.restore();
 
-  // Where dots cover each other, one is enough.
+  // Dots that would cover another are skipped.
   const covered = new Set();
   const radius = Math.min(Math.max(view.zoom / 2 - 1, 1.5), 4.5);
   for (const dot of shown.dots) {

@@ -1,7 +1,7 @@
-// What the map shows of the whole country: the lines of states, and every machine as a dot.
+// The national data of the map: state borders, and a dot for each ATM.
 import { canvas, place, show } from './map.js';
 
-/** How many there are; all latitudes, all longitudes in ten-thousandths of a degree, each as what it is more than the last. */
+/** Parses the points: their number, all latitudes, all longitudes; each in ten-thousandths of a degree, as a delta. */
 function read(bytes) {
   let next = 4;
   const numbers = () => {
@@ -19,7 +19,7 @@ function read(bytes) {
   return north.map((lat, index) => place([lat, east[index]]));
 }
 
-/** A map without dots is one still: the list beside it has all of them. */
+/** A failure is ignored: the map works without dots, because the list has all ATMs. */
 const load = async (address, take) => {
   const reply = await fetch(address);
   if (reply.ok) show(await take(reply));

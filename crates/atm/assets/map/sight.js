@@ -1,8 +1,8 @@
-// What is beside the map: the list of what is in sight, the buttons, and the place in the address.
+// The controls of the map: the list of visible ATMs, the buttons, and the position in the address.
 import { name } from './above.js';
 import { canvas, degrees, half, look, place, view, zoom } from './map.js';
 
-/** From here on the server is asked what is in sight; before, the list of all states is the better one. */
+/** Minimum zoom at which the visible ATMs are requested; below it, the list of states is shown. */
 const NEAR = 7;
 const WAIT_MS = 250;
 
@@ -15,7 +15,7 @@ let waits = 0;
 let asking = new AbortController();
 let asked = '';
 
-/** Puts the list in place, and the names of what it lists on the map. */
+/** Shows the list, and its names on the map. */
 function put(html) {
   list.innerHTML = html.list;
   names.innerHTML = html.names;
@@ -50,7 +50,7 @@ async function ask() {
   says.textContent = list.querySelector('h2')?.textContent ?? '';
 }
 
-/** Looks at the place in the address, if it has one. */
+/** Shows the position from the address, if any. */
 function start() {
   const [to, ...at] = location.hash.slice(1).split('/').map(Number);
   if (at.length === 2 && [to, ...at].every(Number.isFinite)) look({ ...place(at), zoom: to });
@@ -78,7 +78,7 @@ canvas.addEventListener('draw', () => {
 });
 onhashchange = start;
 for (const element of document.querySelectorAll('[data-scripted]')) element.hidden = false;
-// The view of the page is that of a map of 700 by 480 pixels.
+// The view in the page's data is for a map of 700 by 480 pixels.
 const [zoomed, ...middle] = canvas.dataset.view.split(' ').map(Number);
 const [right, down] = half();
 look({ ...place(middle), zoom: zoomed + Math.log2(Math.min(right / 350, down / 240)) });

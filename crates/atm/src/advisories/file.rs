@@ -108,7 +108,7 @@ impl FileRows {
         }
     }
 
-    /// Returns the advisories of a file together with the embedded ones.
+    /// Returns the embedded advisories and those of a file.
     ///
     /// # Errors
     /// If a row is not valid.
@@ -164,16 +164,16 @@ source = { url = "https://example.com/law", title = "A law", class = "primary" }
 checked = 2026-11-22
 "#;
 
-    /// What is wrong with the one row of a file.
+    /// Returns the fault in the only row of a file.
     #[track_caller]
-    fn wrong(text: &str) -> BadRow {
+    fn parse_fault(text: &str) -> BadRow {
         let FileRows { rows, mut bad } = read_rows(text);
         assert!(rows.is_empty() && bad.len() == 1, "{rows:?} {bad:?}");
         bad.remove(0)
     }
 
     #[test]
-    fn the_embedded_rows_are_read_and_none_is_longer_than_may_be() {
+    fn embedded_rows_are_valid_and_bounded() {
         let rows = embedded();
         assert!(rows.iter().any(|row| row.kind == AdvisoryKind::Ban && row.status == AdvisoryStatus::InForce));
         let is_long = |row: &&Advisory| row.text.split_whitespace().count() > 35;
@@ -183,14 +183,14 @@ checked = 2026-11-22
     }
 
     #[test]
-    fn a_whole_row_is_read() {
+    fn complete_row_is_parsed() {
         let FileRows { rows, bad } = read_rows(ROW);
         assert_eq!(bad, []);
         assert_eq!(rows[0].area.label(), "MN");
         assert_eq!((rows[0].review_days, rows[0].checked.to_string().as_str()), (180, "2026-11-22"));
     }
 
-    /// What is changed of the row, the line that is named, and what is said.
+    /// The replaced line, the reported line, and the reported fault.
     #[rustfmt::skip]
     const WRONG: [(&str, &str, usize, &str); 27] = [
         ("checked = 2026-11-22\n", "", 2, "checked"),
@@ -223,28 +223,28 @@ checked = 2026-11-22
     ];
 
     #[test]
-    fn a_row_that_is_not_understood_is_refused_with_its_line() {
+    fn invalid_row_is_rejected_with_its_line() {
         for (what, instead, line, told) in WRONG {
             assert!(ROW.contains(what), "{what}");
-            let bad = wrong(&ROW.replace(what, instead));
+            let bad = parse_fault(&ROW.replace(what, instead));
             assert_eq!(bad.line, line, "{what} → {instead}: {bad}");
             assert!(bad.reason.contains(told), "{what} → {instead}: {bad}");
         }
         let long = format!("\"{}\"", "word ".repeat(MAX_WORDS + 1));
-        assert!(wrong(&ROW.replace("\"No machines.\"", &long)).reason.contains("61 words"));
+        assert!(parse_fault(&ROW.replace("\"No machines.\"", &long)).reason.contains("61 words"));
     }
 
     #[test]
-    fn a_file_holds_rows_and_nothing_else() {
-        assert_eq!(wrong("\n\n[advice]\n").line, 3);
-        assert_eq!(wrong("advisory = 1").line, 1);
-        assert_eq!(wrong("[[advisory]\n").line, 1);
-        assert_eq!(wrong(&"#".repeat(MAX_FILE_BYTES + 1)).line, 1);
+    fn file_contains_only_rows() {
+        assert_eq!(parse_fault("\n\n[advice]\n").line, 3);
+        assert_eq!(parse_fault("advisory = 1").line, 1);
+        assert_eq!(parse_fault("[[advisory]\n").line, 1);
+        assert_eq!(parse_fault(&"#".repeat(MAX_FILE_BYTES + 1)).line, 1);
         assert!(read_rows("# nothing yet").bad.is_empty());
     }
 
     #[test]
-    fn every_bad_row_is_told_and_an_id_stands_once() {
+    fn every_invalid_row_and_duplicate_id_is_reported() {
         let FileRows { rows, bad } = read_rows(&[ROW, ROW, &ROW.replace("\"ban\"", "\"no\"")].concat());
         assert_eq!(rows.len(), 1);
         let told: Vec<_> = bad.iter().map(ToString::to_string).collect();
@@ -255,13 +255,13 @@ checked = 2026-11-22
 
     proptest! {
         #[test]
-        fn no_file_breaks_the_reader(text in ".*", at in 0..ROW.len(), byte in 0_u8..128) {
+        fn any_file_is_parsed_or_rejected(text in ".*", at in 0..ROW.len(), byte in 0_u8..128) {
             prop_assert!(read_rows(&text).rows.is_empty());
             let mut row = ROW.as_bytes().to_vec();
             row[at] = byte;
             let FileRows { rows, bad } = read_rows(&String::from_utf8(row).unwrap());
-            // The row is either understood or refused, with the lines of the file. One character can hide the header,
-            // and then each of the eight keys is refused by itself.
+            // The row is either parsed or rejected, with the lines of the file. If one character hides the header, each
+            // of the eight keys is rejected.
             prop_assert!(rows.len() <= 1 && rows.is_empty() != bad.is_empty() && bad.len() <= 8, "{:?}", bad);
             prop_assert!(bad.iter().all(|row| (1..=12).contains(&row.line)), "{:?}", bad);
             for row in &rows {
@@ -272,7 +272,7 @@ checked = 2026-11-22
     }
 
     #[test]
-    fn what_cannot_be_seen_is_not_told() {
+    fn invisible_characters_are_removed() {
         let text = ROW.replace("No machines.", "No\u{200b} \u{202e}machines.");
         assert_eq!(read_rows(&text).rows[0].text, "No machines.");
     }

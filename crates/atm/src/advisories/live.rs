@@ -1,4 +1,4 @@
-//! The advisories of this installation: the embedded ones and those of the operator's file.
+//! The advisories of this installation: embedded ones, and the operator's file.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,11 +14,11 @@ use crate::live_file::LiveFile;
 pub struct LiveAdvisories(LiveFile<Advisories>);
 
 impl LiveAdvisories {
-    /// Reads the advisories, with the operator's file if there is one.
+    /// Reads the advisories, including the operator's file, if any.
     ///
     /// # Errors
-    /// If the file cannot be read, or if one of its rows is not valid. The embedded advisories alone are no substitute:
-    /// they give other results than the operator has chosen.
+    /// If the file cannot be read, or if one of its rows is not valid. The embedded advisories are no substitute,
+    /// because they differ from those that the operator chose.
     pub fn open(file: Option<&Path>) -> Result<Self, BadAdvisories> {
         match file {
             Some(file) => LiveFile::open(file.to_owned(), read_with_embedded).map(Self),
@@ -35,7 +35,7 @@ impl LiveAdvisories {
     /// Reads the advisories again if the operator's file changed.
     ///
     /// # Errors
-    /// If the file cannot be read, or if one of its rows is not valid. The advisories stay the same then.
+    /// If the file cannot be read, or if one of its rows is not valid. The advisories are unchanged then.
     pub fn reload_if_changed(&self) -> Result<(), BadAdvisories> {
         if let Some(advisories) = self.0.reload_if_changed(read_with_embedded)? {
             tracing::info!(advisories = advisories.rows().len(), "advisories reloaded");
@@ -62,7 +62,7 @@ fn read_with_embedded(file: &Path) -> Result<Advisories, BadAdvisories> {
     FileRows::from_file(file)?.all_or_none(&file.display().to_string())
 }
 
-/// Reads a file, at most one byte more than it may have, so that [`read_rows`] rejects a larger one.
+/// Reads a file up to one byte beyond its maximum size, so that [`read_rows`] rejects larger files.
 fn read_text(file: &Path) -> io::Result<String> {
     if !fs::metadata(file)?.is_file() {
         // To read a named pipe waits until something is written to it.
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes a file anew, `turn` seconds after the beginning of time.
+    /// Replaces the file, with a modification time `turn` seconds after the Unix epoch.
     fn write(file: &Path, text: &str, turn: u64) {
         fs::write(file, text).unwrap();
         let written = SystemTime::UNIX_EPOCH + Duration::from_secs(turn);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_reported_once_and_changes_nothing() {
+    fn invalid_file_is_reported_once_and_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mine.toml");
         let row = "[[advisory]]\nid = \"mine\"\nkind = \"note\"\nstatus = \"in_force\"\ntext = \"Mine.\"\nchecked = \

@@ -27,7 +27,7 @@ pub struct Advisories {
 /// A notice for a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advisory {
-    /// The ID, which stays the same if the text changes.
+    /// The ID. It is stable if the text changes.
     pub id: String,
     /// The subject.
     pub kind: AdvisoryKind,
@@ -102,10 +102,10 @@ pub struct AdvisoryArea {
     /// The state, territory or province.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
-    /// The city, in any spelling with the same folded form.
+    /// The city, in any spelling with an equal folded form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
-    /// Operator, brand or network of the ATM, in any spelling with the same folded form.
+    /// Operator, brand or network of the ATM, in any spelling with an equal folded form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
     /// West, south, east and north in degrees, as in `GeoJSON`. West is more than east if the box crosses the date
@@ -165,7 +165,8 @@ pub enum SourceClass {
 }
 
 impl Advisories {
-    /// Returns the embedded advisories and those of the operator's file, which replace embedded ones with the same ID.
+    /// Returns the embedded advisories and those of the operator's file, which replace embedded advisories of equal
+    /// ID.
     #[must_use]
     pub fn merged(own: Vec<Advisory>) -> Self {
         let mut rows = embedded();

@@ -12,7 +12,7 @@ use signpost_platform::pages::dates::long_date;
 
 use super::{Advisory, AdvisoryArea, AdvisoryKind, AdvisoryStatus};
 
-/// Maximum distance of a point from the place whose law applies to it.
+/// Maximum distance between a point and the place with its law.
 const FAR: Distance = Distance::metres(300_000.0);
 
 /// The location of a search or of an ATM, as far as advisories depend on it.
@@ -30,7 +30,7 @@ pub struct Spot<'a> {
     pub run_by: [Option<&'a str>; 3],
 }
 
-/// The time in which a law is in force at a place.
+/// The period of a law at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawSpan {
     /// The first instant.
@@ -91,7 +91,7 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// Completes the location from the nearest place, if that is in the country and the region that are known.
+    /// Completes the location from the nearest place, if that is in the given country and region.
     fn fill_from_nearest(&mut self, point: Point, gazetteer: &Gazetteer) {
         let Some((place, away)) = gazetteer.nearest_place(point) else { return };
         if away > FAR
@@ -107,7 +107,7 @@ impl<'a> Spot<'a> {
 }
 
 impl AdvisoryArea {
-    /// Returns whether a location is in the area.
+    /// Returns `true` if a location is in the area.
     #[must_use]
     pub fn holds(&self, spot: &Spot<'_>) -> bool {
         let Self { country, region, city, operator, bbox } = self;
@@ -139,7 +139,7 @@ fn is_in_box([west, south, east, north]: [f64; 4], point: Point) -> bool {
 }
 
 impl LawSpan {
-    /// Returns whether the law is in force.
+    /// Returns `true` if the law is in force.
     pub(crate) fn contains(self, now: Timestamp) -> bool {
         self.from <= now && now < self.until
     }
@@ -155,8 +155,8 @@ impl Advisory {
         }
     }
 
-    /// Returns the status of the law at a time, given the time in which it is in force. `None` if it ended, was
-    /// repealed, or is only proposed.
+    /// Returns the status of the law at a time, given its period. `None` if it ended, was repealed, or is only
+    /// proposed.
     #[must_use]
     pub fn standing(&self, span: LawSpan, now: Timestamp) -> Option<LawStanding> {
         if now >= span.until {
@@ -170,7 +170,7 @@ impl Advisory {
         }
     }
 
-    /// Returns whether it is a law that forbids ATMs, at any time. Laws that are only reported do not count.
+    /// Returns `true` if it is a law that forbids ATMs, at any time. Laws that are only reported do not count.
     #[must_use]
     pub fn is_ban(&self) -> bool {
         self.kind == AdvisoryKind::Ban && matches!(self.status, AdvisoryStatus::Enacted | AdvisoryStatus::InForce)
@@ -186,7 +186,7 @@ impl Advisory {
         }
     }
 
-    /// Returns whether the source must be read again.
+    /// Returns `true` if the source must be read again.
     #[must_use]
     pub fn is_overdue(&self, today: Date) -> bool {
         let last = self.checked.checked_add(Span::new().days(i64::from(self.review_days)));
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::advisories::read_rows;
 
-    /// A row with this area and these other lines.
+    /// Returns a row with this area and these additional lines.
     fn row(area: &str, lines: &str) -> Advisory {
         let text = format!(
             "[[advisory]]\nid = \"x\"\nkind = \"ban\"\nwhere = {area}\ntext = \"No machines.\"\nchecked = 2026-11-22\n\
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_area_holds_what_fits_all_that_it_names() {
+    fn area_matches_all_its_fields() {
         let gazetteer = Gazetteer::embedded();
         let saint_paul = record("St. Paul", "MN");
         let unknown = record("", "");
@@ -235,7 +235,7 @@ mod tests {
             ("{}", [true, true, true]),
             ("{ country = \"US\" }", [true, true, true]),
             ("{ country = \"CA\" }", [false, false, false]),
-            // Without an address the nearest place counts; with one it never does.
+            // The nearest place counts only if there is no address.
             ("{ region = \"MN\" }", [true, true, false]),
             ("{ region = \"MN\", city = \"Saint Paul\" }", [true, false, false]),
             ("{ region = \"MN\", city = \"minneapolis\" }", [false, true, false]),
@@ -254,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_a_region_in_another_country_are_no_region() {
+    fn region_code_of_another_country_does_not_match() {
         let mut record = record("Somewhere", "MN");
         record.address.country = Country::parse("MN");
         assert_eq!(Spot::of_address(&record).region, None);
     }
 
     #[test]
-    fn a_law_begins_and_ends_at_midnight_of_the_place() {
+    fn law_changes_at_local_midnight() {
         let row = row("{ region = \"MN\" }", "status = \"in_force\"\neffective = 2026-08-01\nuntil = 2026-12-01");
         let chicago = TimeZone::get("America/Chicago").unwrap();
         for (now, standing) in [
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn only_law_is_told_as_law() {
+    fn only_law_is_presented_as_law() {
         let now = "2026-11-22T00:00:00Z".parse().unwrap();
         for (status, standing, is_ban) in [
             ("\"proposed\"", None, false),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_names_whose_law_it_is() {
+    fn reason_names_the_jurisdiction() {
         for (area, reason) in [
             ("{ region = \"MN\" }", "state law since 1 August 2026"),
             ("{ region = \"ON\" }", "provincial law since 1 August 2026"),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_believed_for_its_days() {
+    fn source_expires_after_its_days() {
         let row = row("{}", "status = \"in_force\"\nreview_days = 10");
         let day = |text: &str| text.parse::<Date>().unwrap();
         assert!(!row.is_overdue(day("2026-12-02")));

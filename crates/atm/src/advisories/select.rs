@@ -1,4 +1,4 @@
-//! Selects the advisories of a reply: the most important ones first, few of them, in few words.
+//! Selects the few most important advisories of a reply, up to a word limit.
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ pub struct AdvisoryItem<'a> {
 /// The advisories of a reply.
 #[derive(Clone, Debug, Default)]
 pub struct Telling<'a> {
-    /// The advisories, the most important one first.
+    /// The advisories, in order of importance.
     pub advisories: Vec<AdvisoryItem<'a>>,
     /// The first sentence of each ban, for the beginning of the notice, and the number of ATMs that it applies to.
     pub bans: Vec<(String, usize)>,
@@ -81,7 +81,7 @@ impl AdvisoryItem<'_> {
         split(&self.text)
     }
 
-    /// Returns the first sentence and the rest of the Spanish text, if there is one.
+    /// Returns the first sentence and the rest of the Spanish text, if any.
     pub(crate) fn headline_in_spanish(&self) -> Option<(&str, &str)> {
         self.spanish.as_deref().map(split)
     }
@@ -113,7 +113,7 @@ impl Advisory {
         Cow::Owned(format!("{text} (checked {checked}, may have changed)"))
     }
 
-    /// Returns the Spanish text that is true now, if there is one.
+    /// Returns the current Spanish text, if any.
     fn current_text_in_spanish(&self, standing: LawStanding, today: Date) -> Option<String> {
         let text = self.text_es.as_deref()?;
         let text = match (standing, self.effective) {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn bans_come_first_and_two_laws_and_one_line_on_fraud_are_told() {
+    fn bans_come_first_then_two_laws_and_one_fraud_note() {
         let rows = [
             row("scam", "scam", "Beware."),
             row("scam-too", "scam", "Beware."),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_never_takes_more_words_than_a_reply_has_for_it() {
+    fn advisories_fit_the_word_limit_of_a_reply() {
         let long = "word ".repeat(39) + "end.";
         let rows =
             [row("a", "ban", &long), row("b", "ban", &long), row("c", "scam", &long), row("d", "note", "Short.")];
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_is_told_as_it_is_true_now() {
+    fn law_text_follows_the_current_date() {
         let ban = row("a", "ban", "Minnesota law forbids ATMs since 1 August 2026. One may be gone.");
         let cap = row("b", "fee_cap", "At most 15 %.");
         let today = day("2026-11-22");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_inside_of_a_name_ends_no_sentence() {
+    fn full_stop_in_a_name_ends_no_sentence() {
         for (text, first) in [
             ("One. Two.", "One."),
             ("One.", "One."),

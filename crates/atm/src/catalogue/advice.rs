@@ -10,7 +10,7 @@ use signpost_locator::gazetteer::Gazetteer;
 
 use crate::advisories::{Advisories, Advisory, LawSpan, LawStanding, Spot};
 
-/// The advisories, and a set of them for each place. ATMs of one place share a set.
+/// The advisories, and the set of advisories for each place. ATMs of one place share a set.
 #[derive(Debug, Default)]
 pub(crate) struct AdviceTable {
     advisories: Arc<Advisories>,
@@ -52,7 +52,7 @@ impl AdviceTable {
         (Self { advisories, sets }, set_of_each)
     }
 
-    /// Returns whether the table was built from these advisories.
+    /// Returns `true` if the table was built from these advisories.
     pub(super) fn is_of(&self, advisories: &Arc<Advisories>) -> bool {
         Arc::ptr_eq(&self.advisories, advisories)
     }

@@ -10,7 +10,7 @@ use super::plan::{Extent, ImportCounts, plan};
 use super::source::Source;
 use super::sql::{self, Conflict, ImportSteps};
 
-/// Maximum attempts of an import that lost against another one: each attempt compares the source again.
+/// Maximum attempts of an import after conflicts with others: each attempt compares the source again.
 const MAX_ATTEMPTS: usize = 10;
 
 /// The content of a file.
@@ -25,13 +25,13 @@ pub struct Reading {
 /// The rules of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Whether the document is the whole source.
+    /// Whether the document is the complete source or a part.
     pub extent: Extent,
     /// Whether to import the document even if it removes too many ATMs.
     pub force: bool,
     /// Whether to change nothing.
     pub dry_run: bool,
-    /// Maximum number of ATMs of the source, including removed ones.
+    /// Maximum number of ATMs of the source, including removed ATMs.
     pub most: usize,
 }
 
@@ -65,19 +65,19 @@ impl Reading {
 /// Compares the content of a file with the stored rows of its source, and stores the changes in one transaction.
 ///
 /// # Errors
-/// Those of [`apply_with`].
+/// The errors of [`apply_with`].
 pub async fn apply(store: &Store, source: &Source, reading: &Reading, terms: Terms) -> Result<ImportCounts> {
     apply_with(store, source, reading, terms, |_| ImportSteps::default()).await
 }
 
-/// Imports like [`apply`], and writes the steps that `beside` returns in the same transaction. If another import was
-/// committed meanwhile, the source is compared again, at most [`MAX_ATTEMPTS`] times in all. A refused step is not tried
-/// again.
+/// Imports like [`apply`], and writes the steps that `beside` returns in the transaction. If another import was
+/// committed since the comparison, the source is compared again, at most [`MAX_ATTEMPTS`] times in all. A refused step
+/// is not tried again.
 ///
 /// # Errors
-/// [`TooManyGone`](super::plan::TooManyGone) and [`TooManyMachines`]; [`Conflict`] if each attempt lost against another
-/// import; [`RequiredStepRefused`](sql::RequiredStepRefused) if a required step of `beside` was refused; or those of
-/// [`Store::write`].
+/// [`TooManyGone`](super::plan::TooManyGone) and [`TooManyMachines`]; [`Conflict`] if each attempt conflicted with
+/// another import; [`RequiredStepRefused`](sql::RequiredStepRefused) if a required step of `beside` was refused; or the
+/// errors of [`Store::write`].
 pub async fn apply_with(
     store: &Store,
     source: &Source,

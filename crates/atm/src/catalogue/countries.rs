@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use signpost_locator::{Country, Distance, Index, Record, Region};
 
-/// Maximum distance to the ATM whose country is used for one without a country.
+/// Maximum distance between an ATM without a country and the ATM with the assumed country.
 const NEAR: Distance = Distance::miles(50.0);
 
 /// Returns the country of an address. The territories of the United States belong to it.
@@ -14,7 +14,7 @@ pub fn country_of(region: Option<Region>, country: Option<Country>) -> Option<Co
     region.map(Region::country).or(country)
 }
 
-/// Returns the countries of all records, which `index` finds by their positions. `None` if that of one is not known.
+/// Returns the countries of all records, given an index of them. `None` if a country is unknown.
 pub(crate) fn countries(records: &[&Record], index: &Index) -> Option<BTreeSet<Country>> {
     let known: Vec<Option<Country>> = records.iter().map(|record| own_country(record)).collect();
     let mut countries = BTreeSet::new();

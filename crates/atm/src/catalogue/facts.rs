@@ -24,20 +24,20 @@ pub enum TradeSide {
 pub struct AtmFilter {
     /// Whether it must be open now.
     pub open_now: bool,
-    /// The service that it must offer, for the coin if one is set.
+    /// The service that it must offer, for the coin, if set.
     pub service: Option<TradeSide>,
     /// The coin that it must support.
     pub coin: Option<Coin>,
 }
 
-/// The bit of each coin. The 63 most common coins have one; for the others it is 0.
+/// The bits of the 63 most common coins; 0 for other coins.
 #[derive(Debug, Default)]
 pub(crate) struct Coins(HashMap<Coin, u64>);
 
 /// Maximum number of coins with a bit.
 const BITS: usize = 63;
 
-/// The known properties of an ATM, with a bit for each coin. A search reads only these few bytes of each ATM: access to
+/// The known properties of an ATM, with a bit for each coin. A search reads only these few bytes of each ATM: reading
 /// the record would take longer than the rest of the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
@@ -46,7 +46,7 @@ pub(crate) struct Facts {
     sells: u64,
     /// When the report that it is in service expires, in microseconds since 1970.
     in_service_until: i64,
-    /// The number of its hours; `u32::MAX`, which no board has, if they are unknown.
+    /// The number of its hours; `u32::MAX` if they are unknown.
     hours: u32,
     /// The number of its set of advisories.
     pub(super) advice: u32,
@@ -64,7 +64,7 @@ pub(crate) enum PreparedFilter<'a> {
 }
 
 impl AtmFilter {
-    /// Returns whether every ATM matches.
+    /// Returns `true` if every ATM matches.
     #[must_use]
     pub fn is_any(&self) -> bool {
         *self == Self::default()
@@ -102,7 +102,7 @@ impl AtmFilter {
     }
 }
 
-/// Returns the coins in a record. One may occur twice.
+/// Returns the coins in a record, possibly with duplicates.
 fn coins_of(record: &Record) -> impl Iterator<Item = &Coin> {
     record.coins.keys().chain(record.more.iter().flat_map(|more| more.trades.keys()))
 }
@@ -180,7 +180,7 @@ impl Coins {
 }
 
 impl PreparedFilter<'_> {
-    /// Returns whether an ATM matches at the time `now`, for which the board has the opening hours.
+    /// Returns `true` if an ATM matches at the time `now`, given the board of this time.
     pub(crate) fn fits<'r>(
         self,
         facts: &Facts,
@@ -244,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_say_what_records_say(
+        fn bits_match_the_records(
             records in prop::collection::vec(record(), 1..60),
             service in prop::option::of(prop_oneof![Just(TradeSide::Buy), Just(TradeSide::Sell)]),
             coin in prop::option::of(coin()),

@@ -16,11 +16,11 @@ pub(crate) struct HoursTable {
     board: ArcSwap<HoursBoard>,
 }
 
-/// The results of all opening hours in a time in which none of them changes.
+/// The results of all opening hours in a period without changes.
 #[derive(Debug)]
 pub(crate) struct HoursBoard {
     hours: Vec<HoursNow>,
-    /// Whether each of them is open, in adjacent memory for searches of many ATMs.
+    /// Whether each of the opening hours is open, in adjacent memory for searches of many ATMs.
     open: Vec<bool>,
     from: Timestamp,
     until: Timestamp,
@@ -29,7 +29,7 @@ pub(crate) struct HoursBoard {
 /// The result of opening hours at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct HoursNow {
-    /// Whether it is open.
+    /// The state at the time of the board.
     pub(crate) opening: Result<OpenState, NotEvaluated>,
     /// When that changes, in local time.
     pub(crate) changes_at: Option<Box<str>>,
@@ -47,7 +47,7 @@ impl HoursBook {
     /// Returns the number of the opening hours of an ATM. `None` if it has none.
     pub(crate) fn number(&mut self, record: &Record) -> Option<u32> {
         let hours = record.hours.as_ref()?;
-        // Around the clock is the same in every country and time zone.
+        // `24/7` does not depend on country and time zone.
         let anywhere = *hours == Hours::Always;
         let (zone, country) = if anywhere { (None, None) } else { (record.time_zone.clone(), record.address.country) };
         match self.numbers.entry((hours.clone(), zone, country)) {
@@ -68,7 +68,7 @@ impl HoursBook {
 }
 
 impl HoursTable {
-    /// Returns the results at a time. Only opening hours whose last result has expired are evaluated.
+    /// Returns the results at a time. Only opening hours with an expired result are evaluated.
     pub(crate) fn at(&self, now: Timestamp) -> Arc<HoursBoard> {
         let board = self.board.load();
         if board.from <= now && now < board.until {
@@ -97,7 +97,7 @@ impl HoursBoard {
         self.until
     }
 
-    /// Returns whether opening hours are known to be open.
+    /// Returns `true` if opening hours are known to be open.
     pub(crate) fn is_open(&self, number: u32) -> bool {
         self.open.get(number as usize).copied().unwrap_or_default()
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_hours_are_kept_once_for_each_time_zone() {
+    fn equal_hours_are_stored_once_per_time_zone() {
         let mut book = HoursBook::default();
         let mut number = |hours, zone| book.number(&record(hours, zone));
         let first = number("Mo-Fr 09:00-17:00", "America/Chicago");
@@ -149,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn a_board_is_right_from_change_to_change() {
+    fn board_is_correct_between_changes() {
         let mut book = HoursBook::default();
         let chicago = book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago")).unwrap();
         let words = book.number(&record("ask inside", "America/Chicago")).unwrap();
         let table = book.table();
-        // A Friday; Chicago is six hours behind in winter.
+        // A Friday; Chicago is at UTC-6 in winter.
         for (now, open, changes_at) in [
             ("2026-11-20T14:59:59Z", OpenState::Closed, "2026-11-20T09:00:00-06:00"),
             ("2026-11-20T15:00:00Z", OpenState::Open, "2026-11-20T17:00:00-06:00"),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_is_made_again_only_when_an_answer_ends() {
+    fn board_is_rebuilt_only_when_a_status_changes() {
         let mut book = HoursBook::default();
         book.number(&record("Mo-Fr 09:00-17:00", "America/Chicago"));
         let table = book.table();

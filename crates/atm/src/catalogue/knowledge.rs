@@ -5,20 +5,20 @@ use signpost_locator::{AtmStatus, Distance, Point, Tri};
 use super::facts::AtmFilter;
 use super::moment::Moment;
 
-/// The number of ATMs of which it is known whether they match a filter.
+/// The numbers of ATMs with known properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
     /// All ATMs that are not gone.
     pub machines: usize,
     /// Those that match.
     pub matching: usize,
-    /// Those with known opening hours.
+    /// The number of ATMs with known opening hours.
     pub with_hours: usize,
-    /// Whether they are open.
+    /// The numbers of open and closed ATMs.
     pub open: KnownAnswers,
-    /// Whether they offer the service and support the coin.
+    /// The numbers of ATMs that offer the service and support the coin, or do not.
     pub offer: KnownAnswers,
-    /// Those of which it is not known whether they match.
+    /// The number of ATMs with an unknown result of the filter.
     pub unclear: usize,
 }
 

@@ -44,13 +44,13 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// Returns whether a law in force forbids the ATM.
+    /// Returns `true` if a law in force forbids the ATM.
     #[must_use]
     pub fn is_banned(&self, entry: &CatalogueEntry) -> bool {
         self.is_ban(entry.advice)
     }
 
-    /// Returns whether a law in force forbids the ATMs with this set of advisories.
+    /// Returns `true` if a law in force forbids the ATMs with this set of advisories.
     pub(super) fn is_ban(&self, advice: u32) -> bool {
         self.snapshot.advice.ban_reason(advice, self.now).is_some()
     }
@@ -66,7 +66,7 @@ impl<'a> Moment<'a> {
         let mut found: Vec<(&'a Advisory, LawStanding, usize)> = Vec::new();
         for (advisory, standing) in machines.iter().flat_map(|entry| self.told(entry)) {
             match found.iter_mut().find(|(known, ..)| std::ptr::eq(*known, advisory)) {
-                // In a state with two time zones the law may be in force in one of them only.
+                // In a state with two time zones, the law may be in force in only one of them.
                 Some((_, known, machines)) => {
                     *known = standing.min(*known);
                     *machines += 1;

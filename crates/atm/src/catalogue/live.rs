@@ -32,10 +32,10 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Reads the catalogue. An empty one is filled with fictional sample ATMs first.
+    /// Reads the catalogue. An empty catalogue is filled with fictional sample ATMs first.
     ///
     /// # Errors
-    /// Those of [`Store::read`], [`Store::write`], [`Places::open`] and [`LiveAdvisories::open`].
+    /// The errors of [`Store::read`], [`Store::write`], [`Places::open`] and [`LiveAdvisories::open`].
     pub async fn open(
         store: &Store,
         clock: &Clock,
@@ -43,7 +43,7 @@ impl Catalogue {
         advisories: Option<&Path>,
         geocoder: Option<Geocoder>,
     ) -> Result<Self> {
-        // Started first: this takes longest, and does not depend on the others.
+        // Started first: this is the slowest step, and does not depend on the others.
         let data_dir = data_dir.to_owned();
         let places = tokio::task::spawn_blocking(move || Places::open(&data_dir));
         let advisories = LiveAdvisories::open(advisories)?;
@@ -57,7 +57,7 @@ impl Catalogue {
     /// Returns an empty catalogue, for a server without the ATM service.
     ///
     /// # Errors
-    /// Those of [`Places::none`] and [`LiveAdvisories::open`].
+    /// The errors of [`Places::none`] and [`LiveAdvisories::open`].
     pub fn none() -> Result<Self> {
         Ok(Self {
             snapshot: ArcSwap::from_pointee(Snapshot::build(StoredCatalogue::default())),
@@ -68,13 +68,14 @@ impl Catalogue {
         })
     }
 
-    /// Returns the current snapshot of the ATMs. A request must use one for its whole reply.
+    /// Returns the current snapshot of the ATMs. A request must use a single snapshot for its reply.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
     }
 
-    /// Replaces the snapshot, and adds the current advisories to the new one. Running requests keep the old one.
+    /// Replaces the snapshot, and adds the current advisories to the new one. Running requests still use the old
+    /// snapshot.
     pub fn replace(&self, snapshot: Snapshot) {
         let snapshot = snapshot.advised(self.advisories.now(), &self.places.now());
         self.snapshot.store(Arc::new(snapshot));
@@ -84,7 +85,7 @@ impl Catalogue {
 /// Reads the catalogue from the database, with the reports until `now`.
 ///
 /// # Errors
-/// Those of [`Store::read`], or if a record or a report cannot be read.
+/// The errors of [`Store::read`], or if a record or a report cannot be read.
 pub async fn load(store: &Store, now: Timestamp) -> Result<Snapshot> {
     let stored = sql::read_catalogue(store).await?;
     // 40,000 records take 100 ms, too long for a thread that also runs requests.
@@ -96,7 +97,7 @@ pub async fn load(store: &Store, now: Timestamp) -> Result<Snapshot> {
 /// Returns the snapshot with the reports until `now`.
 ///
 /// # Errors
-/// Those of [`Store::read`], or if a report cannot be read.
+/// The errors of [`Store::read`], or if a report cannot be read.
 pub(super) async fn add_reports(snapshot: Snapshot, store: &Store, now: Timestamp) -> Result<Snapshot> {
     // After a report between these reads the version is too old, and the next check reads again.
     let version = reports::sql::read_version(store).await?;

@@ -9,7 +9,7 @@ use super::facts::AtmFilter;
 use super::hours::{HoursBoard, HoursNow};
 use super::snapshot::{CatalogueEntry, Snapshot};
 
-/// A snapshot of the catalogue at a time. A request must use one for its whole reply.
+/// A snapshot of the catalogue at a time. A request must use a single snapshot for its reply.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     pub(crate) snapshot: &'a Snapshot,
@@ -26,7 +26,7 @@ pub enum NextOpening<'a> {
 }
 
 impl Snapshot {
-    /// Returns the catalogue at a time, which determines which ATMs are open.
+    /// Returns the catalogue at a time, which determines the open ATMs.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Moment<'_> {
         Moment { snapshot: self, board: self.hours.at(now), now }
@@ -40,7 +40,7 @@ impl<'a> Moment<'a> {
         self.now
     }
 
-    /// Returns the time up to which the status of all ATMs stays the same, at most the end of the current minute.
+    /// Returns the time up to which the status of all ATMs is valid, at most the end of the current minute.
     #[must_use]
     pub fn lasts_until(&self) -> Timestamp {
         let minute = self.now.as_second().div_euclid(60) + 1;
@@ -100,7 +100,7 @@ impl<'a> Moment<'a> {
         found.into_iter().map(|at| self.snapshot.present_at(at))
     }
 
-    /// Returns whether the ATM at a position of the index is not gone and matches `filter`.
+    /// Returns `true` if the ATM at a position of the index is not gone and matches `filter`.
     pub(super) fn predicate(&self, filter: &AtmFilter) -> impl Fn(u32) -> bool {
         let prepared = self.snapshot.coins.prepare(filter);
         let has_reports = !self.snapshot.reports.is_empty();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-/// Maximum share of its ATMs that a source may lose in one import. More indicates a broken file.
+/// Maximum share of its ATMs that a source may lose in one import, in percent. A higher share indicates a broken file.
 const MAX_GONE_PERCENT: usize = 20;
 
 /// The stored row of an ATM of a source.
@@ -120,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_file_again_changes_nothing() {
+    fn repeated_import_changes_nothing() {
         let plan = plan(&kept(&[("a", "1", false)]), &rows(&[("a", "1")]), &[], Extent::Whole, false).unwrap();
         assert_eq!((plan.upserts.len(), plan.removals.len(), plan.changes.unchanged), (0, 0, 1));
     }
 
     #[test]
-    fn rows_are_added_changed_removed_and_come_back() {
+    fn rows_are_added_changed_removed_and_restored() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true), ("d", "1", false)]);
         let new = rows(&[("a", "2"), ("c", "1"), ("e", "1"), ("d", "1")]);
         let plan = plan(&before, &new, &[], Extent::Whole, true).unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn losing_more_than_a_fifth_is_refused_unless_forced() {
+    fn removal_of_more_than_a_fifth_requires_force() {
         let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
         let before: Vec<_> = names.iter().map(|name| (name.as_str(), "1", false)).collect();
         let after = |count: usize| rows(&before[..count].iter().map(|row| (row.0, row.1)).collect::<Vec<_>>());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_removes_only_what_it_says_to_be_gone() {
+    fn partial_import_removes_only_listed_rows() {
         let before = kept(&[("a", "1", false), ("b", "1", false), ("c", "1", true)]);
         let gone = ["b", "c", "never there"].map(str::to_owned);
         let plan = plan(&before, &rows(&[("d", "1")]), &gone, Extent::Part, true).unwrap();

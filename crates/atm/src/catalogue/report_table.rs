@@ -35,7 +35,7 @@ impl ReportTable {
         Self { version, until, machines: Arc::new(machines), has_gone }
     }
 
-    /// Returns whether the table has this version of the reports, and none of them has expired.
+    /// Returns `true` if the table has this version of the reports, and none of them has expired.
     pub(super) fn is_current(&self, version: i64, now: Timestamp) -> bool {
         self.version == version && self.until.is_none_or(|until| now < until)
     }
@@ -48,7 +48,7 @@ impl ReportTable {
         self.machines.is_empty()
     }
 
-    /// Returns whether an ATM is gone by a decision about reports.
+    /// Returns `true` if an ATM is gone by a decision about reports.
     pub(super) fn has_gone(&self) -> bool {
         self.has_gone
     }
@@ -58,12 +58,12 @@ impl ReportTable {
         self.machines.iter().filter(|(_, reports)| is_gone(&reports.verdict)).map(|(id, _)| *id)
     }
 
-    /// Returns whether this ATM is gone by a decision about reports.
+    /// Returns `true` if this ATM is gone by a decision about reports.
     pub(super) fn is_gone(&self, id: AtmId) -> bool {
         self.has_gone && self.get(id).is_some_and(|reports| is_gone(&reports.verdict))
     }
 
-    /// Returns whether reports or a decision cast doubt on an ATM being open.
+    /// Returns `true` if reports or a decision cast doubt on an ATM being open.
     pub(super) fn is_doubted(&self, id: AtmId) -> bool {
         self.get(id).is_some_and(|reports| reports.verdict.standing != ReportStanding::Undoubted)
     }

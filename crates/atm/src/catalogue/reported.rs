@@ -40,7 +40,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns whether an ATM is permanently closed, by its sources or by a decision about reports.
+    /// Returns `true` if an ATM is permanently closed, by its sources or by a decision about reports.
     #[must_use]
     pub fn is_gone(&self, entry: &CatalogueEntry) -> bool {
         entry.machine.record.reported == Reported::PermanentlyClosed || self.reports.is_gone(entry.machine.id)

@@ -138,8 +138,7 @@ impl Snapshot {
         positions.iter().map(|at| &self.entries[*at as usize]).filter(|entry| !self.is_gone(entry))
     }
 
-    /// Returns the towns of the ATMs that are not gone. The first call creates them, which blocks the thread for a
-    /// while.
+    /// Returns the towns of the ATMs that are not gone. The first call creates them, and blocks the thread for a while.
     #[must_use]
     pub fn towns(&self, places: &Gazetteer) -> &Towns {
         let all = self.towns.get_or_init(|| {
@@ -160,19 +159,19 @@ impl SnapshotParts {
         self.version
     }
 
-    /// Returns the number of ATMs, including permanently closed ones.
+    /// Returns the number of ATMs, including permanently closed ATMs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns whether there are no ATMs.
+    /// Returns `true` if there are no ATMs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns whether the ATMs are the fictional samples.
+    /// Returns `true` if the ATMs are the fictional samples.
     #[must_use]
     pub fn is_sample(&self) -> bool {
         self.sources.iter().any(|source| source.name == SAMPLE)
@@ -227,13 +226,13 @@ impl SnapshotParts {
         self.data_as_of
     }
 
-    /// Returns the countries with ATMs. `None` if the country of an ATM is not known.
+    /// Returns the countries with ATMs. `None` if the country of an ATM is unknown.
     #[must_use]
     pub fn countries(&self) -> Option<&BTreeSet<Country>> {
         self.countries.as_ref()
     }
 
-    /// Returns whether a record has this coin.
+    /// Returns `true` if a record has this coin.
     #[must_use]
     pub fn has_coin(&self, coin: &Coin) -> bool {
         self.coins.contains(coin)

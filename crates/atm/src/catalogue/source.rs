@@ -6,7 +6,7 @@ use signpost_store::rows;
 /// The source of the sample ATMs that an empty catalogue is filled with.
 pub const SAMPLE: &str = "sample";
 
-/// Prefix of the sources of operators, who submit ATMs with an API key.
+/// Prefix of the sources of operators that submit ATMs with an API key.
 pub const OPERATOR: &str = "operator/";
 
 rows! {

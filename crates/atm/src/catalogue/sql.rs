@@ -21,7 +21,7 @@ use super::stored::{AtmApart, StoredAtm};
 
 const VERSION: &str = "SELECT version FROM catalogue";
 
-/// One page at a time: the process would not release the memory of all rows.
+/// Read page by page: the process would not release the memory of all rows.
 const ATMS: &str = sql!(StoredAtm::SELECT, " WHERE removed_at IS NULL AND id > $1 ORDER BY id LIMIT 1000");
 
 /// Maximum number of pages that were read and wait to be parsed.
@@ -39,7 +39,7 @@ const COUNTS: &str = "
            (SELECT COUNT(*) FROM atms AS gone WHERE gone.source = atms.source AND gone.removed_at IS NOT NULL)
     FROM atms GROUP BY source";
 
-/// The version is that of the plan: of two concurrent imports one changes no row and is rejected.
+/// The version is that of the plan: the second of two concurrent imports changes no row and is rejected.
 const ADVANCE: &str = "UPDATE catalogue SET version = version + 1 WHERE version = $1";
 
 /// The ID is above all others. Rows are never deleted, so no ID is used twice.
@@ -87,8 +87,8 @@ pub struct StoredCatalogue {
 pub struct ImportSteps {
     /// The entry of the audit log, and steps that the write requires.
     pub others: Vec<Step>,
-    /// The new state of the feed, if the import is a fetch of the source's feed. Any other import resets the feed of its
-    /// source: the document of the feed may be unchanged, but the source no longer is.
+    /// The new state of the feed, if the import is a fetch of the source's feed. Any other import resets the feed of
+    /// its source: the document of the feed may be unchanged, but the source no longer is.
     pub feed: Option<Step>,
 }
 
@@ -114,15 +114,15 @@ pub struct SourceCount {
 /// Returns the version of the catalogue.
 ///
 /// # Errors
-/// Those of [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn read_version(store: &Store) -> Result<i64> {
     store.read_one(VERSION, params![]).await?.context("catalogue is one row")?.int(0)
 }
 
-/// Reads the whole catalogue.
+/// Reads all of the catalogue.
 ///
 /// # Errors
-/// Those of [`Store::read`], or if a record cannot be read.
+/// The errors of [`Store::read`], or if a record cannot be read.
 pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     // After an import between these reads the version is too old, and the next check reads again.
     let version = read_version(store).await?;
@@ -135,7 +135,7 @@ pub async fn read_catalogue(store: &Store) -> Result<StoredCatalogue> {
     Ok(StoredCatalogue { version, atms, changed, apart, sources })
 }
 
-/// Reads all ATMs, by ID. Another thread parses each page while the next one is read.
+/// Reads all ATMs, by ID. Another thread parses each page while the next page is read.
 async fn read_atms(store: &Store) -> Result<AtmReader> {
     let (pages, mut waiting) = mpsc::channel::<Vec<Row>>(MAX_WAITING_PAGES);
     let parsed = tokio::task::spawn_blocking(move || -> Result<AtmReader> {
@@ -187,7 +187,7 @@ impl AtmReader {
 /// Returns the stored rows of a source by reference.
 ///
 /// # Errors
-/// Those of [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String, StoredRecord>> {
     let rows = store.read(OF_SOURCE, params![source]).await?.into_iter().map(|row| {
         let StoredAtm { reference, record, removed_at, .. } = StoredAtm::from_row(row)?;
@@ -199,8 +199,8 @@ pub async fn read_source(store: &Store, source: &str) -> Result<BTreeMap<String,
 /// Writes the changes of an import and the `beside` steps in one transaction. The first import deletes the sample ATMs.
 ///
 /// # Errors
-/// [`Conflict`] if another import was committed meanwhile; [`RequiredStepRefused`] if a required step of `beside` is refused;
-/// or those of [`Store::write`].
+/// [`Conflict`] if another import was committed since the plan was made; [`RequiredStepRefused`] if a required step of
+/// `beside` is refused; or the errors of [`Store::write`].
 pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, beside: ImportSteps) -> Result<()> {
     let Source { name, attribution, imported_at: now } = source;
     let mut steps = vec![must(ADVANCE, params![version]), step(PUT_SOURCE, params![name, attribution, *now])];
@@ -218,7 +218,7 @@ pub async fn import(store: &Store, source: &Source, plan: Plan, version: i64, be
 /// Fills a catalogue that was never imported into with the fictional sample ATMs.
 ///
 /// # Errors
-/// Those of [`Store::write`].
+/// The errors of [`Store::write`].
 pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
     if read_version(store).await? > 0 {
         return Ok(());
@@ -229,7 +229,7 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
         let reference = record.source_ref.as_deref().context("a sample machine has a reference")?;
         steps.push(upsert(SAMPLE, reference.to_owned(), serde_json::to_string(&record)?, now));
     }
-    // Rejected if another process has filled it meanwhile, with the same result.
+    // Rejected if another process has already filled it, with an equal result.
     store.write(steps).await?;
     Ok(())
 }
@@ -238,7 +238,7 @@ pub async fn fill_with_sample(store: &Store, now: Timestamp) -> Result<()> {
 /// log.
 ///
 /// # Errors
-/// Those of [`Store::write`], or [`Conflict`] if an import was committed meanwhile.
+/// The errors of [`Store::write`], or [`Conflict`] with a concurrent import.
 pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -> Result<()> {
     let mut steps = vec![must(ADVANCE, params![read_version(store).await?])];
     for row in rows {
@@ -253,7 +253,7 @@ pub async fn set_apart(store: &Store, rows: &[AtmId], apart: bool, told: Step) -
 /// again.
 ///
 /// # Errors
-/// Those of [`Store::write`], or [`Conflict`] if an import was committed meanwhile.
+/// The errors of [`Store::write`], or [`Conflict`] with a concurrent import.
 pub async fn forget_source(store: &Store, name: &str, by: &Actor, machines: i64, now: Timestamp) -> Result<()> {
     let version = read_version(store).await?;
     let told = insert_entry(by, None, Action::AtmsForgotten, name, &json!({ "machines": machines }), now);
@@ -279,7 +279,7 @@ async fn commit(store: &Store, steps: Vec<Step>) -> Result<()> {
 /// Returns the row of an ATM, also if it was removed.
 ///
 /// # Errors
-/// Those of [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<StoredAtm>> {
     let row = store.read_one(HISTORY, params![i64::try_from(id.get())?]).await?;
     row.map(StoredAtm::from_row).transpose()
@@ -288,7 +288,7 @@ pub async fn find_history(store: &Store, id: AtmId) -> Result<Option<StoredAtm>>
 /// Returns the number of ATMs of each source.
 ///
 /// # Errors
-/// Those of [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn count_by_source(store: &Store) -> Result<Vec<SourceCount>> {
     let mut counts = Vec::new();
     for row in store.read(COUNTS, params![]).await? {

@@ -10,7 +10,7 @@ use signpost_store::{Column, Kind, ReadColumns, Value, Values, WriteColumns, row
 use crate::atm_number::AtmNumber;
 
 rows! {
-    /// The row of an ATM, which is also shown as its history.
+    /// The row of an ATM, also shown as its history.
     #[derive(Clone, Debug, Serialize)]
     #[expect(missing_docs, reason = "the names say it")]
     pub struct StoredAtm in "atms" by [id] {
@@ -30,7 +30,7 @@ rows! {
 }
 
 rows! {
-    /// An ATM whose row is never merged with that of another source.
+    /// An ATM with a row that is never merged with another source.
     #[derive(Clone, Copy, Debug)]
     #[expect(missing_docs, reason = "the name says it")]
     pub struct AtmApart in "atm_apart" by [id] {
@@ -38,7 +38,7 @@ rows! {
     }
 }
 
-/// The column `ref`, whose name is a keyword.
+/// The column `ref`. Its name is a keyword.
 struct Reference(String);
 
 impl ReadColumns for Reference {

@@ -44,7 +44,7 @@ pub struct Towns {
     lookup: Arc<TownLookup>,
 }
 
-/// The indexes of the towns, which do not depend on reports.
+/// The indexes of the towns, independent of reports.
 #[derive(Debug)]
 struct TownLookup {
     /// The numbers of towns by area and folded name. A town has several names if addresses and gazetteer differ.
@@ -55,7 +55,7 @@ struct TownLookup {
     index: Index,
 }
 
-/// A town whose ATMs are not all known yet.
+/// A town while its ATMs are collected.
 #[derive(Default)]
 struct TownDraft {
     name: String,
@@ -112,7 +112,7 @@ impl Towns {
         }
         let towns = drafts.into_iter().map(|((area, _), draft)| Arc::new(draft.town(area, records)));
         let towns: Vec<_> = towns.collect();
-        // A town is also found by its own name, which may be in no address.
+        // A town is also found by its gazetteer name, even if no address has it.
         for ((area, main), number) in by_key {
             for own in [fold(&towns[number as usize].slug()), main] {
                 numbers.entry((area, own.into())).or_insert(number);
@@ -199,7 +199,7 @@ impl Town {
         self.machines.len()
     }
 
-    /// Returns whether it has no ATMs.
+    /// Returns `true` if it has no ATMs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.machines.is_empty()
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_town_is_found_by_its_own_name_where_no_address_spells_it_so() {
+    fn town_is_found_by_its_gazetteer_name() {
         let mut record = Record::at(Point::new(40.7128, -74.006).expect("on the earth"));
         record.address.city = Some("New York".into());
         record.address.region = Some(ArcStr::from("NY"));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_town_counts_no_machine_that_is_gone_and_is_none_without_any() {
+    fn removed_atms_are_not_counted_in_a_town() {
         let record = |city: &'static str, lat| {
             let mut record = Record::at(Point::new(lat, -97.74).expect("on the earth"));
             (record.address.city, record.address.region) = (Some(city.into()), Some(ArcStr::from("TX")));

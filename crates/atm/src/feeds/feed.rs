@@ -31,7 +31,7 @@ rows! {
     pub struct Feed in "atm_feeds" by [name] {
         /// The name of the source.
         pub name: String,
-        /// The URL, in which [`SINCE`] is replaced.
+        /// The URL, with [`SINCE`] as a placeholder.
         pub url: String,
         /// The format of the document.
         #[serde(serialize_with = "format_name")]
@@ -79,8 +79,8 @@ pub enum Synced {
         /// The rows that were read.
         import: Box<Import>,
     },
-    /// Another server fetched the feed, or the feed or its source was changed, since this fetch began. Nothing was imported
-    /// or stored.
+    /// Another server fetched the feed, or the feed or its source was changed, since this fetch began. Nothing was
+    /// imported or stored.
     Superseded,
 }
 
@@ -92,7 +92,7 @@ pub struct FetchFailed {
     pub(super) wait: Option<Duration>,
 }
 
-/// Returns whether a request with these headers may be answered with 304 (RFC 9110, section 15.4.5).
+/// Returns `true` if a request with these headers may be answered with 304 (RFC 9110, section 15.4.5).
 pub(super) fn is_conditional(headers: &HeaderMap) -> bool {
     headers.contains_key(IF_NONE_MATCH) || headers.contains_key(IF_MODIFIED_SINCE)
 }
@@ -126,8 +126,8 @@ impl Feed {
         }
     }
 
-    /// Returns whether the feed may be fetched: its time has come, or is further ahead than any fetch sets it, so that the
-    /// clock was wrong then.
+    /// Returns `true` if the feed may be fetched: its time has come, or is further ahead than any fetch sets it, so
+    /// that the clock was wrong then.
     #[must_use]
     pub fn may_be_fetched(&self, now: Timestamp) -> bool {
         let every = self.every.unwrap_or_default().try_into().unwrap_or(SignedDuration::MAX);
@@ -135,16 +135,15 @@ impl Feed {
         self.next_at <= now || now.checked_add(longest).is_ok_and(|latest| self.next_at > latest)
     }
 
-    /// Clears the time of the last synchronization if it is still ahead: the clock was wrong then, and changes since may be
-    /// missing. The feed is then fetched as a whole.
+    /// Clears the time of the last synchronization if it is still ahead: the clock was wrong then, and changes since
+    /// may be missing. The feed is then fetched as a whole.
     #[must_use]
     pub(super) fn without_future(mut self, now: Timestamp) -> Self {
         self.synced_to = self.synced_to.filter(|at| now.checked_add(OVERLAP).is_ok_and(|latest| *at <= latest));
         self
     }
 
-    /// Returns the feed without the state of earlier fetches that shortens the next one. It is then fetched as a whole, by an
-    /// unconditional request.
+    /// Returns the feed without the state of earlier fetches. The next fetch is then complete and unconditional.
     #[must_use]
     pub(super) fn into_unfetched(self) -> Self {
         Self { known: Validators::default(), synced_to: None, ..self }
@@ -161,8 +160,8 @@ impl Feed {
         Url::parse(&self.url.replace(SINCE, &since.to_string())).context("its URL is not valid")
     }
 
-    /// Returns the headers of the next request. Validators are left out if the URL asks only for changes: the changes since
-    /// another time are another document.
+    /// Returns the headers of the next request. Validators are left out if the URL asks only for changes: the changes
+    /// since another time are another document.
     pub(super) fn request_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
         if self.extent() == Extent::Whole {
@@ -172,13 +171,13 @@ impl Feed {
         headers
     }
 
-    /// Returns whether a running server fetches the feed now.
+    /// Returns `true` if a running server fetches the feed now.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.every.is_some() && self.may_be_fetched(now)
     }
 
-    /// Returns the feed with the outcome of a fetch that ended at `now`. Its validators and `synced_to` are unchanged: they are
-    /// written together with the import.
+    /// Returns the feed with the outcome of a fetch that ended at `now`. Its validators and `synced_to` are unchanged:
+    /// they are written together with the import.
     #[must_use]
     pub(super) fn after(mut self, now: Timestamp, outcome: &Result<Synced, FetchFailed>) -> Self {
         match outcome {
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_no_fetch_sets_is_due() {
+    fn impossible_fetch_time_is_due() {
         for (every, next, expected) in [
             (Some(1), 1000, true),
             (Some(1), 1001, false),
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn forced_fetch_asks_for_everything_unconditionally() {
+    fn forced_fetch_is_complete_and_unconditional() {
         let known = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
         let feed = Feed { synced_to: Some(at(999)), known, ..feed(None, 0) };
         assert_eq!(feed.extent(), Extent::Part);
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_asked_for_since_a_time_that_has_passed() {
+    fn changes_are_requested_since_a_past_time() {
         for (synced_to, expected) in [(999, Extent::Part), (1000, Extent::Part), (1003, Extent::Whole)] {
             let feed = Feed { synced_to: Some(at(synced_to)), ..feed(None, 0) }.without_future(at(1000));
             assert_eq!(feed.extent(), expected, "{synced_to}");

@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Maximum size of a document that is downloaded without the permit for large documents, in bytes.
 const MAX_SMALL_BYTES: usize = 32 << 20;
 
-/// Limits what the fetches of a process hold in memory: one large document, and one document that is imported. Clones
-/// share their permits.
+/// Limits the memory of concurrent fetches to one large document, and one document that is imported. Clones share their
+/// permits.
 #[derive(Clone, Debug)]
 pub struct FetchMemory {
     max_small_bytes: usize,
@@ -25,7 +25,7 @@ impl Default for FetchMemory {
     }
 }
 
-/// A document, and the permit to hold it in memory if it is large.
+/// A document, and the memory permit if it is large.
 #[derive(Debug)]
 pub(super) struct Download {
     pub(super) response: OutboundResponse,
@@ -33,12 +33,11 @@ pub(super) struct Download {
 }
 
 impl FetchMemory {
-    /// Downloads a document. If it is larger than [`MAX_SMALL_BYTES`], the download is cancelled and starts again as soon
-    /// as no other fetch holds a large document: a download that was paused instead would exceed its timeout because of
-    /// other feeds.
+    /// Downloads a document. If it is larger than [`MAX_SMALL_BYTES`], the download is cancelled and restarted when no
+    /// other fetch has a large document: a paused download would exceed its timeout because of other feeds.
     ///
     /// # Errors
-    /// Those of [`Outbound::send`].
+    /// The errors of [`Outbound::send`].
     pub(super) async fn download(&self, outbound: &Outbound, request: Request<'_>) -> Result<Download> {
         let keep = request.keep.min(self.max_small_bytes + 1);
         let response = outbound.send(Reach::Everything, Request { keep, ..request.clone() }).await?;
@@ -79,7 +78,7 @@ mod tests {
     const LARGE_BYTES: usize = 256 << 10;
     const FEEDS: usize = 4;
 
-    /// Starts a server that responds to each request with a document of so many bytes. Returns its address and the number
+    /// Starts a server that responds to each request with a document of this size. Returns its address and the number
     /// of requests.
     async fn serve(bytes: usize) -> (Url, watch::Receiver<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -123,7 +122,7 @@ mod tests {
                 assert_eq!(response.body.len(), LARGE_BYTES);
                 let all_began = requests.wait_for(|count| *count > FEEDS);
                 tokio::time::timeout(Duration::from_secs(30), all_began).await.unwrap().unwrap();
-                // Each feed has begun once, and of the second downloads none began but those that ended, and this one.
+                // Each feed has begun once. Of the second downloads, only those that ended and this one have begun.
                 assert_eq!(*requests.borrow(), FEEDS + 1 + ended.fetch_add(1, Ordering::SeqCst));
                 drop(permit.expect("a large document needs a permit"));
             });

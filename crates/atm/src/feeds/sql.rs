@@ -31,7 +31,8 @@ const RECORD_FAILURE: &str = "
 const RECORD_WHOLE: &str = "
     UPDATE atm_feeds SET etag = $3, last_modified = $4, synced_to = $5 WHERE name = $1 AND url = $2";
 
-/// Only if the changes are those since the last fetch: a source that was deleted or replaced meanwhile needs all of it.
+/// Only if the changes are those since the last fetch: a source that was deleted or replaced since then needs a
+/// complete fetch.
 const RECORD_PART: &str = "
     UPDATE atm_feeds SET etag = $3, last_modified = $4, synced_to = $5 WHERE name = $1 AND url = $2 AND synced_to = $6";
 
@@ -40,7 +41,7 @@ const DROP: &str = "DELETE FROM atm_feeds WHERE name = $1";
 /// Returns all feeds, by name.
 ///
 /// # Errors
-/// Those of [`Store::read`].
+/// The errors of [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<Feed>> {
     store.read(FEEDS, params![]).await?.into_iter().map(read_feed).collect()
 }
@@ -48,7 +49,7 @@ pub async fn list(store: &Store) -> Result<Vec<Feed>> {
 /// Returns the feed with this name.
 ///
 /// # Errors
-/// Those of [`Store::read`], or if the row is not that of a feed.
+/// The errors of [`Store::read`], or if the row is not a valid feed.
 pub async fn find(store: &Store, name: &str) -> Result<Option<Feed>> {
     store.read_one(FEED, params![name]).await?.map(read_feed).transpose()
 }
@@ -58,20 +59,20 @@ fn read_feed(row: Row) -> Result<Feed> {
     Feed::from_row(row).with_context(|| format!("the feed {name} cannot be read"))
 }
 
-/// Stores a feed, a new one or a changed one.
+/// Stores a new or changed feed.
 ///
 /// # Errors
-/// Those of [`Store::write`].
+/// The errors of [`Store::write`].
 pub async fn save(store: &Store, feed: &Feed) -> Result<()> {
     store.write([step(SAVE, feed.clone().params())]).await?;
     Ok(())
 }
 
-/// Stores the outcome of a fetch, as [`Feed::after`] returns it, unless another fetch of the feed was recorded since its row
-/// had `previous_next_at`.
+/// Stores the outcome of a fetch, as returned by [`Feed::after`], unless another fetch of the feed was recorded since
+/// its row had `previous_next_at`.
 ///
 /// # Errors
-/// Those of [`Store::write`].
+/// The errors of [`Store::write`].
 pub(super) async fn record_fetch(store: &Store, feed: &Feed, previous_next_at: Timestamp) -> Result<()> {
     let Feed { name, url, fetched_at, failures, next_at, last_error, .. } = feed;
     let record = if *failures == 0 {
@@ -95,7 +96,7 @@ pub(super) fn record_document(feed: &Feed, validators: &Validators, synced_to: T
     }
 }
 
-/// Deletes a feed, also one that cannot be read. Its ATMs stay.
+/// Deletes a feed, even if it cannot be read. Its ATMs stay.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if there is no such feed.

@@ -45,18 +45,18 @@ pub struct FeedFetcher {
     pub clock: Clock,
     /// Maximum duration of a request: name, connection, head and body together.
     pub timeout: Duration,
-    /// Whether to fetch the feed as a whole, without validators, and to import it even if more than 20 % of the ATMs would be
-    /// removed.
+    /// Whether to fetch the feed as a whole, without validators, and to import it even if more than 20 % of the ATMs
+    /// would be removed.
     pub force: bool,
 }
 
 impl FeedFetcher {
-    /// Fetches a feed, imports its content, and stores the outcome. The next fetch is scheduled from the end of this one.
-    /// If another server fetched the feed at the same time, its outcome stays.
+    /// Fetches a feed, imports its content, and stores the outcome. The next fetch is scheduled from the end of this
+    /// fetch. If another server fetched the feed concurrently, the other outcome stays.
     ///
     /// # Errors
-    /// If the fetch fails, if the content is not a document of the feed's format, or as [`apply_with()`]. The catalogue is
-    /// unchanged then.
+    /// If the fetch fails, if the content is not a document of the feed's format, or the errors of [`apply_with()`].
+    /// The catalogue is unchanged then.
     pub async fn run(&self, gazetteer: &Arc<Gazetteer>, feed: Feed) -> Result<Synced> {
         let feed = if self.force { feed.into_unfetched() } else { feed.without_future(self.clock.now()) };
         let outcome = self.fetch(gazetteer, &feed).await;
@@ -73,7 +73,7 @@ impl FeedFetcher {
         let url = feed.address()?;
         let headers = feed.request_headers();
         let is_conditional = is_conditional(&headers);
-        // One byte more than allowed, to detect a larger document.
+        // One byte above the limit, to detect a larger document.
         let keep = MAX_FEED_BYTES + 1;
         let request = Request { method: Method::GET, url: &url, headers, body: None, within: self.timeout, keep };
         let Download { response: answer, permit: _permit } = self.memory.download(&self.outbound, request).await?;
@@ -133,8 +133,8 @@ fn refusal(answer: &OutboundResponse, url: &Url) -> anyhow::Error {
     }
 }
 
-/// Returns the URL without user information, query and fragment, which may contain credentials: it is logged and stored.
-/// `None` if it has no host, such as a `data:` URL, or more than 256 bytes are left.
+/// Returns the URL without user information, query and fragment, which may contain credentials: it is logged and
+/// stored. `None` if it has no host, such as a `data:` URL, or more than 256 bytes are left.
 fn without_secrets(mut url: Url) -> Option<String> {
     url.set_username("").ok()?;
     url.set_password(None).ok()?;
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_of_a_redirect_is_named_without_credentials() {
+    fn redirect_url_is_shown_without_credentials() {
         let base = Url::parse("https://user:secret@feed.test/all?key=secret").unwrap();
         for (location, expected) in [
             ("https://a:b@files.test:8443/new?signature=secret#secret", Some("https://files.test:8443/new")),

@@ -18,7 +18,7 @@ use super::words::map_words;
 /// An ATM of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureMachine {
-    /// The number in the list beside the drawing.
+    /// The number in the list next to the drawing.
     pub number: u32,
     /// The coordinates.
     pub point: Point,
@@ -35,13 +35,13 @@ pub struct FigureScene<'a> {
     pub unit: RingUnit,
     /// The origin of the page.
     pub origin: &'a PublicOrigin,
-    /// The centre, from which the distances in the list are measured.
+    /// The centre, the origin of the distances in the list.
     pub middle: Point,
     /// The name of the centre, such as `Austin, Texas`; `None` for coordinates.
     pub middle_name: Option<&'a str>,
-    /// The ATMs in the order of the list. If there is not enough space, the first ones get marks with numbers.
+    /// The ATMs in the order of the list. If there is not enough space, the first ATMs get marks with numbers.
     pub machines: &'a [FigureMachine],
-    /// The places whose names are drawn if there is space.
+    /// The places; their names are drawn if there is space.
     pub gazetteer: &'a Gazetteer,
     /// The attributions that the licences of ATMs and places require.
     pub attribution: &'a [&'a str],
@@ -68,17 +68,17 @@ const MAX_NAMED: usize = 9;
 const MAX_NAME_CHARS: usize = 24;
 /// Approximate width of a letter, in pixels.
 const LETTER: f64 = 7.0;
-/// Distance from the centre to the edge, in metres: the minimum, and the one without ATMs.
+/// Distance from the centre to the edge, in metres: the minimum, and the value without ATMs.
 const MIN_METRES: f64 = 500.0;
 const EMPTY_METRES: f64 = 40_000.0;
 /// Width of a pixel at the equator at zoom level 0, in metres.
 const METRES_AT_ZOOM_0: f64 = 156_543.03;
 
 /// Draws the ATMs around a place as a `<figure id="map" class="map">`: inline SVG without scripts, styles or URLs of
-/// other hosts. The classes are those of the stylesheet.
+/// other hosts. The classes are defined in the stylesheet.
 ///
-/// The drawing is an image (`role="img"`) for the list beside it, and its text alternative refers to the list. North is
-/// up; distances and directions from the centre are true. At least nine of ten ATMs are on it; the caption has the
+/// The drawing is an image (`role="img"`) for the list next to it; its text alternative refers to the list. North is
+/// up; distances and directions from the centre are exact. It shows at least nine of ten ATMs; the caption has the
 /// number of the others. It has at most 40 kB.
 #[must_use]
 pub fn draw_figure(scene: &FigureScene<'_>) -> Markup {
@@ -120,7 +120,7 @@ fn large_map(middle: Point, metres_per_pixel: f64) -> String {
 #[derive(Debug)]
 struct Mark {
     machine: FigureMachine,
-    /// The position of the ATM and that of the mark.
+    /// The positions of the ATM and of the mark.
     place: [f64; 2],
     drawn: [f64; 2],
 }
@@ -248,7 +248,7 @@ impl Drawing {
                 circle.m-foot cx=(tenth(*x)) cy=(tenth(*y)) r="3" {}
             }
             circle.m-me cx=(WIDTH / 2.0) cy=(HEIGHT / 2.0) r="7" {}
-            // The first ones of the list are drawn last, above the others.
+            // The first ATMs of the list are drawn last, on top of the others.
             @for mark in self.marks.iter().rev() { (mark.draw()) }
         }
     }
@@ -279,8 +279,8 @@ impl Mark {
     }
 }
 
-/// Returns the metres per pixel with which nine of ten ATMs are on the drawing, and others that are less than twice as
-/// far away.
+/// Returns the metres per pixel that fit nine of ten ATMs on the drawing, and others that are less than twice as far
+/// away.
 fn fit(places: &[[f64; 2]]) -> f64 {
     let needs = places
         .iter()
@@ -329,7 +329,7 @@ fn whole(pixel: f64) -> i32 {
 
 /// Rounds to a tenth of a pixel.
 fn tenth(pixel: f64) -> f64 {
-    // Adding zero turns a negative zero into a positive one.
+    // Adding zero makes a negative zero positive.
     (pixel * 10.0).round() / 10.0 + 0.0
 }
 

@@ -33,13 +33,13 @@ fn no_places() -> std::sync::Arc<Gazetteer> {
     Places::none().unwrap().now()
 }
 
-/// How often a text stands in another.
+/// Returns the number of occurrences of a text in a page.
 fn count(page: &str, text: &str) -> usize {
     page.matches(text).count()
 }
 
 #[test]
-fn a_drawing_has_every_machine_with_its_number_and_shape() {
+fn drawing_has_every_atm_with_number_and_shape() {
     let middle = point(30.267, -97.743);
     let machines: Vec<_> =
         (1..=5).map(|number| machine(number, point(30.2 + f64::from(number) * 0.03, -97.8))).collect();
@@ -63,14 +63,14 @@ fn a_drawing_has_every_machine_with_its_number_and_shape() {
 }
 
 #[test]
-fn a_drawing_without_machines_says_so() {
+fn drawing_without_atms_has_a_notice() {
     let page = draw(point(0.0, 0.0), &[], &no_places());
     assert!(page.contains("No machine is on it."), "{page}");
     assert_eq!(count(&page, "m-pin"), 0);
 }
 
 #[test]
-fn a_machine_that_is_far_away_does_not_push_the_others_together() {
+fn distant_atm_does_not_compress_the_others() {
     let middle = point(30.0, -97.0);
     let mut machines: Vec<_> =
         (1..=19).map(|number| machine(number, point(30.0 + f64::from(number) * 0.005, -97.0))).collect();
@@ -82,7 +82,7 @@ fn a_machine_that_is_far_away_does_not_push_the_others_together() {
 }
 
 #[test]
-fn ten_thousand_machines_at_one_point_are_a_bounded_drawing() {
+fn drawing_of_ten_thousand_atms_is_bounded() {
     let middle = point(30.0, -97.0);
     let machines: Vec<_> = (1..=10_000).map(|number| machine(number, middle)).collect();
     let page = draw(middle, &machines, &no_places());
@@ -93,7 +93,7 @@ fn ten_thousand_machines_at_one_point_are_a_bounded_drawing() {
 }
 
 #[test]
-fn a_drawing_with_all_that_it_may_have_is_bounded() {
+fn largest_drawing_is_bounded() {
     let machines: Vec<_> = (0..10_000)
         .map(|number| {
             machine(number, point(30.0 + f64::from(number % 100) * 0.001, -97.0 + f64::from(number / 100) * 0.001))
@@ -106,7 +106,7 @@ fn a_drawing_with_all_that_it_may_have_is_bounded() {
 
 proptest! {
     #[test]
-    fn wherever_it_is_a_drawing_has_nine_of_ten_machines_and_nothing_outside(
+    fn any_drawing_has_most_atms_and_none_outside(
         middle in (-90.0f64..=90.0, -180.0f64..=180.0),
         others in prop::collection::vec((-90.0f64..=90.0, -180.0f64..=180.0), 1..30),
         spread in prop_oneof![Just(1.0), Just(0.01), Just(0.0)],

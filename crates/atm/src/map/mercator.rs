@@ -6,7 +6,7 @@ use signpost_locator::Point;
 
 /// Width of the earth.
 pub(super) const UNITS: f64 = 1024.0;
-/// Maximum latitude in degrees, with which the map is a square.
+/// Maximum latitude in degrees, which makes the map a square.
 const MAX_LATITUDE: f64 = 85.051_128;
 
 /// Returns the distances of a point from the western and from the northern edge, in units.
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corners_and_the_middle_are_where_every_map_has_them() {
+    fn corners_and_centre_are_projected_correctly() {
         for ((lat, lon), [x, y]) in [
             ((0.0, 0.0), [512.0, 512.0]),
             ((90.0, -180.0), [0.0, 0.0]),
@@ -41,7 +41,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_is_found_again(lat in -85.0f64..=85.0, lon in -180.0f64..=180.0) {
+        fn projection_is_inverted(lat in -85.0f64..=85.0, lon in -180.0f64..=180.0) {
             let [back_lat, back_lon] = degrees(project(Point::new(lat, lon).expect("on the earth")));
             prop_assert!((back_lat - lat).abs() < 1e-9 && (back_lon - lon).abs() < 1e-9);
         }

@@ -12,7 +12,7 @@ const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 620.0;
 /// Width of a cell, in pixels. There are at most 40,000 cells.
 const CELL: f64 = 4.0;
-/// Share of the ATMs that is ignored on each side: one in Guam would make the states small.
+/// Share of the ATMs that is ignored on each side: a single ATM in Guam would make the states small.
 const OUTLYING: f64 = 0.02;
 /// The view without ATMs: the contiguous United States.
 const DEFAULT_WINDOW: MapWindow = MapWindow { west: 155.0, north: 345.0, east: 325.0, south: 450.0 };
@@ -39,7 +39,7 @@ pub struct MapView {
     pub zoom: f64,
 }
 
-/// Returns the view of a map of 700 by 480 pixels that contains nearly all of these ATMs; without ATMs that of the
+/// Returns the view of a map of 700 by 480 pixels that contains nearly all of these ATMs; without ATMs, the view of the
 /// contiguous United States.
 #[must_use]
 pub fn fit_view(points: &[Point]) -> MapView {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_has_about_all_machines() {
+    fn view_has_nearly_all_atms() {
         let us = fit_view(&[]);
         assert!((37.0..41.0).contains(&us.lat) && (-98.0..-93.0).contains(&us.lon) && us.zoom > 3.5, "{us:?}");
         let one = fit_view(&[point(30.0, -97.0)]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_has_a_dot_where_machines_are_and_is_bounded() {
+    fn drawing_has_dots_and_is_bounded() {
         let empty = draw_overview(&[], "M0 0l1 1");
         assert!(empty.contains("d=\"M0 0l1 1\"") && !empty.contains("h0"), "{empty}");
         let one = draw_overview(&[point(30.0, -97.0)], "");

@@ -56,7 +56,7 @@ impl Room {
     }
 }
 
-/// Returns the offsets at which a mark may be placed: none first, then circles around it.
+/// Returns the possible offsets of a mark: none first, then circles around it.
 pub(super) fn around(radii: &[f64]) -> impl Iterator<Item = [f64; 2]> {
     const DIRECTIONS: u8 = 12;
     let circles = radii.iter().flat_map(|radius| {
@@ -76,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_finds_room_is_inside_and_covers_nothing(
+        fn placed_labels_are_inside_and_do_not_overlap(
             wanted in prop::collection::vec((-20.0f64..120.0, -20.0f64..120.0, 1.0f64..30.0, 1.0f64..10.0), 0..60),
         ) {
             let mut room = Room::new(100.0, 100.0);

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_true_at_the_date_line_and_at_the_poles() {
+    fn directions_are_correct_at_date_line_and_poles() {
         let degree = EARTH_RADIUS.in_metres().to_radians();
         for (middle, other, expected) in [
             ((0.0, 0.0), (0.0, 1.0), [1.0, 0.0]),
@@ -67,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn distances_from_the_middle_are_true(
+        fn distances_from_the_centre_are_correct(
             lat in -90.0f64..=90.0, lon in -180.0f64..=180.0, other in (-90.0f64..=90.0, -180.0f64..=180.0),
         ) {
             let (middle, other) = (point(lat, lon), point(other.0, other.1));

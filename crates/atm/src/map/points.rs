@@ -1,8 +1,8 @@
 //! All ATMs as dots, in a compact format that browsers can read without a library.
 //!
 //! A little-endian `u32` is the number of ATMs. All latitudes follow, then all longitudes, in ten-thousandths of a
-//! degree (11 m), each as the difference from the one before (zigzag, LEB128). The ATMs are in Morton order, so that
-//! most differences are small.
+//! degree (11 m), each as the difference from the previous value (zigzag, LEB128). The ATMs are in Morton order, so
+//! that most differences are small.
 
 use signpost_locator::Point;
 
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// As the script of the map reads them, in ten-thousandths of a degree.
+    /// Decodes like the script of the map, in ten-thousandths of a degree.
     fn decode(bytes: &[u8]) -> Vec<[i32; 2]> {
         let (count, mut rest) = bytes.split_first_chunk().expect("a count");
         let mut axis = || {
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn dots_are_read_as_they_were_written(points in prop::collection::vec(point(), 0..200)) {
+        fn dots_round_trip(points in prop::collection::vec(point(), 0..200)) {
             let mut expected: Vec<_> = points.iter().map(|point| [point.lat(), point.lon()].map(parts)).collect();
             let mut read = decode(&encode_points(points));
             expected.sort_unstable();
@@ -112,12 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn no_machines_are_four_bytes() {
+    fn empty_map_has_four_bytes() {
         assert_eq!(encode_points([]), [0; 4]);
     }
 
     #[test]
-    fn ten_thousand_machines_at_one_point_are_two_bytes_each() {
+    fn atms_at_one_point_have_two_bytes_each() {
         let point = Point::new(-89.999_95, 179.999_99).expect("on the earth");
         let bytes = encode_points(std::iter::repeat_n(point, 10_000));
         assert!(bytes.len() < 20_020, "{}", bytes.len());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_leaves_out_machines_all_over_the_map() {
+    fn limit_omits_atms_evenly() {
         let point = |at: u32| Point::new(f64::from(at % 700) / 10.0, f64::from(at / 700) / 10.0).expect("on the earth");
         let read = decode(&encode_points((0..490_000).map(point)));
         assert_eq!(read.len(), 490_000usize.div_ceil(3));
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_stand_together() {
-        // A walk in two dimensions by both axes alike: the four quarters of a square one after the other.
+    fn neighbours_are_adjacent() {
+        // A walk along the Morton order visits the four quarters of a square in turn.
         let quarters = [[0, 0], [0, 1], [1, 0], [1, 1]].map(morton);
         assert!(quarters.is_sorted());
         assert_eq!(morton([-900_000, -1_800_000]), 0);

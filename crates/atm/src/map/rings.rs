@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rings_are_round_and_fit() {
+    fn rings_have_round_radii_and_fit() {
         for (miles, expected) in [
             (0.01, &[][..]),
             (0.05, &["0.05"]),

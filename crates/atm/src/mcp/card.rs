@@ -22,7 +22,7 @@ pub(super) fn settings() -> Map<String, Value> {
     Map::from_iter([("mimeTypes".to_owned(), json!([MIME_TYPE]))])
 }
 
-/// Returns the metadata of a tool whose results the card shows: the current member and two older ones.
+/// Returns the metadata of a tool with results for the card: the current member and two older members.
 pub(super) fn shows_results() -> Map<String, Value> {
     Map::from_iter([
         ("ui".to_owned(), json!({ "resourceUri": URI, "visibility": ["model", "app"] })),
@@ -31,7 +31,7 @@ pub(super) fn shows_results() -> Map<String, Value> {
     ])
 }
 
-/// Returns the card, which loads nothing and calls only its assistant. `domain` is its host name there.
+/// Returns the card. It loads nothing and calls only its assistant. `domain` is its host name there.
 pub(super) fn resource(domain: Option<&str>) -> Resource<Locator> {
     let mut ui = json!({
         "csp": { "connectDomains": [], "resourceDomains": [] },
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_card_is_small_and_names_no_host_but_in_links() {
+    fn card_is_small_and_names_hosts_only_in_links() {
         assert!(HTML.len() <= 8_000, "{} bytes", HTML.len());
         let named: Vec<_> = HTML.match_indices("://").map(|(at, _)| HTML[at..].split('/').nth(2)).collect();
         assert_eq!(named, [Some("www.google.com")], "the link for directions");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_knows_where_the_pages_are_and_nothing_gets_out_of_the_attribute() {
+    fn page_url_is_escaped_in_its_attribute() {
         assert!(html(None).contains(NO_PAGES));
         for (address, written) in [
             ("https://atm.example.com/", r#"data-pages="https://atm.example.com""#),

@@ -7,7 +7,7 @@ use signpost_mcp::{Completion, Texts};
 
 use crate::locator::Locator;
 
-/// Returns the codes of the states and provinces with ATMs whose code or name starts with the typed text.
+/// Returns the codes of the states and provinces with ATMs, if their code or name starts with the typed text.
 pub(crate) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
@@ -17,7 +17,7 @@ pub(crate) fn state(locator: &Locator, typed: &str, _: &Texts) -> Completion {
     matching.map(Region::code).collect()
 }
 
-/// Returns the cities with ATMs, in the state if that is known.
+/// Returns the cities with ATMs, in the state if it is given.
 pub(crate) fn city(locator: &Locator, typed: &str, known: &Texts) -> Completion {
     let typed = fold(typed);
     let snapshot = locator.catalogue.snapshot();
@@ -50,7 +50,7 @@ pub(crate) fn atm_id(locator: &Locator, typed: &str, _: &Texts) -> Completion {
     }
 }
 
-/// Whether the decimal form of a number starts with these digits.
+/// Returns `true` if the decimal form of a number starts with these digits.
 fn starts_with(number: u64, digits: u64) -> bool {
     match number.ilog10().checked_sub(digits.ilog10()) {
         Some(rest) => number / 10_u64.pow(rest) == digits,
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_begin_with_digits() {
+    fn numbers_are_completed_from_digits() {
         for number in [1, 7, 10, 12, 99, 100, 120, 1_234, 9_007_199_254_740_992] {
             for digits in [1, 7, 9, 10, 12, 123, 90, 9_007_199_254_740_992] {
                 assert_eq!(starts_with(number, digits), number.to_string().starts_with(&digits.to_string()));

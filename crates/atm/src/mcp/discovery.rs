@@ -1,5 +1,5 @@
-//! Discovery documents, for programs that know only the address of the server: the specification's own (ATM locator,
-//! §2), a server card, and a catalogue that refers to the card. All are generated from the server.
+//! Discovery documents, for programs with only the address of the server: the document of the specification (ATM
+//! locator, §2), a server card, and a catalogue that refers to the card. All are generated from the server.
 
 use axum::Router;
 use axum::http::HeaderMap;
@@ -14,7 +14,7 @@ use super::server::server;
 use crate::locator::Locator;
 use crate::service::AtmService;
 
-/// Paths of the documents, which have no rate limit.
+/// Paths of the documents without a rate limit.
 pub const PATHS: [&str; 3] = ["/.well-known/mcp-server", "/mcp/server-card", "/.well-known/ai-catalog.json"];
 
 const JSON: &str = "application/json";
@@ -69,7 +69,7 @@ fn card(server: &Server<Locator>, base: &str) -> Value {
     })
 }
 
-/// Returns the catalogue of the servers for assistants on this host: one.
+/// Returns the catalogue of this host's servers for assistants: this server.
 fn catalogue(server: &Server<Locator>, base: &str) -> Value {
     json!({
         "specVersion": "1.0",

@@ -55,7 +55,7 @@ async fn close_at_drain(service: AtmService, sessions: Sessions) {
     sessions.close();
 }
 
-/// Returns the origins of this server's own pages, which may always call it.
+/// Returns the origins of this server's own pages. They may always call it.
 fn own_origins(service: &AtmService) -> Origins {
     let port = service.listen.port();
     let mut own: Vec<String> = service.public_url.iter().map(|url| url.origin().ascii_serialization()).collect();

@@ -14,7 +14,7 @@ use super::parts::{missing_page, nearby_towns, search_form};
 use super::rows::MachineList;
 use crate::catalogue::{Town, TownArea};
 
-/// Minimum number of ATMs of a town whose page search engines may list.
+/// Minimum number of ATMs of a town for search engines to list its page.
 pub(super) const MIN_LISTED: usize = 2;
 
 pub(super) async fn show(

@@ -21,13 +21,13 @@ use crate::catalogue::{Moment, Snapshot, Towns};
 use crate::map::RingUnit;
 use crate::service::AtmService;
 
-/// A counted request for a page, with one state of the catalogue and of the place names for its whole reply.
+/// A counted request for a page, with one version of the catalogue and of the place names for its whole reply.
 #[derive(Debug)]
 pub struct PageContext {
     pub(super) service: AtmService,
     pub(super) caller: Caller,
     pub(super) language: Language,
-    /// The language in the URL, if the browser prefers another one.
+    /// The language in the URL, if the browser prefers another.
     pub(super) named_language: Option<Language>,
     pub(super) now: Timestamp,
     pub(super) snapshot: Arc<Snapshot>,
@@ -40,7 +40,7 @@ pub struct PageContext {
 impl FromRequestParts<AtmService> for PageContext {
     type Rejection = Problem;
 
-    /// Counts the request against the [`Limit`] in its extensions, by default that of pages, and reads it.
+    /// Counts the request against the [`Limit`] in its extensions, by default the limit of pages, and reads it.
     async fn from_request_parts(parts: &mut Parts, service: &AtmService) -> Result<Self, Problem> {
         let caller = peer(service, &parts.extensions, &parts.headers);
         let limit = parts.extensions.get::<Limit>().copied().unwrap_or(Limit::GetSession);
@@ -82,7 +82,7 @@ impl PageContext {
         self.snapshot.at(self.now)
     }
 
-    /// Returns the towns of the catalogue. The first call for a snapshot sorts all ATMs, which blocks the thread for a
+    /// Returns the towns of the catalogue. The first call for a snapshot sorts all ATMs, and blocks the thread for a
     /// while.
     pub(super) fn towns(&self) -> &Towns {
         self.snapshot.towns(&self.places)
@@ -93,7 +93,7 @@ impl PageContext {
         utc_date(self.now)
     }
 
-    /// Returns a link to a path of this server that keeps the language in the URL.
+    /// Returns a link to a path of this server, with the language if this URL has it.
     pub(super) fn link(&self, path: &str) -> String {
         let link = self.service.origin.link(path);
         match self.named_language {
@@ -144,7 +144,7 @@ impl PageContext {
         (self.uri.path() != path).then(|| self.redirect(StatusCode::MOVED_PERMANENTLY, path))
     }
 
-    /// Returns a redirect to a path of this server that keeps language, filter and page, but no search text.
+    /// Returns a redirect to a path of this server with the language, filter and page, but without the search text.
     pub(super) fn redirect(&self, status: StatusCode, path: &str) -> Response {
         let parameters = self.page_parameters();
         let separator = if parameters.is_empty() { "" } else { "?" };
@@ -159,7 +159,7 @@ impl PageContext {
         }
     }
 
-    /// Whether `If-None-Match` contains this tag.
+    /// Returns whether `If-None-Match` contains this tag.
     pub(super) fn has_current(&self, tag: &str) -> bool {
         let lines = self.known_tags.iter().filter_map(|line| line.to_str().ok());
         let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);

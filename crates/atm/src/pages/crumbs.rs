@@ -24,7 +24,7 @@ pub(super) fn crumbs_of(context: &PageContext, area: TownArea, town: Option<&Tow
     crumbs
 }
 
-/// Returns the breadcrumbs as a list of links, except for the last one, the current page.
+/// Returns the breadcrumbs as a list of links, except for the current page, the last step.
 pub(super) fn crumbs(context: &PageContext, steps: &[Crumb]) -> Markup {
     let last = steps.len().saturating_sub(1);
     html! {

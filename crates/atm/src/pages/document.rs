@@ -19,8 +19,8 @@ use super::{LOCATOR_SIGN, LOCATOR_STYLES};
 use crate::processor;
 use crate::shelf::KeptPage;
 
-/// How long a browser may show a page without revalidation. A person who reported an ATM sees the report at once, and
-/// an ATM that closes now is not open in an older list. The reply is short if nothing changed.
+/// Time for which a browser may show a page without revalidation. A person who reported an ATM sees the report at once,
+/// and an older list does not show a closed ATM as open. The reply is short if nothing changed.
 const FRESH: Duration = Duration::ZERO;
 
 /// A page of the locator.
@@ -65,7 +65,7 @@ impl<'a> LocatorDocument<'a> {
         }
     }
 
-    /// Returns the reply with a page that is the same for everyone, and adds the page to the cache.
+    /// Returns the reply with a page that is identical for everyone, and adds the page to the cache.
     pub(super) fn public(self, context: &PageContext) -> Response {
         let is_listed = self.is_listed && !context.snapshot.is_sample();
         let device_use = self.device_use;
@@ -82,7 +82,7 @@ impl<'a> LocatorDocument<'a> {
         reply(context, &page)
     }
 
-    /// Returns the reply with a page for one person, which is neither stored nor listed.
+    /// Returns the reply with a page for one person, not to be stored or listed.
     pub(super) fn personal(self, context: &PageContext, status: StatusCode) -> Response {
         let document = Self { is_listed: false, has_address: false, ..self }.render(context);
         HtmlPage::personal(document).with_status(status).into_response()
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_ends_the_script_that_it_stands_in() {
+    fn text_cannot_end_its_script() {
         let text = script_text(&json!({ "name": "</script><script>alert(1)//<!--" }));
         assert!(!text.contains('<'), "{text}");
         let read: Value = serde_json::from_str(&text).unwrap();

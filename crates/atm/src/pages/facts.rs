@@ -44,7 +44,7 @@ fn answer(words: &LocatorWords, known: Tri) -> &'static str {
     }
 }
 
-/// Returns the codes of the coins that the ATM is known to trade.
+/// Returns the codes of the coins that the ATM trades.
 pub(super) fn traded_coins<'a>(view: &MachineView<'a>) -> Vec<&'a str> {
     let traded = view.record.coins.iter().filter(|(_, trades)| **trades == Tri::Yes);
     traded.map(|(coin, _)| coin.code()).collect()

@@ -40,7 +40,7 @@ impl ListFilter {
         }
     }
 
-    /// Whether the filter shows an ATM.
+    /// Returns `true` if the filter shows an ATM.
     pub(super) fn fits(self, view: &MachineView<'_>, now: Timestamp) -> bool {
         match self {
             Self::All => true,

@@ -21,11 +21,11 @@ use crate::service::AtmService;
 /// Renders the other services of a deployment.
 pub type OtherServices = Box<dyn FnOnce() -> Markup + Send>;
 
-/// Returns the first page: the search, the states, the warning of fraud, and the other services of the deployment, which are
-/// rendered only if the page is not cached.
+/// Returns the first page: the search, the states, the warning of fraud, and the other services of the deployment. They
+/// are rendered only if the page is not cached.
 ///
-/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, and this page must be
-/// optimized as this crate is.
+/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, and this page
+/// must be optimized as this crate is.
 pub fn show(mut head: Parts, service: AtmService, others: OtherServices) -> BoxFuture<'static, Response> {
     let response = async move {
         match PageContext::from_request_parts(&mut head, &service).await {

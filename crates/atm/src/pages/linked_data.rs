@@ -141,8 +141,8 @@ mod tests {
 
     use super::*;
 
-    /// The hours as search engines are told, a line each: days, and from when to when.
-    fn told(hours: &str) -> Option<Vec<String>> {
+    /// Returns the hours in the format for search engines, one line each: days, opening and closing time.
+    fn format_hours(hours: &str) -> Option<Vec<String>> {
         let hours = Hours::parse(hours).expect("hours");
         let week = if hours == Hours::Always {
             MachineWeek::Always
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_told_as_search_engines_read_them() {
+    fn hours_have_the_format_of_search_engines() {
         for (hours, expected) in [
             ("24/7", &["Mo,Tu,We,Th,Fr,Sa,Su 00:00-23:59"][..]),
             (
@@ -195,10 +195,10 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(told(hours).expect("hours"), expected, "{hours}");
+            assert_eq!(format_hours(hours).expect("hours"), expected, "{hours}");
         }
         for words in ["sunrise-sunset", "by appointment \"call first\""] {
-            assert!(Hours::parse(words).is_none_or(|_| told(words).is_none()), "{words}");
+            assert!(Hours::parse(words).is_none_or(|_| format_hours(words).is_none()), "{words}");
         }
     }
 }

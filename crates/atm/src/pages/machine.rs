@@ -29,7 +29,7 @@ use crate::catalogue::{AtmFilter, CatalogueEntry, Moment, StoredAtm, Town, sql};
 use crate::map::StatusShape;
 use crate::view::MachineView;
 
-/// Maximum distance between rows of one ATM, except for rows that share a number.
+/// Maximum distance between rows of one ATM, unless they share a number.
 const SAME_MACHINE: Distance = Distance::metres(25.0);
 
 pub(super) async fn show(context: PageContext, PathParams(id): PathParams<String>) -> Result<Response, Problem> {
@@ -108,7 +108,7 @@ fn draw_entry(context: &PageContext, entry: &CatalogueEntry) -> Response {
     LocatorDocument { is_listed: !view.is_gone(), linked_data, head, ..document }.public(context)
 }
 
-/// Returns the breadcrumbs of the ATM, through its town if that is known.
+/// Returns the breadcrumbs of the ATM, through its town if it is known.
 fn steps(context: &PageContext, view: &MachineView<'_>, town: Option<&Town>) -> Vec<Crumb> {
     let mut steps = match town {
         Some(town) => crumbs_of(context, town.area, Some(town)),
@@ -163,7 +163,7 @@ fn address<'a>(context: &PageContext, view: &MachineView<'a>) -> Cow<'a, str> {
     if view.record.address.is_empty() { context.words().no_address.into() } else { view.address() }
 }
 
-/// Whether the page has the button that copies the address.
+/// Returns `true` if the page has the button that copies the address.
 fn can_copy(view: &MachineView<'_>) -> bool {
     !view.is_gone() && !view.record.address.is_empty()
 }

@@ -1,5 +1,5 @@
-//! The locator's pages: search, states, cities, ATMs, reports, and the page about the data. None of them needs a
-//! script. `view.rs` decides what is shown of an ATM, for pages and for tools.
+//! The locator's pages: search, states, cities, ATMs, reports, and the page about the data. No page needs a script.
+//! `view.rs` selects the shown properties of an ATM, for pages and for tools.
 
 mod about_data;
 mod addresses;
@@ -36,7 +36,7 @@ use context::{remove_trailing_slash, remove_trailing_slash_of_search};
 
 pub use context::PageContext;
 
-/// The stylesheet of these pages, in addition to the common one.
+/// The stylesheet of these pages, in addition to the common stylesheet.
 pub const LOCATOR_STYLES: Asset =
     Asset::new("locator", "css", "text/css; charset=utf-8", include_bytes!("../../assets/locator.css"));
 

@@ -33,7 +33,7 @@ const MAX_SUGGESTIONS: usize = 6;
 struct NearPlace {
     point: Point,
     name: String,
-    /// How the text was understood, if the person should know.
+    /// Notes about the interpretation of the text.
     notes: Vec<String>,
     /// Other places of the name, as search texts.
     others: Vec<String>,
@@ -41,9 +41,9 @@ struct NearPlace {
 
 /// Why there is no place to search around.
 enum NoPlace {
-    /// The text names an area that has a page of its own.
+    /// The text names an area with a separate page.
     Area(TownArea),
-    /// The text names no place, or more than one.
+    /// The text names no place, or several.
     Unresolved { message: &'static str, suggestions: Vec<String> },
 }
 

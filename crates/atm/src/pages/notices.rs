@@ -100,7 +100,7 @@ fn headline<'i>(context: &PageContext, item: &'i AdvisoryItem<'_>) -> ((&'i str,
 
 /// Returns the link to the source of an advisory.
 fn source(context: &PageContext, item: &AdvisoryItem<'_>) -> Markup {
-    // Titles are in the language of what they name.
+    // Titles are in the language of the linked page.
     let language = (context.language != Language::English).then_some("en");
     let title = if item.source_title.is_empty() { item.source_url } else { item.source_title };
     html! {

@@ -20,7 +20,7 @@ pub(super) struct ListPage {
 }
 
 impl ListPage {
-    /// Returns the page in the URL; `None` after the last one. The first page exists even if the list is empty.
+    /// Returns the page in the URL; `None` after the last page. The first page exists even if the list is empty.
     pub(super) fn new(context: &PageContext, path: &str, query: &str, size: usize, total: usize) -> Option<Self> {
         Self::numbered(context.page_number(), path, query, size, total)
     }
@@ -30,7 +30,7 @@ impl ListPage {
         exists.then(|| Self { path: path.to_owned(), query: query.to_owned(), number, size, total })
     }
 
-    /// Whether it is the first page, which has more than the list.
+    /// Returns `true` if it is the first page, which has additional content.
     pub(super) fn is_first(&self) -> bool {
         self.number == 1
     }
@@ -51,12 +51,12 @@ impl ListPage {
         self.query_of(self.number)
     }
 
-    /// Returns a title that differs from those of the other pages.
+    /// Returns a title that is unique among the pages of the list.
     pub(super) fn title(&self, title: String) -> String {
         if self.is_first() { title } else { format!("{title} ({})", self.shown()) }
     }
 
-    /// Returns the numbers of its items, such as `401–800 / 60000`; nothing if the list has one page.
+    /// Returns the numbers of its items, such as `401–800 / 60000`; empty if the list has one page.
     pub(super) fn shown(&self) -> String {
         if self.total <= self.size {
             return String::new();
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_item_is_on_one_page_and_no_page_is_after_the_last() {
+    fn every_item_is_on_exactly_one_page() {
         for total in [0, 1, 9, 10, 11, 20, 21] {
             let pages = (1..).map_while(|number| ListPage::numbered(number, "/list", "", 10, total));
             let shown: Vec<usize> = pages.flat_map(|page| page.range()).collect();

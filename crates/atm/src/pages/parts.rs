@@ -84,7 +84,7 @@ pub(super) fn figure<'v>(
     })
 }
 
-/// Returns a 404 page with the search form, and with a link to the area if it is known.
+/// Returns a 404 page with the search form, and with a link to the area, if known.
 pub(super) fn missing_page(context: &PageContext, area: Option<TownArea>) -> Response {
     let words = context.words();
     let main = html! {

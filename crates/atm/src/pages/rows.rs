@@ -67,7 +67,7 @@ impl<'a> MachineList<'a> {
         self.page.kept_query()
     }
 
-    /// Whether it is the first page without a filter, which search engines should list.
+    /// Returns `true` if it is the first page without a filter, which search engines should list.
     pub(super) fn is_plain(&self) -> bool {
         self.filter == ListFilter::All && self.page.is_first()
     }
@@ -88,7 +88,7 @@ impl<'a> MachineList<'a> {
         }
     }
 
-    /// Returns the links to the filters, and for how many ATMs the hours are known.
+    /// Returns the links to the filters, and the number of ATMs with known hours.
     pub(super) fn filters(&self) -> Markup {
         let words = self.context.words();
         let known = self.all.iter().filter(|(view, _)| view.record.hours.is_some()).count();
@@ -170,7 +170,7 @@ pub(super) fn row(
     }
 }
 
-/// Returns which trades the ATM offers.
+/// Returns the trades that the ATM offers.
 fn trades(words: &LocatorWords, buy: Tri, sell: Tri) -> &'static str {
     match (buy, sell) {
         (Tri::Yes, Tri::Yes) => words.buy_and_sell,

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_beyond_its_bound_names_its_parts_and_each_page_is_in_one_of_them() {
+    fn large_sitemap_is_split_into_disjoint_parts() {
         let all: Vec<ListedPage> = (1..=5).map(|id| (format!("/atm/{id}"), None)).collect();
         let addresses = |text: &str| -> Vec<String> {
             let found = text.split("<loc>").skip(1).filter_map(|rest| rest.split("</loc>").next());

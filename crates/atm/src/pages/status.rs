@@ -1,4 +1,4 @@
-//! The status of an ATM on a page: a word, a shape and a date, never a colour alone.
+//! The status of an ATM on a page: a word, a shape and a date, never only a colour.
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};

@@ -1,5 +1,5 @@
-//! The place names of this installation: those that the operator imported into the data folder, or else the embedded
-//! ones.
+//! The place names of this installation: those imported by the operator into the data folder, or else embedded in the
+//! program.
 
 pub mod geocoder;
 
@@ -26,11 +26,11 @@ pub fn file(data_dir: &Path) -> PathBuf {
 }
 
 impl Places {
-    /// Reads the place names. Takes about 100 ms.
+    /// Reads the place names in about 100 ms.
     ///
     /// # Errors
-    /// If the file of imported place names exists but cannot be read. The embedded ones are no substitute: they give
-    /// other results than the operator has chosen.
+    /// If the file of imported place names exists but cannot be read. The embedded names are no substitute, because
+    /// their results differ from those that the operator chose.
     pub fn open(data_dir: &Path) -> Result<Self> {
         LiveFile::open(file(data_dir), read_imported_or_embedded).map(Self)
     }
@@ -50,10 +50,10 @@ impl Places {
         self.0.now()
     }
 
-    /// Reads the place names again if the file of imported ones was written or deleted.
+    /// Reads the place names again if their file was written or deleted.
     ///
     /// # Errors
-    /// If the file cannot be read. The place names stay the same then.
+    /// If the file cannot be read. The place names are unchanged then.
     pub fn reload_if_changed(&self) -> Result<()> {
         if let Some(gazetteer) = self.0.reload_if_changed(read_imported_or_embedded)? {
             tracing::info!(places = gazetteer.len(), "place names reloaded");
@@ -62,7 +62,7 @@ impl Places {
     }
 }
 
-/// Reads the imported place names. Returns the embedded ones if there is no file.
+/// Reads the imported place names. Returns the embedded names if there is no file.
 fn read_imported_or_embedded(file: &Path) -> Result<Gazetteer> {
     if !file.exists() {
         return Ok(Gazetteer::embedded());

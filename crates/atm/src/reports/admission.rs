@@ -1,4 +1,4 @@
-//! Decides which reports are accepted, and in which state. Pure: the other reports are an argument.
+//! Decides about the acceptance and the state of reports. Pure: the other reports are an argument.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub const PER_PERSON: Rate = Rate { count: 20, window: Duration::from_hours(24) 
 pub const PER_NETWORK: Rate = Rate { count: 50, window: Duration::from_hours(24) };
 /// Maximum reports in an hour that are shown without moderation. Beyond it, only those with a proof of work are.
 pub const SHOWN_AT_ONCE: Rate = Rate { count: 100, window: Duration::from_hours(1) };
-/// Number of ATMs of one operator reported as unusable in an hour from which further reports need moderation.
+/// Number of ATMs of one operator reported as unusable in an hour; further reports need moderation.
 pub const BURST: u32 = 10;
 /// Maximum reports that wait for the moderator, and maximum duplicates.
 pub const MAX_WAITING: u32 = 1_000;
@@ -27,7 +27,7 @@ pub const MAX_REPORTS: u32 = 50_000;
 /// Maximum characters of an input that the form shows again.
 pub const MAX_TYPED: usize = 2_000;
 
-/// Maximum time by which a client's clock may be ahead.
+/// Maximum lead of a client's clock.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 /// Minimum characters of a text that counts as a duplicate across ATMs.
 const LONG_TEXT: usize = 20;
@@ -72,7 +72,7 @@ pub struct PassedReports {
     pub oldest: Option<Timestamp>,
 }
 
-/// The other reports that a new one is compared with.
+/// The existing reports for comparison with a new report.
 #[derive(Clone, Debug, Default)]
 pub struct OtherReports {
     /// The version of the reports.
@@ -97,11 +97,11 @@ pub struct OtherReports {
     pub stored: u32,
     /// Other ATMs of the operator that were reported as unusable in an hour.
     pub machines_of_operator: u32,
-    /// A report with the same text.
+    /// A report with an equal text.
     pub twin: Option<ReportId>,
-    /// The first report of the same voice about this ATM.
+    /// The first report of this voice about this ATM.
     pub voice: Option<ReportId>,
-    /// A report of the same voice with the same observation in a day.
+    /// A report of this voice with an equal observation in a day.
     pub echo: Option<ReportId>,
 }
 
@@ -110,7 +110,7 @@ pub struct OtherReports {
 pub enum Admission {
     /// It is stored in this state, and waits for the moderator for this reason.
     Stored(ReportState, Option<HoldReason>),
-    /// It repeats this report of the same person: nothing is stored.
+    /// A repetition of this report by one person: nothing is stored.
     Echo(ReportId),
 }
 
@@ -153,7 +153,7 @@ impl SentReport {
         Ok(Self { seen, how, at: at.min(now), text })
     }
 
-    /// Returns the hash of the text without regard to case and spaces, which finds duplicates.
+    /// Returns the hash of the text without regard to case and spaces, to find duplicates.
     #[must_use]
     pub fn text_hash(&self) -> Option<String> {
         let folded = self.text.as_ref()?.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
@@ -161,13 +161,13 @@ impl SentReport {
     }
 }
 
-/// Whether a text is so long that two people do not write it independently.
+/// Returns `true` if a text is so long that two people do not write it independently.
 pub(super) fn is_long(text: Option<&str>) -> bool {
     text.is_some_and(|text| text.chars().count() >= LONG_TEXT)
 }
 
 /// Decides about a report of a person who is not the operator of the ATM. `per_address` is the limit of one address, if
-/// there is one; `has_proof` is whether the report has a proof of work.
+/// any; `has_proof` is whether the report has a proof of work.
 ///
 /// # Errors
 /// [`NotAdmitted`] if the reporter is banned, a limit is exceeded or no more reports can be stored.

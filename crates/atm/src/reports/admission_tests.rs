@@ -19,7 +19,7 @@ fn admitted(others: &OtherReports) -> Result<Admission, NotAdmitted> {
 }
 
 #[test]
-fn what_was_sent_is_read_or_refused_by_its_field() {
+fn invalid_report_is_rejected_with_its_field() {
     let read = |fields: ReportFields<'_>| SentReport::read(fields, NOW).map_err(|bad| bad.field);
     let gone = ReportFields { seen: "gone", ..ReportFields::default() };
     assert_eq!(read(gone), Ok(SentReport { seen: Seen::Gone, how: None, at: NOW, text: None }));
@@ -48,7 +48,7 @@ fn what_was_sent_is_read_or_refused_by_its_field() {
 }
 
 #[test]
-fn each_limit_refuses_the_first_beyond_it_and_says_when_to_come_back() {
+fn each_limit_rejects_with_a_retry_time() {
     let wait = Duration::from_mins(59);
     let day = Duration::from_mins(24 * 60 - 1);
     for (others, refused) in [
@@ -59,7 +59,7 @@ fn each_limit_refuses_the_first_beyond_it_and_says_when_to_come_back() {
             OtherReports { of_network: passed(50, 60), ..OtherReports::default() },
             Some(("reports_of_network", PER_NETWORK, day)),
         ),
-        // The clock of the server that stored it is ahead: nobody waits for longer than the window.
+        // The clock of the server that stored the report is ahead: the retry time is at most the window.
         (
             OtherReports { of_address: passed(5, -5), ..OtherReports::default() },
             Some(("reports", PER_ADDRESS, Duration::from_hours(1))),
@@ -87,7 +87,7 @@ fn each_limit_refuses_the_first_beyond_it_and_says_when_to_come_back() {
 }
 
 #[test]
-fn a_flood_and_a_burst_wait_for_the_moderator_and_work_passes_the_first_alone() {
+fn proof_of_work_passes_a_flood_but_not_a_burst() {
     let state = |others: &OtherReports, seen, has_proof| match admit(seen, others, None, has_proof, NOW) {
         Ok(Admission::Stored(state, held)) => (state, held),
         other => panic!("{other:?}"),
@@ -105,7 +105,7 @@ fn a_flood_and_a_burst_wait_for_the_moderator_and_work_passes_the_first_alone() 
 }
 
 #[test]
-fn what_was_said_already_is_folded_and_who_is_banned_is_not_heard() {
+fn duplicates_are_merged_and_bans_enforced() {
     let echo = OtherReports { echo: Some(id(1)), of_machine: passed(3, 1), ..OtherReports::default() };
     assert_eq!(admitted(&echo), Ok(Admission::Echo(id(1))));
     let twin = OtherReports { twin: Some(id(1)), ..OtherReports::default() };
@@ -118,7 +118,7 @@ fn what_was_said_already_is_folded_and_who_is_banned_is_not_heard() {
 
 proptest! {
     #[test]
-    fn nothing_that_anybody_sends_decides(
+    fn no_single_report_is_decisive(
         seen in prop::sample::select(Seen::ALL.to_vec()),
         counts in prop::array::uniform6(0..200_u32),
         has_twin: bool,

@@ -9,13 +9,13 @@ use jiff::Timestamp;
 
 use super::{DecidedBy, HowSeen, MachineReport, REPORT_COUNTS, ReportId, ReportState, Seen, Weight};
 
-/// Days after which the weight of a report is halved.
+/// Half-life of the weight of a report, in days.
 const HALF_LIFE_DAYS: f64 = 90.0;
 
 /// Minimum number of people who report that an ATM cannot be used before its status is doubted.
 const ENOUGH: usize = 2;
 
-/// One person's observation at an ATM.
+/// An observation of a person at an ATM.
 #[derive(Debug)]
 struct Observation {
     seen: Seen,
@@ -29,7 +29,7 @@ struct Observation {
 pub struct ReportDecision {
     /// The state of the ATM.
     pub seen: Seen,
-    /// Who decided.
+    /// The moderator or the operator.
     pub by: DecidedBy,
     /// When it was decided.
     pub at: Timestamp,
@@ -129,7 +129,7 @@ fn find_decision(reports: &[&MachineReport], answered_at: Option<Timestamp>) -> 
     if is_revoked { None } else { Some(decision) }
 }
 
-/// Returns the observations that count: one of each voice, with the highest weight, then the newest.
+/// Returns the observations that count: for each voice, the report with the highest weight, then the newest.
 fn observations(reports: &[&MachineReport], now: Timestamp) -> Vec<Observation> {
     let mut best: BTreeMap<&ReportId, &MachineReport> = BTreeMap::new();
     for &report in reports {
@@ -145,7 +145,7 @@ fn observations(reports: &[&MachineReport], now: Timestamp) -> Vec<Observation> 
         .map(|report| Observation {
             seen: report.seen,
             how: report.how,
-            // Another server's clock may be ahead of this one.
+            // The clock of another server may be ahead.
             at: report.seen_at.min(now),
             weight: report.weight,
         })
@@ -156,8 +156,8 @@ fn rank(report: &MachineReport) -> (Weight, Timestamp, &ReportId) {
     (report.weight, report.created_at, &report.id)
 }
 
-/// Whether enough people report that the ATM cannot be used, and outweigh those who report that it is there. If any of
-/// them is signed in, the newest report of those decides.
+/// Returns `true` if enough people report that the ATM cannot be used, and outweigh those who report that it exists. If
+/// any of them is signed in, the newest report of a signed-in person decides.
 fn is_doubted(open: &[&Observation], now: Timestamp) -> bool {
     let against: Vec<&Observation> = open.iter().copied().filter(|one| one.seen.is_against()).collect();
     let there: Vec<&Observation> = open.iter().copied().filter(|one| one.seen == Seen::There).collect();

@@ -11,7 +11,7 @@ fn days(count: i64) -> SignedDuration {
     SignedDuration::from_hours(24 * count)
 }
 
-/// A report of a voice of its own, seen so many days ago.
+/// Creates a report of a separate voice, with its age in days.
 fn report(number: u8, seen: Seen, how: Option<HowSeen>, weight: Weight, age: i64) -> MachineReport {
     let at = NOW - days(age);
     let id = ReportId::new(at, [number; 16]);
@@ -58,7 +58,7 @@ fn verdict(reports: &[MachineReport], answered: Option<i64>) -> ReportVerdict {
 }
 
 #[test]
-fn a_report_from_a_server_whose_clock_is_ahead_counts_as_of_now() {
+fn future_report_counts_as_current() {
     let ahead = |number, seen| {
         let report = light(number, seen, 0);
         MachineReport { seen_at: NOW + SignedDuration::from_secs(2), ..report }
@@ -70,7 +70,7 @@ fn a_report_from_a_server_whose_clock_is_ahead_counts_as_of_now() {
 }
 
 #[test]
-fn a_machine_is_doubted_once_two_people_say_so_and_one_was_there() {
+fn doubt_requires_two_reporters_and_one_on_site() {
     use Seen::{Broken, Gone, There, WrongHours};
     let phoned = |number| report(number, Gone, Some(HowSeen::Phoned), Weight::Light, 1);
     let same_voice = MachineReport { voice: light(1, Gone, 3).id, ..light(2, Gone, 1) };
@@ -88,12 +88,12 @@ fn a_machine_is_doubted_once_two_people_say_so_and_one_was_there() {
         (vec![light(1, Gone, 1), held], false),
         (vec![light(1, Gone, 89), light(2, Gone, 89)], true),
         (vec![light(1, Gone, 89), light(2, Gone, 90)], false),
-        // Whoever says that it is there weighs as much.
+        // A report that the ATM exists has equal weight.
         (vec![light(1, Gone, 2), light(2, Gone, 2), light(3, There, 1)], true),
         (vec![light(1, Gone, 2), light(2, Gone, 2), light(3, There, 1), light(4, There, 1)], false),
-        // An old word weighs less than a new one.
+        // Older reports have less weight.
         (vec![light(1, Gone, 1), light(2, Gone, 1), light(3, There, 80), light(4, There, 80)], true),
-        // Of those who are signed in the newest is believed.
+        // Among signed-in reporters, the newest report decides.
         (vec![light(1, Gone, 1), light(2, Gone, 1), signed(3, There, 2)], false),
         (vec![signed(1, Gone, 1), light(2, Gone, 3), signed(3, There, 2)], true),
         (vec![signed(1, Gone, 3), light(2, Gone, 1), signed(3, There, 2)], false),
@@ -106,7 +106,7 @@ fn a_machine_is_doubted_once_two_people_say_so_and_one_was_there() {
 }
 
 #[test]
-fn of_one_voice_the_weightiest_word_counts_then_the_newest() {
+fn strongest_then_newest_report_of_a_reporter_counts() {
     let first = signed(1, Seen::There, 5);
     let anonymous = MachineReport { voice: first.voice.clone(), ..light(2, Seen::Gone, 1) };
     assert_eq!(verdict(&[first.clone(), anonymous], None).people, [(Seen::There, 1)].into());
@@ -115,7 +115,7 @@ fn of_one_voice_the_weightiest_word_counts_then_the_newest() {
 }
 
 #[test]
-fn the_operator_and_the_moderator_decide_at_once_and_the_newest_of_them_last() {
+fn newest_operator_or_moderator_report_decides() {
     use DecidedBy::{Moderator, Operator};
     for (reports, answered, standing) in [
         (vec![decided(1, Seen::Gone, Operator, 3)], None, ReportStanding::Gone(Operator)),
@@ -126,7 +126,7 @@ fn the_operator_and_the_moderator_decide_at_once_and_the_newest_of_them_last() {
             None,
             ReportStanding::Undoubted,
         ),
-        // What the moderator found gone only the moderator brings back.
+        // Only the moderator restores an ATM that the moderator found gone.
         (
             vec![decided(1, Seen::Gone, Moderator, 3), decided(2, Seen::There, Operator, 2)],
             None,
@@ -142,13 +142,13 @@ fn the_operator_and_the_moderator_decide_at_once_and_the_newest_of_them_last() {
             None,
             ReportStanding::Gone(Moderator),
         ),
-        // What the operator submits later takes back its own word, and not the moderator's.
+        // A later submission revokes the operator's decision, but not the moderator's.
         (vec![decided(1, Seen::Gone, Operator, 3)], Some(2), ReportStanding::Undoubted),
         (vec![decided(1, Seen::Gone, Operator, 3)], Some(4), ReportStanding::Gone(Operator)),
         (vec![decided(1, Seen::Gone, Moderator, 3)], Some(2), ReportStanding::Gone(Moderator)),
-        // What is no question of use decides nothing.
+        // Observations that do not concern usability decide nothing.
         (vec![decided(1, Seen::WrongHours, Moderator, 3)], None, ReportStanding::Undoubted),
-        // Doubts of before are answered, those of after are not.
+        // A decision settles earlier doubts only.
         (
             vec![light(1, Seen::Gone, 3), light(2, Seen::Gone, 3), decided(3, Seen::There, Moderator, 2)],
             None,
@@ -170,7 +170,7 @@ fn the_operator_and_the_moderator_decide_at_once_and_the_newest_of_them_last() {
 }
 
 #[test]
-fn a_machine_is_verified_by_one_who_is_signed_in_or_by_two() {
+fn one_signed_in_or_two_reporters_verify_an_atm() {
     let at = |age| Some(NOW - days(age));
     for (reports, verified) in [
         (vec![light(1, Seen::There, 1)], None),
@@ -185,7 +185,7 @@ fn a_machine_is_verified_by_one_who_is_signed_in_or_by_two() {
 }
 
 #[test]
-fn a_verdict_says_how_long_it_holds() {
+fn verdict_has_an_expiry() {
     let reports = [light(1, Seen::Gone, 30), light(2, Seen::Gone, 60)];
     let until = verdict(&reports, None).until;
     assert_eq!(until, NOW + days(30));
@@ -205,7 +205,7 @@ fn any_report() -> impl Strategy<Value = MachineReport> {
 
 proptest! {
     #[test]
-    fn no_sequence_of_anonymous_reports_makes_a_machine_closed(
+    fn anonymous_reports_never_close_an_atm(
         reports in prop::collection::vec(any_report(), 0..60),
         answered in prop::option::of(0..200_i64),
     ) {
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_in_which_reports_are_read_changes_nothing(reports in prop::collection::vec(any_report(), 0..20)) {
+    fn order_of_reports_changes_nothing(reports in prop::collection::vec(any_report(), 0..20)) {
         let backwards: Vec<_> = reports.iter().rev().cloned().collect();
         let (one, other) = (verdict(&reports, None), verdict(&backwards, None));
         prop_assert_eq!(one.standing, other.standing);

@@ -24,7 +24,7 @@ pub use words::describe;
 /// How long a report counts, from the time of the observation.
 pub const REPORT_COUNTS: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// How long a report waits or is shown, from the time at which it was sent.
+/// How long a report waits or is shown, since it was sent.
 pub const REPORT_LASTS: SignedDuration = SignedDuration::from_hours(180 * 24);
 
 /// Maximum length of the text of a report, in characters.
@@ -79,7 +79,7 @@ pub enum ReportState {
     Accepted,
     /// The moderator rejected it.
     Rejected,
-    /// It repeats another report with the same text.
+    /// Another report has an equal text.
     Duplicate,
     /// It is too old.
     Expired,
@@ -140,7 +140,7 @@ rows! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reporter: Option<String>,
         pub weight: Weight,
-        /// The first report of the same person about this ATM: reports of one voice count once.
+        /// The first report of this person about this ATM: reports of one voice count once.
         #[serde(skip)]
         pub voice: ReportId,
         #[serde(skip)]
@@ -198,7 +198,7 @@ impl Seen {
         Self::ALL.into_iter().find(|seen| seen.as_str() == word)
     }
 
-    /// Whether the ATM cannot be used.
+    /// Returns `true` if the ATM cannot be used.
     #[must_use]
     pub fn is_against(self) -> bool {
         matches!(self, Self::Gone | Self::Broken)
@@ -226,7 +226,7 @@ impl HowSeen {
         Self::ALL.into_iter().find(|how| how.as_str() == word)
     }
 
-    /// Whether the reporter was there.
+    /// Returns `true` if the reporter was there.
     #[must_use]
     pub fn is_first_hand(self) -> bool {
         matches!(self, Self::Used | Self::Saw)

@@ -1,9 +1,9 @@
 //! Proof of work: a report that costs a second of a processor is not part of a flood.
 //!
-//! A proof is a text for which SHA-256 of `ATM|SEEN|DAY|PROOF` begins with [`PROOF_BITS`] zero bits: the machine's
-//! number, the observation as in the API, the day in UTC (`2026-11-23`). Each report needs a proof of its own. A proof
-//! does not change the weight of a report; with it a report is shown even if the server's limit of unmoderated reports
-//! is exceeded.
+//! A proof is a text for which SHA-256 of `ATM|SEEN|DAY|PROOF` begins with [`PROOF_BITS`] zero bits: the number of the
+//! ATM, the observation as in the API, the day in UTC (`2026-11-23`). Each report needs its own proof. A proof does not
+//! change the weight of a report; a report with a proof is shown even if the server's limit of unmoderated reports is
+//! exceeded.
 
 use data_encoding::HEXLOWER;
 use jiff::tz::TimeZone;
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_holds_for_its_machine_its_kind_and_two_days() {
+    fn proof_is_valid_for_its_atm_kind_and_two_days() {
         let proof = "2335626";
         let day = SignedDuration::from_hours(24);
         for (number, seen, now, holds) in [

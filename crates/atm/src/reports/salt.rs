@@ -1,5 +1,5 @@
-//! Recognizes reports from one address without storing the address: a hash with a salt of the day is stored for a day.
-//! Then the hash is deleted, and a little later the salt.
+//! Recognizes reports from one address without storing the address: a hash with a daily salt is stored for a day. Then
+//! the hash is deleted, and a little later the salt.
 
 use std::net::IpAddr;
 
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_share_a_network_and_nothing_else_and_no_day_is_like_another() {
+    fn neighbours_share_only_a_network_each_day() {
         let [one, other] = [1, 2].map(|day| ReportSalt::new(day, [u8::try_from(day).unwrap(); 32]));
         let hash = |salt: &ReportSalt, address: &str| salt.hash(address.parse().unwrap());
         let home = hash(&one, "192.0.2.7");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_at_midnight_in_greenwich() {
+    fn day_begins_at_midnight_utc() {
         let at = |text: &str| day_of(text.parse().unwrap());
         assert_eq!(at("1970-01-01T23:59:59Z"), 0);
         assert_eq!(at("2026-11-23T00:00:00Z"), at("2026-11-22T23:59:59Z") + 1);

@@ -1,12 +1,12 @@
-//! Stores reports one after another: each is compared with the others and then written, so that no report of this
-//! server invalidates the comparison of another one.
+//! Stores reports sequentially: each is compared with the others and then written, so that no report of this server
+//! invalidates another's comparison.
 
 use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
 
 /// Maximum reports that wait for their slot.
 const MAX_WAITING: usize = 128;
 
-/// The slot in which a server stores a report, and the queue for it.
+/// The slot for storing a report, and its queue.
 #[derive(Debug)]
 pub struct ReportSlots {
     places: Semaphore,

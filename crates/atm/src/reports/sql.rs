@@ -12,7 +12,7 @@ use super::admission::{OtherReports, PassedReports, is_long};
 use super::salt::{ADDRESS_KEPT, HashedAddress, ReportSalt, day_of};
 use super::{BannedReporter, MachineReport, REPORT_LASTS, ReportId, ReportState, Weight};
 
-/// Maximum stored reports about one ATM besides accepted ones. The oldest are deleted.
+/// Maximum stored reports about one ATM besides accepted reports. The oldest are deleted.
 const MAX_OF_MACHINE: i64 = 100;
 /// How long a report is stored after it no longer counts. A duplicate never counts.
 const STORED_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -148,7 +148,7 @@ pub async fn read_version(store: &Store) -> Result<i64> {
     store.read_one(VERSION, params![]).await?.context("atm_report_state is one row")?.int(0)
 }
 
-/// Reads the other reports that a new one is compared with.
+/// Reads the existing reports for comparison with a new report.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -317,7 +317,7 @@ fn ban_entry(action: Action, reporter: &str, now: Timestamp) -> Step {
     insert_entry(&Actor::Operator, None, action, reporter, &serde_json::json!({}), now)
 }
 
-/// Whether this reporter is banned.
+/// Returns `true` if this reporter is banned.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -333,8 +333,8 @@ pub async fn list_bans(store: &Store) -> Result<Vec<BannedReporter>> {
     store.read(BANS, params![]).await?.into_iter().map(BannedReporter::from_row).collect()
 }
 
-/// Returns the salt of today, which is created if it is missing, and the salt of yesterday, or today's again if there
-/// is none.
+/// Returns the salt of today (creates it if it is missing) and the salt of yesterday, or today's again if there is
+/// none.
 ///
 /// # Errors
 /// If the database cannot be written.

@@ -1,9 +1,9 @@
-// Waits until a wallet has answered the code on this page, and shows a new one when it expires.
+// Waits until a wallet has answered the code on this page, and replaces it when it expires.
 const code = document.getElementById("code");
 const state = document.getElementById("state");
 const sid = encodeURIComponent(code.dataset.sid);
 const poll = 1000;
-let refreshesLeft = 10; // A page that somebody left open does not ask for ever.
+let refreshesLeft = 10; // An abandoned page stops after these.
 let expiresAt = Date.now() + 1000 * Number(code.dataset.expiresIn);
 
 async function refresh() {

@@ -1,12 +1,12 @@
-//! A small web application whose users log in with a wallet: the integrator's side, complete.
+//! A small web application with login by wallet: the complete side of the integrator.
 //!
 //! ```text
 //! cargo run --example receiver -- --listen 127.0.0.1:9000 --api http://127.0.0.1:8080/sandbox/v1 \
 //!     --key svc_test_… --domain localhost --webhook-secret whsec_…
 //! ```
 //!
-//! `memory.rs` is what the application remembers, `routes.rs` and `pages.rs` are what people see. The calls of the service,
-//! and the four endpoints that wallets, pages and the service call, come from the library.
+//! `memory.rs` stores sessions and users, `routes.rs` and `pages.rs` serve the pages. The library provides the calls of
+//! the service, and the four endpoints for wallets, pages and the service.
 
 mod memory;
 mod pages;
@@ -32,7 +32,7 @@ use crate::memory::Memory;
 /// A web application whose users log in with a wallet.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to listen; port 0 takes any free one.
+    /// Address to listen on; port 0 selects a free port.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000")]
     listen: String,
     /// The service's API, such as <http://127.0.0.1:8080/sandbox/v1>.
@@ -47,10 +47,10 @@ struct Arguments {
     /// The domain's webhook secret.
     #[arg(long, value_name = "WHSEC", value_parser = WebhookSecret::parse)]
     webhook_secret: WebhookSecret,
-    /// Where browsers and wallets find this application, if not where it listens.
+    /// Origin of this application for browsers and wallets, if it differs from the listening address.
     #[arg(long, value_name = "ORIGIN", value_parser = SiteOrigin::parse)]
     public_url: Option<SiteOrigin>,
-    /// Whether only the browser that was shown a code is logged in by it.
+    /// Requires the browser that received a code for its login.
     #[arg(long, action = ArgAction::Set, default_value_t = true)]
     bind_poll: bool,
 }
@@ -81,7 +81,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(axum::serve(listener, service).await?)
 }
 
-/// The domain itself, where that is this machine: a wallet warns of answers that go elsewhere.
+/// Returns the origin with the domain as its host if the domain is this machine: a wallet warns of other hosts.
 fn reached_at(listen: SocketAddr, domain: &DomainName) -> String {
     let is_local = listen.ip().is_loopback() && domain.as_str() == "localhost";
     if is_local { format!("localhost:{}", listen.port()) } else { listen.to_string() }

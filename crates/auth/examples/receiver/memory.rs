@@ -7,14 +7,14 @@ use signpost_auth::client::{Metadata, NewSession, Signpost, SignpostError};
 use signpost_auth::receiver::{CodeBinding, HandlerRefusal, Host, LoggedIn, ShownCode, Site, SiteOrigin};
 use signpost_auth::{Answer, Challenge, DomainName, Event, Mode, NotVerified, PublicKey, QrData, VerifiedAnswer};
 
-/// How many codes, logins and events are remembered: beyond it the oldest of each is forgotten.
+/// Maximum number of codes, of logins and of events; the oldest entry is evicted.
 const MAX_ENTRIES: usize = 10_000;
-/// How long a browser stays logged in, in seconds.
+/// Lifetime of a login, in seconds.
 const LOGIN_MAX_AGE_SECS: u32 = 24 * 60 * 60;
-/// How long a browser holds the cookie of a code it was shown, in seconds: longer than a code can be refreshed.
+/// Lifetime of the cookie of a code, in seconds: longer than a code can be refreshed.
 const CODE_MAX_AGE_SECS: u32 = 30 * 60;
 
-/// What the application remembers. A real one keeps it in its database.
+/// The state of the application. A real application stores it in its database.
 pub(crate) struct Memory {
     signpost: Signpost,
     domain: DomainName,
@@ -30,7 +30,7 @@ struct State {
     events: Remembered<()>,
 }
 
-/// A session of the service's whose code some browser was shown.
+/// A session of the service with its code, which a browser displays.
 #[derive(Clone)]
 struct Code {
     challenge: Challenge,
@@ -41,7 +41,7 @@ struct Code {
     completed: bool,
 }
 
-/// A code to be shown.
+/// A code for display.
 pub(crate) struct Shown {
     pub(crate) sid: String,
     pub(crate) qr: QrData,
@@ -57,7 +57,7 @@ impl Memory {
         &self.domain
     }
 
-    /// Opens a session with the service, and ties its code to the browser that gets the cookie.
+    /// Creates a session at the service, and binds its code to the browser by a cookie.
     pub(crate) async fn open(&self, mode: Mode, return_url: String) -> Result<Shown, Box<dyn Error + Send + Sync>> {
         let new = NewSession {
             mode: Some(mode),
@@ -81,7 +81,7 @@ impl Memory {
         Ok(Shown { sid: session.id, qr, set_cookie })
     }
 
-    /// Has the service replace a code that expired; the browser that was shown it keeps its cookie.
+    /// Replaces an expired code at the service; the cookie of the browser stays valid.
     pub(crate) async fn refresh(&self, sid: &str) -> Result<QrData, Box<dyn Error + Send + Sync>> {
         let qr = QrData::parse(&self.signpost.sessions().refresh(sid).await?.qr_data)?;
         println!("{} {sid} refreshed", qr.challenge().mode);
@@ -92,13 +92,13 @@ impl Memory {
         Ok(qr)
     }
 
-    /// Who is logged in, by the value of the login cookie.
+    /// Returns the user of the login cookie.
     pub(crate) fn logged_in(&self, cookies: &str) -> Option<PublicKey> {
         let login = self.origin.cookie("login", cookies)?;
         self.state().logins.get_mut(login).cloned()
     }
 
-    /// Ends a login; the cookie that takes its place is empty and gone at once.
+    /// Ends a login. Returns the cookie header that deletes its cookie.
     pub(crate) fn log_out(&self, cookies: &str) -> String {
         if let Some(login) = self.origin.cookie("login", cookies) {
             self.state().logins.remove(login);
@@ -106,7 +106,7 @@ impl Memory {
         self.origin.set_cookie("login", "", 0)
     }
 
-    /// Has the service mark the session, and then does the same here. The service settles who comes first.
+    /// Marks the session as answered, first at the service, which accepts one of concurrent answers.
     async fn mark(&self, sid: &str, key: &PublicKey, answer: &Answer) -> Result<LoggedIn, HandlerRefusal> {
         if let Err(error) = self.signpost.sessions().authenticate(sid, answer).await {
             println!("{sid} not authenticated: {error}");
@@ -143,7 +143,7 @@ impl Host for Memory {
         self.mark(&sid, &user, answer.answer()).await
     }
 
-    /// Two codes that one wallet answers at once are one user: whoever comes second finds what it wanted.
+    /// Registers the user of an answer. Of concurrent registrations with one key, the second finds the user.
     async fn register(&self, sid: String, answer: &VerifiedAnswer) -> Result<LoggedIn, HandlerRefusal> {
         self.mark(&sid, answer.key(), answer.answer()).await
     }
@@ -177,7 +177,7 @@ impl Site for Memory {
     }
 }
 
-/// What the wallet is told when the service does not take its answer.
+/// Returns the response to the wallet if the service rejects its answer.
 fn refusal(error: &SignpostError) -> HandlerRefusal {
     match error.status {
         Some(404 | 409 | 410) => HandlerRefusal::NotHeld,
@@ -188,7 +188,7 @@ fn refusal(error: &SignpostError) -> HandlerRefusal {
     }
 }
 
-/// A map that forgets its oldest entry when it is full.
+/// A map that evicts its oldest entry when it is full.
 struct Remembered<T> {
     entries: HashMap<String, T>,
     order: VecDeque<String>,
@@ -201,7 +201,7 @@ impl<T> Default for Remembered<T> {
 }
 
 impl<T> Remembered<T> {
-    /// False, and nothing changed, where the key is known.
+    /// Inserts a value. Returns `false`, without a change, if the key exists.
     fn insert(&mut self, key: String, value: T) -> bool {
         if self.entries.contains_key(&key) {
             return false;

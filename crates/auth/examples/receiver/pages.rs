@@ -1,6 +1,6 @@
 use signpost_auth::{DomainName, Mode, PublicKey, QrCode, QrData};
 
-/// The page that shows a code and waits for its answer.
+/// Returns the page that shows a code and polls for its answer.
 pub(crate) fn code(domain: &DomainName, mode: Mode, sid: &str, qr: &QrData, now: i64) -> String {
     let (title, other) = match mode {
         Mode::Login => ("Log in", "<a href=\"/register\">New here? Register</a>"),
@@ -22,12 +22,12 @@ pub(crate) fn code(domain: &DomainName, mode: Mode, sid: &str, qr: &QrData, now:
     page(domain, title, &body)
 }
 
-/// The page that is shown where there is no code to show.
+/// Returns the page without a code, for failures.
 pub(crate) fn no_code(domain: &DomainName) -> String {
     page(domain, "No code", "<p>The login service gave no code. Reload this page to try again.</p>")
 }
 
-/// The page for who is logged in, if anybody is.
+/// Returns the page of the account, or the login link without a user.
 pub(crate) fn account(domain: &DomainName, user: Option<&PublicKey>) -> String {
     let Some(user) = user else {
         return page(domain, "Nobody is logged in", "<p><a href=\"/\">Log in</a></p>");
@@ -49,7 +49,7 @@ fn page(domain: &DomainName, title: &str, body: &str) -> String {
     )
 }
 
-/// The code as a drawing.
+/// Returns the code as SVG.
 pub(crate) fn svg(text: &str) -> String {
     let too_long = || "<p>The code is too long to draw; use the text below.</p>".to_owned();
     QrCode::from_text(text).map_or_else(too_long, |code| code.svg())
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_cannot_become_markup() {
+    fn text_is_escaped() {
         assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
     }
 }

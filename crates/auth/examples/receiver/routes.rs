@@ -14,7 +14,7 @@ use signpost_auth::receiver::{self, Browser, Receiver, Site, is_local_path};
 use crate::memory::{Memory, Shown};
 use crate::pages;
 
-/// What is served, for the list that is printed at the start.
+/// The paths and their descriptions, which are printed at the start.
 pub(crate) const PATHS: [(&str, &str); 7] = [
     ("/", "log in"),
     ("/register", "register"),
@@ -25,7 +25,7 @@ pub(crate) const PATHS: [(&str, &str); 7] = [
     ("/webhooks/events", "the service posts its events here"),
 ];
 
-/// Nothing but what this server sends: no inline script or style, no other host, no frame around it.
+/// Content-Security-Policy: only resources of this server, no inline script or style, no frame around a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -76,7 +76,7 @@ async fn show(State(app): App, mode: Mode, Query(Wish { return_url }): Query<Wis
     }
 }
 
-/// A new code for the same session, for the browser that was shown the old one.
+/// Creates a new code for a session, for the browser with the old code.
 async fn refresh(State(app): App, Query(Sid { sid }): Query<Sid>, headers: HeaderMap) -> Response {
     let origin = &app.poll.origin;
     let browser = browser(&headers);
@@ -127,7 +127,7 @@ fn html(page: String) -> Response {
     ([(CONTENT_SECURITY_POLICY, POLICY), (CACHE_CONTROL, "no-store")], Html(page)).into_response()
 }
 
-/// A reply that is known before anybody asks.
+/// Returns the reply for a static file.
 fn asset(kind: &'static str, text: &'static str) -> ([(HeaderName, &'static str); 2], &'static str) {
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")], text)
 }

@@ -19,7 +19,7 @@ use crate::memory::Memory;
 const NOW: i64 = 1_700_000_000;
 const KEY: &str = "svc_test_key";
 
-/// As much of the service as the application sees: the challenge each session waits for, none once it is answered.
+/// A stub of the service: the challenge of each session, `None` once it is answered.
 #[derive(Clone, Default)]
 struct Service(Arc<Mutex<Vec<Option<Challenge>>>>);
 
@@ -84,7 +84,7 @@ impl Service {
     }
 }
 
-/// The application, as browsers and wallets meet it.
+/// The application under test.
 struct App(Router);
 
 struct Reply {
@@ -93,7 +93,7 @@ struct Reply {
     text: String,
 }
 
-/// A page with a code, as a browser that was shown it keeps it.
+/// A page with a code, and the cookies of its browser.
 struct Shown {
     sid: String,
     qr: QrData,
@@ -153,7 +153,7 @@ fn wallet(byte: u8) -> Wallet {
 }
 
 #[tokio::test]
-async fn a_user_registers_comes_back_and_logs_out() {
+async fn user_registers_returns_and_logs_out() {
     let (app, wallet) = (App::start().await, wallet(1));
     let shown = app.show("/").await;
     assert_eq!(app.answer(&wallet, &shown).await.status, 404);
@@ -188,7 +188,7 @@ async fn only_one_answer_wins() {
 }
 
 #[tokio::test]
-async fn a_login_belongs_to_the_browser_that_was_shown_the_code() {
+async fn login_belongs_to_the_browser_with_the_code() {
     let (app, wallet) = (App::start().await, wallet(1));
     let (shown, other) = (app.show("/register").await, app.show("/register").await);
     app.answer(&wallet, &shown).await;
@@ -201,7 +201,7 @@ async fn a_login_belongs_to_the_browser_that_was_shown_the_code() {
 }
 
 #[tokio::test]
-async fn a_refreshed_code_replaces_the_old_one_for_the_same_browser() {
+async fn refreshed_code_replaces_the_old_code() {
     let (app, wallet) = (App::start().await, wallet(1));
     let old = app.show("/register?return_url=/welcome").await;
     let refresh = format!("/refresh?sid={}", old.sid);
@@ -218,7 +218,7 @@ async fn a_refreshed_code_replaces_the_old_one_for_the_same_browser() {
 }
 
 #[tokio::test]
-async fn an_event_that_comes_again_is_answered_and_changes_nothing() {
+async fn repeated_event_changes_nothing() {
     let app = App::start().await;
     let data = json!({ "public_key": "02", "signature": "30", "challenge": "svc:", "signed_at": NOW });
     let event = json!({ "id": "evt_1", "event": "login", "timestamp": "t", "session_id": "sess_1", "data": data });
@@ -234,7 +234,7 @@ async fn an_event_that_comes_again_is_answered_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn pages_load_nothing_from_elsewhere() {
+async fn pages_load_only_own_resources() {
     let app = App::start().await;
     for target in ["/", "/register", "/account"] {
         let page = app.get(target, "").await;
@@ -250,7 +250,7 @@ async fn pages_load_nothing_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn without_the_service_there_is_a_page_that_says_so() {
+async fn unavailable_service_has_an_error_page() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);

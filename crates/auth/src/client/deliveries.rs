@@ -10,7 +10,7 @@ use crate::event::Event;
 #[derive(Clone, Copy, Debug)]
 pub struct Deliveries<'a>(pub(super) &'a Signpost);
 
-/// An event for one URL.
+/// An event for a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// `evt_…`
@@ -39,7 +39,7 @@ pub struct Delivery {
     /// The start of the last response, at most 2048 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_answer: Option<String>,
-    /// Time since which the endpoint gets one attempt per hour.
+    /// Time since which the endpoint gets an attempt per hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_disabled_at: Option<String>,
     /// The body of every attempt; only in the reply for a single delivery.

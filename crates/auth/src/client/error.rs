@@ -85,7 +85,7 @@ impl SignpostError {
         }
     }
 
-    /// Checks whether the reply is missing or incomplete: the service may have executed the call.
+    /// Returns true if the reply is missing or incomplete: the service may have executed the call.
     pub(super) fn is_lost(&self) -> bool {
         matches!(&*self.code, "connection_failed" | "timeout")
     }

@@ -29,7 +29,7 @@ pub struct NewSession {
     /// Number matching.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<Confirm>,
-    /// The device with the code; another one than the wallet's by default.
+    /// The device with the code; by default not the wallet's device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// The requesting browser, shown by wallets.
@@ -40,7 +40,7 @@ pub struct NewSession {
     pub browser_hash: Option<String>,
 }
 
-/// The place where the code of a session is shown.
+/// The display of a session's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
@@ -267,7 +267,7 @@ pub struct Simulation {
     pub posted_to: String,
     /// The answer.
     pub payload: Answer,
-    /// The status of the response, if there was one.
+    /// The status of the response, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// The start of the response.

@@ -125,7 +125,7 @@ pub struct ListedAtm {
     /// Next closing time, local time with its offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes_at: Option<String>,
-    /// A summary of the reports in one sentence.
+    /// A summary of the reports in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reports: Option<String>,
 }
@@ -309,7 +309,7 @@ pub struct ResolvedLocation {
     pub alternatives: Vec<AlternativePlace>,
 }
 
-/// Another place with the same name.
+/// Another place with this name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlternativePlace {
     /// Its name.
@@ -355,7 +355,7 @@ pub struct AtmSource {
     /// The name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The ID of its own record.
+    /// The ID of its record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atm_id: Option<u64>,
     /// The parts from this source.

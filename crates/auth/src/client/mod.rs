@@ -67,7 +67,7 @@ const DEFAULT_BASE_URL: &str = "http://localhost:8080/sandbox/v1";
 const TIMEOUT: Duration = Duration::from_secs(30);
 const RETRIES: u32 = 2;
 
-/// The client of the service for the holder of an API key. Cheap to clone; keep it, because it pools connections.
+/// The client of the service, with an API key. Cheap to clone; reuse it, because it pools connections.
 #[derive(Clone)]
 pub struct Signpost {
     transport: Transport,
@@ -153,7 +153,7 @@ impl Signpost {
         Atms(self)
     }
 
-    /// `POST /verify`: verifies a signature without a session. [`crate::verify`] does the same locally.
+    /// `POST /verify`: verifies a signature without a session. [`crate::verify`] is the local equivalent.
     ///
     /// # Errors
     /// `invalid_public_key` and `invalid_signature` for malformed values; a wrong signature is `valid: false`.
@@ -194,7 +194,7 @@ fn parse_base(text: &str) -> Result<Url, SignpostError> {
     }
 }
 
-/// Checks whether a URL is http or https without query, fragment, user name and password.
+/// Returns true if a URL is http or https without query, fragment, user name and password.
 fn is_base(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
         && url.query().is_none()

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_seconds_or_a_date_and_else_nothing() {
+    fn retry_after_is_seconds_or_a_date() {
         for (header, seconds) in [
             ("7", Some(7)),
             (" 0 ", Some(0)),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_been_done_is_not_done_twice() {
+    fn only_idempotent_requests_are_repeated() {
         let lost = SignpostError::new("connection_failed", "cut");
         assert_eq!(pause(&lost, false, 0, &[255; 32]), None);
         assert!(pause(&lost, true, 0, &[255; 32]).is_some());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_what_was_asked_for_and_some_more() {
+    fn backoff_respects_retry_after() {
         assert_eq!(pause(&refused(429, Some(2)), false, 0, &[0; 32]), Some(Duration::from_secs(2)));
         assert_eq!(pause(&refused(429, Some(31)), false, 0, &[0; 32]), None);
         for (tries, most) in [(0, 500), (1, 1000), (2, 2000), (40, 512_000)] {

@@ -101,7 +101,7 @@ impl Sessions<'_> {
         }
     }
 
-    /// `POST /sessions/{id}/refresh`: creates a new code for the session. The old one becomes invalid.
+    /// `POST /sessions/{id}/refresh`: replaces the code of the session. The old code becomes invalid.
     ///
     /// # Errors
     /// `session_expired` when the session can no longer be refreshed; `session_already_authenticated`.
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_a_random_uuid() {
+    fn idempotency_key_is_a_random_uuid() {
         assert_eq!(uuid([0xff; 32]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(uuid([0; 32]), "00000000-0000-4000-8000-000000000000");
     }

@@ -88,7 +88,7 @@ pub struct Verification {
 }
 
 impl<T> Change<T> {
-    /// Checks whether nothing changes.
+    /// Returns true if nothing changes.
     #[must_use]
     pub fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)

@@ -17,7 +17,7 @@ use super::surroundings::Surroundings;
 /// Maximum length of a reply in bytes.
 const MAX_REPLY_LEN: usize = 4 * 1024 * 1024;
 const AGENT: &str = concat!("signpost-sdk-rust/", env!("CARGO_PKG_VERSION"));
-/// All characters except the unreserved ones of RFC 3986 (section 2.3).
+/// All characters except the unreserved characters of RFC 3986 (section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A call to the service, before it is sent.
@@ -244,7 +244,7 @@ async fn read_body(mut response: Response) -> Result<Vec<u8>, SignpostError> {
 /// Creates an HTTP client that does not follow redirects, because the API key would be sent along.
 #[expect(clippy::disallowed_methods, reason = "the guarded client is the server's, and this is another program")]
 pub(super) fn http_client() -> Result<Client, SignpostError> {
-    // Fails if the program has already installed a provider, which is kept.
+    // Fails if the program has already installed a provider, which then remains.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().redirect(redirect::Policy::none()).build();
     client.map_err(|error| SignpostError::new("connection_failed", format!("no client of HTTP: {error:?}")))

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::shapes::{Change, Paging};
 use super::{Signpost, SignpostError};
 
-/// Calls about users of hosted domains; see [`Signpost::users`]. A user is identified by ID or by one of the public
-/// keys.
+/// Calls about users of hosted domains; see [`Signpost::users`]. A user is identified by ID or by any public key.
 #[derive(Clone, Copy, Debug)]
 pub struct Users<'a>(pub(super) &'a Signpost);
 

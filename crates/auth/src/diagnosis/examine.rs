@@ -10,13 +10,13 @@ use crate::webhook::WebhookSecret;
 pub enum Examination {
     /// The signature is valid.
     Signed,
-    /// The signature is explained by one mistake or two.
+    /// One or two mistakes explain the signature.
     Mistaken(Vec<Mistake>),
     /// The signature is invalid, and no known mistake explains it. The text has the reason.
     Unexplained(&'static str),
 }
 
-/// A value, with the mistake that explains the difference from the given one.
+/// A value, with the mistake that explains its difference from the input.
 type Mended<T> = (Option<Mistake>, T);
 
 /// Checks an event's signature with a secret as configured, and finds the mistake if it is invalid. The value of
@@ -40,7 +40,7 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         for (changed, body) in &bodies {
             for (made, x_svc, standard) in computed(secret, body, headers, sent_at) {
                 let mistakes: Vec<_> = [slip, changed, &made].into_iter().flatten().cloned().collect();
-                // If the number of mistakes is equal, one of the configuration is more likely than one of the signer.
+                // For equal numbers of mistakes, a wrong configuration is more likely than a wrong signer.
                 let rank = (mistakes.len(), made.is_some());
                 let is_better = found.as_ref().is_none_or(|(best, _)| rank < *best);
                 if is_better && mistakes.len() <= 2 && is_signed(headers, &x_svc, &standard) {
@@ -50,13 +50,13 @@ pub fn examine(headers: &EventHeaders<'_>, body: &[u8], secret: &str, others: &[
         }
     }
     match found {
-        // Without a mistake, one signature is valid and the other is not.
+        // Without a mistake, only one of the signatures is valid.
         Some((_, mistakes)) if !mistakes.is_empty() => Examination::Mistaken(mistakes),
         _ => Examination::Unexplained(reason),
     }
 }
 
-/// Returns whether the header fields have one of these signatures.
+/// Returns true if the header fields have either signature.
 fn is_signed(headers: &EventHeaders<'_>, x_svc: &str, standard: &str) -> bool {
     if headers.x_svc_signature.is_none() {
         return headers.webhook_signature.unwrap_or_default().split(' ').any(|entry| is_equal(entry, standard));
@@ -70,7 +70,7 @@ fn is_equal(sent: &str, computed: &str) -> bool {
     sent.as_bytes().ct_eq(computed.as_bytes()).into()
 }
 
-/// Returns the possible secrets: as given, without surrounding characters, and those of others.
+/// Returns the possible secrets: the given text, the text without surrounding characters, and known secrets.
 fn mended_secrets(text: &str, others: &[KnownSecret]) -> Vec<Mended<WebhookSecret>> {
     let bare = text.trim().trim_matches(['"', '\'']).trim();
     let slip = match (text, bare) {
@@ -130,7 +130,7 @@ fn spelling_of(body: &[u8]) -> Option<BodySpelling> {
     spellings.into_iter().find(|spelling| spelling.spell(body).iter().any(|spelled| spelled.as_bytes() == body))
 }
 
-/// Returns the signatures of this secret and body, the correct ones and those by each mistake: `X-Svc-Signature`, and
+/// Returns the correct signatures of this secret and body, and the signatures of each mistake: `X-Svc-Signature`, and
 /// an entry of `webhook-signature`.
 fn computed(
     secret: &WebhookSecret,
@@ -170,7 +170,7 @@ mod tests {
         WebhookSecret::from_bytes(&[byte; 32])
     }
 
-    /// What is found where the service signed `BODY` with the secret of nines.
+    /// Examines a body with a configured secret, for a signature over `BODY` with the secret of nines.
     fn found(body: &str, configured: &str) -> Examination {
         let signature = secret(9).x_svc_signature(BODY.as_bytes());
         let headers = EventHeaders { x_svc_signature: Some(&signature), ..EventHeaders::default() };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_signed_is_found_behind_each_mistake() {
+    fn every_mistake_is_found() {
         let right = secret(9).reveal().to_owned();
         let value: serde_json::Value = serde_json::from_str(BODY).unwrap();
         let spaced = BodySpelling::Spaced.spell(BODY.as_bytes()).remove(0);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_signed_by_hand_is_found_too() {
+    fn hand_made_signature_is_diagnosed() {
         let right = secret(9);
         let examined = |signature: &str| {
             let headers = EventHeaders { x_svc_signature: Some(signature), ..EventHeaders::default() };
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_signature_is_examined_where_it_stands_alone_or_beside() {
+    fn standard_signature_is_examined() {
         let right = secret(9);
         let standard = right.standard_signature("evt_1", 5, BODY.as_bytes());
         let x_svc = right.x_svc_signature(BODY.as_bytes());
@@ -242,7 +242,7 @@ mod tests {
             ..EventHeaders::default()
         };
         let examined = |headers: &EventHeaders<'_>, secret: &str| examine(headers, BODY.as_bytes(), secret, &[]);
-        // The contract wants X-Svc-Signature.
+        // The contract requires X-Svc-Signature.
         assert_eq!(examined(&fields, right.reveal()), Examination::Unexplained("it has no X-Svc-Signature"));
         let both = EventHeaders { x_svc_signature: Some(&x_svc), ..fields };
         assert_eq!(examined(&both, right.reveal()), Examination::Signed);

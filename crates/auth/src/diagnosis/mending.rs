@@ -64,7 +64,7 @@ impl Framework {
     }
 }
 
-/// Returns how to repair a mistake: a sentence for the framework, or one for each framework that is likely.
+/// Returns the repair of a mistake: a sentence for the framework, or a sentence for each likely framework.
 #[must_use]
 pub fn mend(mistake: &Mistake, framework: Option<Framework>) -> Vec<String> {
     match mistake {

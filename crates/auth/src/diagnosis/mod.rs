@@ -1,7 +1,7 @@
 //! Diagnoses receivers that refuse events, or accept invalid ones: the known mistakes of receivers, each with the
 //! signature that a receiver with this mistake computes, and with the repair. All functions are pure.
 //!
-//! To test a receiver, post events signed by each suspicion of [`suspect`]: the one that is accepted names the mistake.
+//! To test a receiver, post events signed by each suspicion of [`suspect`]: the accepted event identifies the mistake.
 //! To diagnose a received event with the secret, call [`examine()`].
 
 mod examine;
@@ -34,11 +34,11 @@ pub enum Mistake {
     ParsedBody(BodySpelling),
     /// It passes a parsed body to the HMAC, which fails.
     NoBytes,
-    /// The body has a line end more or less than the signed one.
+    /// The body has a line end more or less than the signed body.
     BodyEnd,
     /// It has the secret with additional characters, or derives the wrong key from it.
     Secret(SecretSlip),
-    /// It has another secret. The text describes which one.
+    /// It has another secret, which the text describes.
     OtherSecret(String),
     /// It expects another encoding of the signature.
     Form(SignatureForm),
@@ -47,7 +47,7 @@ pub enum Mistake {
 /// A mistake in a secret, or in the key that is derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretSlip {
-    /// A line feed behind it, as `echo` and editors write one.
+    /// A line feed at the end, as written by `echo` and editors.
     LineFeed,
     /// A carriage return and a line feed behind it.
     LineEnd,
@@ -93,7 +93,7 @@ pub struct Suspicion {
     keys: SigningKeys,
 }
 
-/// The two keys of one secret.
+/// The two keys of a secret.
 #[derive(Clone, Debug)]
 struct SigningKeys {
     x_svc: SecretSlice<u8>,
@@ -275,7 +275,7 @@ mod tests {
 
     const BODY: &str = r#"{ "id" : "evt_1" , "event" : "test", "timestamp" : "2026-11-20T12:00:00Z" , "session_id" : "", "data" : {}}"#;
 
-    /// What a receiver computes that takes its secret and the body as they are.
+    /// Computes the signature of a key and a body without any conversion.
     fn hex(key: &[u8], body: &[u8]) -> String {
         HEXLOWER.encode(&x_svc_mac(key, body).finalize().into_bytes())
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_is_signed_as_a_receiver_computes_it() {
+    fn mistakes_are_signed_as_receivers_compute() {
         let secret = WebhookSecret::from_bytes(&[9; 32]);
         let (text, body) = (secret.reveal(), BODY.as_bytes());
         let value: serde_json::Value = serde_json::from_str(BODY).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn all_suspicions_differ_so_that_one_names_one_mistake() {
+    fn all_suspected_signatures_differ() {
         let right = WebhookSecret::from_bytes(&[9; 32]);
         let signed = suspect(&right, &[]).into_iter().filter_map(|one| one.sign("evt_1", 5, BODY.as_bytes()));
         let mut all: Vec<_> = signed.map(|headers| headers[0].1.clone() + &headers[3].1).collect();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_spelled_so_already_shows_nothing() {
+    fn unchanged_spelling_is_not_suspected() {
         let right = WebhookSecret::from_bytes(&[9; 32]);
         let compact =
             suspect(&right, &[]).into_iter().find(|one| one.mistake == Mistake::ParsedBody(BodySpelling::Compact));
@@ -341,13 +341,13 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_shows_no_key() {
+    fn debug_output_hides_the_key() {
         let debug = format!("{:?}", suspect(&WebhookSecret::from_bytes(&[9; 32]), &[]));
         assert!(debug.contains("REDACTED") && !debug.contains("CQkJ") && !debug.contains("[9, 9"), "{debug}");
     }
 
     #[test]
-    fn every_mistake_is_told_with_how_to_mend_it() {
+    fn every_mistake_names_a_remedy() {
         let mut all: Vec<_> =
             suspect(&WebhookSecret::from_bytes(&[9; 32]), &[]).into_iter().map(|one| one.mistake).collect();
         all.extend([Mistake::BodyEnd, Mistake::NoBytes]);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_framework_is_recognised_by_its_answer() {
+    fn framework_is_recognized_by_its_response() {
         for (server, powered_by, expected) in [
             (None, Some("Express"), Some(Framework::Express)),
             (Some("uvicorn"), None, Some(Framework::FastApi)),

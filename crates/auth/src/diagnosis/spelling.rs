@@ -157,7 +157,7 @@ fn rewrite(json: &str, spacing: Spacing, tongue: Tongue) -> String {
 }
 
 impl Spacing {
-    /// Writes a line break and the indentation, if there is one.
+    /// Writes a line break and the indentation, if any.
     fn break_line(self, out: &mut String, depth: usize) {
         if let Self::Indented(by) = self {
             out.push('\n');
@@ -217,7 +217,7 @@ mod tests {
     const BODY: &str = " { \"id\" :\"\\u0065vt\",\n \"event\":\"test\", \"data\":{ }, \"b\":[1, 2.50,true , null], \"a\":{\"x\":\"ü\\n\\\"{\"} } ";
 
     #[test]
-    fn each_spelling_is_what_its_language_writes() {
+    fn spellings_match_their_languages() {
         let spelled = |spelling: BodySpelling| spelling.spell(BODY.as_bytes());
         for (spelling, expected) in [
             (BodySpelling::Empty, &[""][..]),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_has_no_other_spelling_than_none() {
+    fn invalid_json_has_no_other_spelling() {
         for body in [&b"Gru\xdfe"[..], b"", b"{", b"{\"a\":1}x"] {
             for spelling in BodySpelling::ALL {
                 let expected = if spelling == BodySpelling::Empty { vec![String::new()] } else { Vec::new() };

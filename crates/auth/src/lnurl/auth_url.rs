@@ -139,13 +139,13 @@ impl AuthUrl {
         &self.url
     }
 
-    /// The host, and its port if it is not the scheme's own: what a person must recognise.
+    /// Returns the host, and its port if it is not the default, for display.
     #[must_use]
     pub fn host(&self) -> String {
         authority(&self.url)
     }
 
-    /// What the wallet signs.
+    /// Returns the signed bytes.
     #[must_use]
     pub fn k1(&self) -> K1 {
         self.k1
@@ -201,7 +201,7 @@ impl From<Mode> for LnurlAction {
     }
 }
 
-/// Checks whether the host of a URL is the local machine: `localhost`, a subdomain of it, or a loopback address.
+/// Returns true if the host of a URL is the local machine: `localhost`, a subdomain of it, or a loopback address.
 ///
 /// ```
 /// assert!(signpost_auth::is_this_machine(&"http://[::1]:8080/".parse()?));

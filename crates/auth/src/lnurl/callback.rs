@@ -41,7 +41,7 @@ pub enum InvalidAuthCallback {
     /// Neither signature nor key: the link was opened in a browser.
     #[error("open this with a Lightning wallet: the wallet signs k1 and adds sig and key")]
     Unsigned,
-    /// One of the two is missing.
+    /// Signature or key is missing.
     #[error("{0} is missing: send the signature as sig and the public key as key")]
     Missing(&'static str),
     /// Malformed `k1`.
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_fits_a_wallets_window() {
+    fn every_reason_fits_a_wallet_message() {
         use InvalidAuthCallback::{K1, Key, Missing, Signature, TooLong, Twice, Unsigned};
         for reason in [TooLong, Twice, Unsigned, Missing("key"), K1, Key, Signature] {
             let text = reason.to_string();

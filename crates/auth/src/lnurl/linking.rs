@@ -39,7 +39,7 @@ impl ExtendedKey {
     ) -> Result<Self, InvalidSecretKey> {
         let left = std::array::from_fn(|at| halves[at]);
         let right = std::array::from_fn(|at| halves[32 + at]);
-        // Fails for one of 2¹²⁷ trees.
+        // Probability 2⁻¹²⁷.
         Ok(Self { secret: secret(left).ok_or(InvalidSecretKey)?, chain_code: right })
     }
 
@@ -94,15 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_to_a_host_is_that_of_lud_05() {
+    fn derivation_path_matches_lud_05() {
         let hashing_key = HEXLOWER.decode(b"7d417a6a5e9a6a4a879aeaba11a11838764c8fa2b959c242d43dea682b3e409b").unwrap();
         let path = path(&hashing_key.try_into().unwrap(), "site.com");
         assert_eq!(path, [1_588_488_367, 2_659_270_754, 38_110_259, 4_136_336_762]);
     }
 
     #[test]
-    fn key_and_signature_for_a_host_are_those_of_other_wallets() {
-        // What LDK Node and vss-client agree on; their branch is the root of this tree.
+    fn key_and_signature_match_other_wallets() {
+        // Equals the result of LDK Node and vss-client; their branch is the root of this tree.
         let key = ExtendedKey::master(&[0xab; 32]).unwrap().linking_key("example.com").unwrap();
         assert_eq!(key.public_key().canonical(), "02d9eb1b467517d685e3b5439082c14bb1a2c9ae672df4d9046d208c193a5846e0");
         let k1 = "e2af6254a8df433264fa23f67eb8188635d15ce883e8fc020989d5f82ae6f11e".parse().unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_one_key_however_it_is_written() {
+    fn host_spellings_share_one_key() {
         let wallet = Wallet::from_bytes([7; 32]).unwrap();
         let key = |host: &str| wallet.linking_key(host).unwrap().public_key().canonical();
         assert_eq!(key("Login.Example.com."), key("login.example.com"));

@@ -1,7 +1,7 @@
 //! Logins by Lightning wallets (LNURL-auth: LUD-01, LUD-04, LUD-05 and LUD-17 of `github.com/lnurl/luds`).
 //!
-//! A wallet signs 32 bytes, `k1`, with a key that it has for one host alone. Here `k1` is the SHA-256 of a challenge's
-//! `svc:` text, so what the wallet signs is a signature of that text, which everybody checks as any other.
+//! A wallet signs 32 bytes, `k1`, with a host-specific key. Here `k1` is the SHA-256 of a challenge's `svc:` text, so
+//! the wallet's signature is an ordinary ECDSA signature of that text.
 
 mod auth_url;
 mod callback;

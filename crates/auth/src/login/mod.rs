@@ -1,4 +1,4 @@
-//! Log people in on a page of the service: three endpoints for a site, and no store.
+//! Login on a page of the service: endpoints for a site, without a store.
 //!
 //! ```no_run
 //! use axum::Router;
@@ -23,10 +23,9 @@
 //! # }
 //! ```
 //!
-//! `/signpost/login` opens a session and sends the browser to the page; `/signpost/register` and `/signpost/link` do
-//! the same for an account and for another key. `/signpost/return` is where the browser comes back. What it must
-//! remember meanwhile is in a signed cookie, one for each session, so that two tabs do not disturb each other.
-//! `/signpost/events` takes events.
+//! `/signpost/login` creates a session and redirects the browser to the page; `/signpost/register` creates one for a
+//! new account, `/signpost/link` for another key. The browser returns to `/signpost/return`. The state of a login is in
+//! a signed cookie, one for each session, so that tabs are independent. `/signpost/events` receives events.
 
 mod finish;
 mod options;

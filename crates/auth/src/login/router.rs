@@ -110,7 +110,7 @@ async fn finish<S: LoginSite>(login: Arc<PageLogin<S>>, request: Parts) -> Resul
     Ok(send_to(&place, set_cookies))
 }
 
-/// Returns whether the user who began a link is signed in at the site. A link never signs in a browser whose user has
+/// Returns true if the user who began a link is signed in at the site. A link never signs in a browser whose user has
 /// signed out meanwhile. Always `true` for a login and a registration.
 async fn is_for_current_user<S: LoginSite>(site: &S, bound: &LoginToComplete, request: &Parts) -> bool {
     let Some(user) = bound.linked_user() else { return true };
@@ -178,7 +178,7 @@ impl<S: LoginSite> PageLogin<S> {
     }
 }
 
-/// Returns whether a browser may be redirected to a URL.
+/// Returns true if a browser may be redirected to a URL.
 fn is_page(url: &str) -> bool {
     let is_plain = !url.contains(|c: char| c.is_control() || c.is_whitespace());
     is_plain && Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))

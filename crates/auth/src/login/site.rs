@@ -47,7 +47,7 @@ pub struct SignedIn {
     pub user: String,
     /// The completed session.
     pub session: Session,
-    /// Whether the user logged in, registered or linked another key. It may have changed on the page.
+    /// The completed mode: login, registration or link. The user may have changed it on the page.
     pub mode: Mode,
     /// The path of this site to continue at.
     pub next: String,

@@ -19,8 +19,8 @@ pub(super) struct LoginStart {
 }
 
 impl LoginStart {
-    /// Creates the login. `random` is drawn for this login alone; `now` is in Unix seconds. `user` is the user who adds
-    /// a key, and `None` for every other mode.
+    /// Creates the login. `random` must not be reused; `now` is in Unix seconds. `user` is the user who adds a key, and
+    /// `None` for every other mode.
     pub(super) fn new(mode: Mode, user: Option<String>, query: &str, random: [u8; 32], now: i64) -> Self {
         let next = next_or_root(single_parameter(query, "next").unwrap_or_default());
         let expires = now + i64::from(MAX_AGE_SECS);
@@ -57,7 +57,7 @@ pub(super) fn single_parameter(query: &str, name: &str) -> Option<String> {
     if found.next().is_some() { None } else { Some(value.into_owned()) }
 }
 
-/// Returns the path to continue at, if it is one of this site, else the root.
+/// Returns `next` if it is a path of this site, else the root.
 pub(super) fn next_or_root(next: String) -> String {
     if is_local_path(&next) && next.len() <= MAX_NEXT_LEN { next } else { "/".to_owned() }
 }

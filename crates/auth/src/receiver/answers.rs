@@ -34,7 +34,7 @@ async fn handle_body<H: Host>(host: &H, mode: Mode, body: &[u8], now: i64) -> Ha
     }
 }
 
-/// Answers a wallet whose body was parsed before, for hosts that look at a refused answer again.
+/// Answers a wallet with a parsed body, for hosts that examine a rejected answer.
 ///
 /// `mode` is the purpose of the endpoint; `now` is in Unix seconds.
 ///

@@ -29,9 +29,9 @@ pub struct Browser<'a> {
     pub sec_fetch_site: Option<&'a str>,
 }
 
-/// Binds a code to the browser that it was shown to, by a random value in a cookie of this browser.
+/// Binds a code to the browser that received it, by a random value in a cookie of this browser.
 ///
-/// Without it, an attacker who relays a code to a victim, and therefore knows the `sid`, could take over the victim's
+/// Without it, an attacker who relays a code to a victim, and therefore has the `sid`, could take over the victim's
 /// login (RFC 10027, cross-device flows). The cookie's name ends in a hash of the `sid`, so that two tabs with two
 /// codes have separate cookies.
 ///
@@ -59,7 +59,7 @@ impl SiteOrigin {
         if matches!(url.scheme(), "http" | "https") && bare { Ok(Self(url)) } else { Err(InvalidOrigin) }
     }
 
-    /// Returns whether it is an https origin.
+    /// Returns true if it is an https origin.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.0.scheme() == "https"
@@ -75,7 +75,7 @@ impl SiteOrigin {
     }
 
     /// Returns the value of the cookie that [`SiteOrigin::set_cookie`] set, from a `Cookie` header. `None` if it is
-    /// missing or repeated: another site may have set one of them.
+    /// missing or repeated: another site may have set the second.
     #[must_use]
     pub fn cookie<'a>(&self, name: &str, cookies: &'a str) -> Option<&'a str> {
         let mut values = self.cookies(name, cookies);
@@ -103,7 +103,7 @@ impl fmt::Display for SiteOrigin {
 }
 
 impl Browser<'_> {
-    /// Returns whether a page of another origin sent the request. Browsers send these header fields, other clients may
+    /// Returns true if a page of another origin sent the request. Browsers send these header fields, other clients may
     /// not.
     #[must_use]
     pub fn is_foreign(&self, own: &SiteOrigin) -> bool {
@@ -125,7 +125,7 @@ impl CodeBinding {
         origin.set_cookie(&cookie_name(sid), &self.value(), max_age)
     }
 
-    /// Returns whether a `Cookie` header has this binding. Compares in constant time.
+    /// Returns true if a `Cookie` header has this binding. Compares in constant time.
     #[must_use]
     pub fn is_held(&self, sid: &str, origin: &SiteOrigin, cookies: &str) -> bool {
         let own = self.value();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_scheme_host_and_port_alone() {
+    fn origin_has_only_scheme_host_and_port() {
         for (text, printed) in [("https://Example.com/", SECURE), ("https://example.com:443", SECURE), (PLAIN, PLAIN)] {
             assert_eq!(origin(text).to_string(), printed);
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_prefixed_and_secure_over_https_alone() {
+    fn https_cookie_is_prefixed_and_secure() {
         let secure = origin(SECURE).set_cookie("session", "v", 60);
         assert_eq!(secure, "__Host-session=v; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
         let plain = origin(PLAIN).set_cookie("session", "v", 60);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn two_cookies_with_one_name_are_none_and_cannot_hide_a_code() {
+    fn duplicate_cookies_are_ignored() {
         for (text, prefix) in [(SECURE, "__Host-"), (PLAIN, "")] {
             let two = format!("{prefix}session=planted; {prefix}session=v");
             assert_eq!(origin(text).cookie("session", &two), None);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_held_by_the_browser_it_was_shown_to() {
+    fn code_belongs_to_its_browser() {
         let (binding, other) = (CodeBinding::from_bytes([1; 32]), CodeBinding::from_bytes([2; 32]));
         for origin in [origin(SECURE), origin(PLAIN)] {
             let (mine, theirs) = (binding.set_cookie("sess_1", &origin, 900), other.set_cookie("sess_1", &origin, 900));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tabs_keep_their_codes_apart() {
+    fn tabs_have_separate_cookies() {
         let (first, second) = (CodeBinding::from_bytes([1; 32]), CodeBinding::from_bytes([2; 32]));
         let origin = origin(SECURE);
         let cookies = [first.set_cookie("sess_1", &origin, 900), second.set_cookie("sess_2", &origin, 900)];
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_foreign_where_a_browser_says_so() {
+    fn fetch_metadata_marks_foreign_requests() {
         let own = origin(SECURE);
         for (origin, sec_fetch_site, foreign) in [
             (None, None, false),
@@ -236,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_tells_no_secret() {
+    fn debug_output_hides_the_secret() {
         let debug = format!("{:?}", CodeBinding::from_bytes([7; 32]));
         assert!(debug.contains("REDACTED") && !debug.contains("7, 7"), "{debug}");
     }
 
     proptest! {
         #[test]
-        fn a_cookie_can_be_sent_whatever_the_sid_is(sid: String, bytes: [u8; 32]) {
+        fn any_session_id_makes_a_valid_cookie(sid: String, bytes: [u8; 32]) {
             let (binding, origin) = (CodeBinding::from_bytes(bytes), origin(SECURE));
             let cookie = binding.set_cookie(&sid, &origin, 900);
             prop_assert!(cookie.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '));

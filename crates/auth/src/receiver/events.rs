@@ -15,7 +15,7 @@ const ATTEMPT_TOLERANCE_SECS: u64 = 5 * 60;
 /// The rules by which events are accepted.
 #[derive(Clone, Debug)]
 pub struct EventRules {
-    /// The domain's webhook secret, and during a rotation also the next one.
+    /// The domain's webhook secret, and during a rotation also the next secret.
     pub secrets: Vec<WebhookSecret>,
     /// The IP addresses that events are accepted from; all if empty.
     pub allowed_sources: Vec<IpNet>,

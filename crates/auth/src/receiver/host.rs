@@ -74,12 +74,12 @@ pub trait Site: Host {
     /// Returns the code that was shown under this `sid`, while the host stores it.
     fn find_code(&self, sid: &str) -> impl Future<Output = Result<Option<ShownCode>, HandlerRefusal>> + Send;
 
-    /// Logs the polling browser in as the user who answered: returns a new session ID of the application, as the value
-    /// of a `Set-Cookie` header. `None` for every call but the first for this `sid`, concurrent ones included.
+    /// Logs the polling browser in as the user who answered. Returns a new session ID of the application, as the value
+    /// of a `Set-Cookie` header. `None` for all later and concurrent calls for this `sid`.
     fn complete_login(&self, sid: &str) -> impl Future<Output = Result<Option<String>, HandlerRefusal>> + Send;
 
-    /// Handles an event with a valid signature. Returns `false`, without a second effect, if one with its
-    /// [`Event::identity`] was handled before.
+    /// Handles an event with a valid signature. Returns `false`, without a second effect, if its [`Event::identity`]
+    /// was handled before.
     ///
     /// Recording and handling must be atomic: once an event is recorded, the service's next attempt has no effect. The
     /// service retries for two days, and for up to 30 if the endpoint failed for a long time; older identities may be

@@ -9,10 +9,10 @@ use super::response::{HandlerRefusal, HandlerResponse};
 pub struct PollRules {
     /// The origin of the page that polls.
     pub origin: SiteOrigin,
-    /// Whether only the browser that was shown the code is logged in when the code was answered.
+    /// Restricts the login to the browser that received the code.
     ///
-    /// `false` is the literal specification: any browser that knows the `sid` is logged in. An attacker who shows a
-    /// victim a code of their own can abuse that (RFC 10027).
+    /// `false` is the literal specification: any browser with the `sid` is logged in. An attacker who shows a victim
+    /// the code of another session can abuse that (RFC 10027).
     pub bind_poll: bool,
 }
 
@@ -50,7 +50,7 @@ async fn answer_poll<S: Site>(
     })
 }
 
-/// Returns whether the browser may be logged in by this code.
+/// Returns true if the browser may be logged in by this code.
 fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRules) -> bool {
     let PollRules { origin, bind_poll } = rules;
     if !bind_poll {
@@ -59,7 +59,7 @@ fn is_bound(code: &ShownCode, sid: &str, browser: &Browser<'_>, rules: &PollRule
     !browser.is_foreign(origin) && browser.cookies.is_some_and(|cookies| code.binding.is_held(sid, origin, cookies))
 }
 
-/// Returns whether a `return_url` is a path on the site that shows the code, which no browser reads as another site.
+/// Returns true if a `return_url` is a path, which no browser parses as the URL of another site.
 ///
 /// ```
 /// use signpost_auth::receiver::is_local_path;

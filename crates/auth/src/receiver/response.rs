@@ -23,16 +23,16 @@ pub enum HandlerRefusal {
     /// 404: never issued, for the other purpose, answered, replaced or expired.
     #[error("no session waits for an answer to this challenge: scan the code again")]
     NotHeld,
-    /// 404: signed a code that a newer one replaced meanwhile.
+    /// 404: the code was replaced by a newer code.
     #[error("a new code replaced this one: scan the code that the page shows now")]
     Replaced,
     /// 404: a way to log in that is not offered here.
     #[error("this kind of wallet is not accepted here: use what the page offers")]
     MethodNotOffered,
-    /// 404: a login by a key that has no account, on a page that asks its person now whether to create one.
+    /// 404: the key has no account, and the page now offers the user to create one.
     #[error("no account has this key yet: scan the new code on the page to create one")]
     AccountNeeded,
-    /// 404: a key that has no account, where none may be created.
+    /// 404: the key has no account, and none may be created.
     #[error("no account has this key, and no new accounts can be created here")]
     RegistrationClosed,
     /// 404: a login by a key that never registered.
@@ -56,18 +56,18 @@ pub enum HandlerRefusal {
     /// 409: a key that was to be linked, and that an account has.
     #[error("an account here has this key already: link another wallet, or log in with this one")]
     KeyTaken,
-    /// 409: a key that was to be linked to an account which has as many as there may be.
+    /// 409: a link to an account with the maximum number of keys.
     #[error("the account has 10 credentials, and no more are possible: remove one first")]
     TooManyKeys,
     /// 413: more than any wallet or event needs.
     #[error("the body is too long: at most 64 KiB are accepted")]
     TooLarge,
-    /// 429: too many answers, and when to send the next one.
+    /// 429: too many answers, with the time of the next attempt.
     #[error("too many requests; try again in {retry_after} s")]
     Busy {
         /// Whole seconds, at least 1: `Retry-After`.
         retry_after: u64,
-        /// Header fields that say more about the limit.
+        /// Header fields with details of the limit.
         headers: Vec<(&'static str, String)>,
     },
     /// 500: anything else. The host has logged it.
@@ -133,7 +133,7 @@ impl HandlerResponse {
         Self { status: 200, body, set_cookie: None, headers: Vec::new() }
     }
 
-    /// Returns the response to an event. `is_new` is whether it is received for the first time.
+    /// Returns the response to an event. `is_new` is true for the first delivery.
     pub(crate) fn received(is_new: bool) -> Self {
         Self::ok(json!({ "status": if is_new { "received" } else { "received before" } }))
     }

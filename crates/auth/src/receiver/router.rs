@@ -20,7 +20,7 @@ use super::host::Site;
 use super::polls::{PollRules, handle_poll};
 use super::response::{HandlerRefusal, HandlerResponse};
 
-/// Maximum length of a body, in bytes. Longer ones get 413.
+/// Maximum length of a body, in bytes. Longer bodies get 413.
 pub const MAX_BODY_LEN: usize = 64 * 1024;
 
 /// The state of the four endpoints.

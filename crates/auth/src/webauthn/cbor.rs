@@ -34,7 +34,7 @@ impl Map {
         Some(Self(members))
     }
 
-    /// Checks whether the map has no entries.
+    /// Returns true if the map has no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_is_read_and_what_follows_is_handed_back() {
+    fn map_parser_returns_the_rest() {
         let (mut map, rest) = Map::read(&[0xa2, 0x01, 0x20, 0x61, b'a', 0x41, 7, 0xff]).unwrap();
         assert_eq!((map.number_at(1), map.number_at(2), rest), (Some(-1), None, &[0xff][..]));
         assert_eq!(map.take("a"), Some(Value::Bytes(vec![7])));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_is_not_read() {
+    fn other_values_than_maps_are_rejected() {
         for (name, bytes) in [
             ("nothing", &[][..]),
             ("a list", &[0x80]),

@@ -1,4 +1,4 @@
-//! Checks whether two numbers are a point on P-256. The verifier rejects other points too, but only at the first
+//! Returns true if two numbers are a point on P-256. The verifier rejects other points too, but only at the first
 //! signature, and the key is stored before that. No input is secret, so constant time is not needed.
 
 /// A number of 256 bits, least significant word first.
@@ -10,7 +10,7 @@ const PRIME: FieldElement = [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 1, 
 const B: FieldElement =
     [0x27d2_604b, 0x3bce_3c3e, 0xcc53_b0f6, 0x651d_06b0, 0x7698_86bc, 0xb3eb_bd55, 0xaa3a_93e7, 0x5ac6_35d8];
 
-/// Checks whether `y² = x³ − 3x + b` and both numbers, big-endian, are below the prime.
+/// Returns true if `y² = x³ − 3x + b` and both numbers, big-endian, are below the prime.
 pub(super) fn is_on_p256(x: &[u8; 32], y: &[u8; 32]) -> bool {
     let x = number(x);
     let y = number(y);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_another_implementation_are_points_and_stop_to_be_with_any_bit_changed() {
+    fn changed_points_are_rejected() {
         let random = SystemRandom::new();
         for _ in 0..8 {
             let secret = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random).unwrap();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edges_of_the_field_are_judged() {
+    fn field_boundaries_are_checked() {
         let zero = [0; 32];
         // The two roots of b.
         let root = bytes("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4");

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_those_of_the_specification() {
+    fn lengths_match_the_specification() {
         for length in [1, 16, 1023] {
             let id = PasskeyId::from_bytes(&vec![0xfe; length]).unwrap();
             assert_eq!(PasskeyId::parse(&id.to_string()), Ok(id));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_spelling_is_read() {
+    fn only_the_canonical_spelling_parses() {
         for text in ["", "AA==", "A+", "A/", "AB", "A", "AA ", "AA\n", "é"] {
             assert_eq!(PasskeyId::parse(text), Err(NotAPasskeyId), "{text:?}");
         }
@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_reads_back(id in prop::collection::vec(any::<u8>(), 1..80), handle: [u8; 32]) {
+        fn identifiers_round_trip(id in prop::collection::vec(any::<u8>(), 1..80), handle: [u8; 32]) {
             let id = PasskeyId::from_bytes(&id).unwrap();
             prop_assert_eq!(PasskeyId::parse(&id.to_string()), Ok(id.clone()));
             prop_assert_eq!(serde_json::from_value(serde_json::json!(id)).ok(), Some(id));

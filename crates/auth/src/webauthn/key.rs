@@ -131,8 +131,8 @@ impl PasskeyKey {
         }
     }
 
-    /// Verifies a signature over the SHA-256 of `message`. A signature of a point is DER, that of an RSA key as long as
-    /// the modulus.
+    /// Verifies a signature over the SHA-256 of `message`. A signature by a point is DER, by an RSA key as long as the
+    /// modulus.
     #[must_use]
     pub fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
         match &self.0 {

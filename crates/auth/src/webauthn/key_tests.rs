@@ -14,7 +14,7 @@ fn rsa(bits: usize, e: &[u8]) -> Result<PasskeyKey, MalformedPasskeyKey> {
 }
 
 #[test]
-fn a_key_has_one_spelling() {
+fn passkey_key_has_one_spelling() {
     for key in [PasskeyKey::parse_hex(POINT), rsa(2048, &[3]), rsa(4096, &[1, 0, 1]), rsa(2049, &[0xff])] {
         let key = key.unwrap();
         let hex = key.canonical();
@@ -29,7 +29,7 @@ fn a_key_has_one_spelling() {
 }
 
 #[test]
-fn keys_of_other_kinds_are_refused() {
+fn other_key_types_are_rejected() {
     use MalformedPasskeyKey::{NotOnCurve, NotSpki};
     let compressed = format!("3039301306072a8648ce3d020106082a8648ce3d030107032200{}", "02".repeat(33));
     let p384 = format!("3076301006072a8648ce3d020106052b81040022036200{}", "04".repeat(97));
@@ -49,7 +49,7 @@ fn keys_of_other_kinds_are_refused() {
 }
 
 #[test]
-fn rsa_keys_are_those_that_the_verifier_takes() {
+fn rsa_limits_match_the_verifier() {
     use MalformedPasskeyKey::{Exponent, Modulus};
     for (bits, e, result) in [
         (2047, &[1, 0, 1][..], Err(Modulus)),
@@ -77,7 +77,7 @@ fn rsa_keys_are_those_that_the_verifier_takes() {
 
 proptest! {
     #[test]
-    fn another_spelling_is_never_read(at: prop::sample::Index, with: u8, large: bool) {
+    fn changed_spelling_never_parses(at: prop::sample::Index, with: u8, large: bool) {
         let key = if large { rsa(2048, &[1, 0, 1]).unwrap() } else { PasskeyKey::parse_hex(POINT).unwrap() };
         let mut der = HEXLOWER.decode(key.canonical().as_bytes()).unwrap();
         let at = at.index(der.len());

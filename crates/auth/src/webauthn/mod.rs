@@ -1,6 +1,6 @@
 //! Registration of passkeys and logins by passkey (Web Authentication, Level 3).
 //!
-//! The caller passes the expected challenge of 32 bytes. No state is kept: the session prevents a replay.
+//! The caller passes the expected challenge of 32 bytes. There is no state: the session prevents a replay.
 
 mod answer;
 mod authenticator_data;

@@ -49,7 +49,7 @@ pub enum PasskeyRefusal {
 }
 
 impl PasskeyRefusal {
-    /// Returns one word, for logs and tests.
+    /// Returns a word, for logs and tests.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_browsers_trust_have_passkeys() {
+    fn only_secure_hosts_are_relying_parties() {
         for (address, id, origin) in [
             ("https://login.test", "login.test", "https://login.test"),
             ("https://login.test:443/x/", "login.test", "https://login.test"),

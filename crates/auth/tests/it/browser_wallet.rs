@@ -27,13 +27,13 @@ struct Site {
     signature: String,
 }
 
-/// HMAC-SHA256.
+/// Computes HMAC-SHA256.
 fn hash(key: &[u8], data: &[u8]) -> [u8; 32] {
     let mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
     mac.chain_update(data).finalize().into_bytes().into()
 }
 
-/// PBKDF2 (RFC 8018) with HMAC-SHA512, BIP-39's salt and rounds; one block is all of its 64 bytes.
+/// Derives the seed by PBKDF2 (RFC 8018) with HMAC-SHA512, with the salt and rounds of BIP-39; one block has 64 bytes.
 fn seed(words: &str) -> [u8; 64] {
     let mac = Hmac::<Sha512>::new_from_slice(words.as_bytes()).expect("HMAC takes keys of any length");
     let round = |data: &[u8]| -> [u8; 64] { mac.clone().chain_update(data).finalize().into_bytes().into() };
@@ -47,7 +47,7 @@ fn seed(words: &str) -> [u8; 64] {
 }
 
 #[test]
-fn words_lead_to_one_key_for_each_domain() {
+fn words_derive_one_key_for_each_domain() {
     let vectors: Vectors = super::read("browser_wallet");
     assert!(vectors.wallets.len() > 2);
     for wallet in vectors.wallets {

@@ -61,7 +61,7 @@ struct Named {
 }
 
 #[test]
-fn a_challenge_has_two_renderings_and_no_third() {
+fn challenge_has_two_renderings() {
     let vectors: Vectors = crate::read("challenge");
     for Printed { mode, domain, issued_at, nonce, svc, sentence } in vectors.challenges {
         let challenge = Challenge { mode, domain, issued_at, nonce: nonce.parse().unwrap() };
@@ -75,7 +75,7 @@ fn a_challenge_has_two_renderings_and_no_third() {
 }
 
 #[test]
-fn the_third_rendering_names_the_host_as_the_url_standard_writes_it() {
+fn host_bound_text_has_the_url_standard_host() {
     let vectors: Vectors = crate::read("challenge");
     for Third { name, challenge, webhook, number, authority, text } in vectors.through {
         let (challenge, webhook) = (Challenge::parse(&challenge).unwrap(), webhook.parse().unwrap());
@@ -96,7 +96,7 @@ fn the_third_rendering_names_the_host_as_the_url_standard_writes_it() {
 }
 
 #[test]
-fn a_code_is_written_and_read_strictly() {
+fn code_parsing_is_strict() {
     let vectors: Vectors = crate::read("challenge");
     for Code { webhook, challenge, expires_at, version, number, qr_data } in vectors.qr_data {
         let signing = match version {

@@ -1,5 +1,6 @@
-//! Whatever arrives is read rightly or refused: challenges, signatures, codes, links of Lightning wallets, answers and events,
-//! made from the real ones in `vectors/`. `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others.
+//! Fuzz tests of the parsers of challenges, signatures, codes, links of Lightning wallets, answers and events, with
+//! mutations of `vectors/`: each input must be parsed correctly or rejected. `make test` has a few thousand constant
+//! inputs, `make fuzz` runs random inputs for a minute.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -57,10 +58,10 @@ const TOKENS: &[&str] = &[
     "]",
     ",",
 ];
-/// How many of each kind `make test` tries.
+/// Number of inputs of each kind in `make test`.
 const MUTATIONS: u32 = 4_000;
 
-/// Every text that stands in the vectors, at any depth.
+/// All texts in the vectors, at any depth.
 static CORPUS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut texts = Vec::new();
     for name in ["challenge", "lnurl", "receiver", "signature", "webhook"] {
@@ -110,7 +111,7 @@ fn check(bytes: &[u8]) {
     posted(bytes);
 }
 
-/// A text as the link of a Lightning wallet, and as what it sends.
+/// Parses a text as the link of a Lightning wallet, and as its request.
 fn lightning(text: &str) {
     if let Ok(url) = Lnurl::decode(text) {
         assert_eq!(Lnurl::new(&url).unwrap().to_string(), text.to_lowercase(), "{text}");
@@ -124,7 +125,7 @@ fn lightning(text: &str) {
     }
 }
 
-/// A body as an event: unsigned it is never taken; signed it is taken or no event.
+/// Parses a body as an event: without a signature it is always rejected, with one it may be invalid.
 fn posted(body: &[u8]) {
     static SECRET: LazyLock<WebhookSecret> = LazyLock::new(|| WebhookSecret::from_bytes(&[5; 32]));
     let rules = EventRules { secrets: vec![SECRET.clone()], allowed_sources: Vec::new() };
@@ -139,12 +140,12 @@ fn posted(body: &[u8]) {
 }
 
 #[test]
-fn the_corpus_is_read_or_refused() {
+fn corpus_is_parsed_or_rejected() {
     CORPUS.iter().for_each(|text| check(text));
 }
 
 #[test]
-fn what_is_made_from_the_corpus_is_read_or_refused() {
+fn mutated_corpus_is_parsed_or_rejected() {
     let mut random = Random(0x5169_6E70_6F73_7421);
     for _ in 0..MUTATIONS {
         check(&mutated(&mut random, &CORPUS, TOKENS));

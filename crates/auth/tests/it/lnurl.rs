@@ -75,7 +75,7 @@ fn vectors() -> Vectors {
 }
 
 #[test]
-fn what_a_lightning_wallet_signs_is_the_challenges_text() {
+fn lightning_wallet_signs_the_challenge() {
     for Signed { challenge, k1, secret_key, public_key, signature } in vectors().signed {
         let parsed = Challenge::parse(&challenge).unwrap();
         assert_eq!(K1::of(&parsed).to_string(), k1);
@@ -88,7 +88,7 @@ fn what_a_lightning_wallet_signs_is_the_challenges_text() {
 }
 
 #[test]
-fn a_url_is_spelled_as_by_others() {
+fn lnurl_matches_other_encoders() {
     for Spelled { url, lnurl } in vectors().spelled {
         let spelled = Lnurl::new(&url).unwrap();
         assert_eq!((spelled.to_string(), spelled.qr_text()), (lnurl.to_lowercase(), lnurl.to_uppercase()));
@@ -100,7 +100,7 @@ fn a_url_is_spelled_as_by_others() {
 }
 
 #[test]
-fn every_spelling_that_wallets_read_leads_to_the_same_login() {
+fn every_wallet_spelling_parses() {
     for Read { name, text, url, host, k1, action } in vectors().read {
         let read = AuthUrl::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!((read.url().as_str(), read.host()), (&*url, host), "{name}");
@@ -114,7 +114,7 @@ fn every_spelling_that_wallets_read_leads_to_the_same_login() {
 }
 
 #[test]
-fn what_is_no_login_is_refused_with_its_reason() {
+fn invalid_login_url_has_a_reason() {
     for Refused { name, text, reason } in vectors().refused {
         let error = AuthUrl::parse(&text).map(|read| panic!("{name}: {read:?}")).unwrap_err();
         let rule = match error {
@@ -128,7 +128,7 @@ fn what_is_no_login_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_wallets_key_for_a_host_is_that_of_every_wallet_with_its_seed() {
+fn linking_key_matches_other_wallets() {
     for Linking { secret_key, host, public_key } in vectors().linking {
         let key = wallet(&secret_key).linking_key(&host).unwrap();
         assert_eq!(key.public_key().canonical(), public_key, "{host}");
@@ -136,11 +136,11 @@ fn a_wallets_key_for_a_host_is_that_of_every_wallet_with_its_seed() {
 }
 
 #[test]
-fn a_wallets_request_is_an_answer_to_its_challenge_alone() {
+fn request_answers_only_its_challenge() {
     for Callback { name, challenge, query, signs } in vectors().callbacks {
         let callback = AuthCallback::parse(&query).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(callback.signs(&Challenge::parse(&challenge).unwrap()), signs, "{name}");
-        // What is kept is what was sent.
+        // The values are stored as sent.
         let sent = [callback.signature_hex(), callback.key().as_given()];
         assert!(sent.iter().all(|sent| query.contains(&sent[1..])), "{name}");
     }

@@ -1,4 +1,4 @@
-//! The cases in `vectors/`, which the kits in other languages read too, and the router around the receiver.
+//! The cases in `vectors/`, shared with the SDKs in other languages, and the router of the receiver.
 
 mod browser_wallet;
 mod challenge;

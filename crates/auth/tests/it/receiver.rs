@@ -25,7 +25,7 @@ struct Case {
     expect: Expected,
 }
 
-/// What the application remembers: the vectors' `held` is a host.
+/// The state of the application: `held` of the vectors is a host.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Held {
@@ -194,7 +194,7 @@ fn posted(kind: &str) -> HandlerResponse {
     HandlerResponse { status: 200, body: json!({ "post": kind }), set_cookie: None, headers: Vec::new() }
 }
 
-/// `<text>` stands for any text but the empty one; apart from it both have the same members and values.
+/// Compares the body with its pattern, in which `<text>` matches any text except the empty one.
 fn matches(body: &Value, shape: &Value) -> bool {
     let (Some(body), Some(shape)) = (body.as_object(), shape.as_object()) else { return false };
     body.len() == shape.len()
@@ -205,7 +205,7 @@ fn matches(body: &Value, shape: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn every_request_gets_the_reply_of_the_contract() {
+async fn every_request_gets_the_contract_reply() {
     let Vectors { now, origin, cases } = crate::read("receiver");
     let origin = SiteOrigin::parse(&origin).unwrap();
     for case in cases {

@@ -52,17 +52,17 @@ fn post(path: &str, body: Vec<u8>) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn wallets_log_in_and_register_at_their_own_paths() {
+async fn login_and_registration_have_own_paths() {
     let (status, headers, body) = send(post("/webhooks/login", answer())).await;
     assert_eq!((status.as_u16(), &body["status"]), (200, &json!("authenticated")));
     assert!(headers["cache-control"] == "no-store" && headers["content-type"] == "application/json", "{headers:?}");
-    // The same answer is none to a registration.
+    // A registration rejects this answer.
     let (status, _, body) = send(post("/webhooks/register", answer())).await;
     assert!(status == 404 && body["error"].is_string(), "{body}");
 }
 
 #[tokio::test]
-async fn the_paths_are_the_integrators_choice() {
+async fn paths_are_configurable() {
     let paths = Paths { login: "/api/auth".to_owned(), ..Paths::default() };
     let response = app(paths.clone()).oneshot(post("/api/auth", answer())).await.unwrap();
     assert_eq!(response.status(), 200);
@@ -71,7 +71,7 @@ async fn the_paths_are_the_integrators_choice() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_is_refused_in_the_receivers_words() {
+async fn oversized_body_has_the_receiver_error() {
     for path in ["/webhooks/login", "/webhooks/register", "/webhooks/events"] {
         let (status, _, body) = send(post(path, vec![b' '; MAX_BODY_LEN + 1])).await;
         assert!(status == 413 && body["error"].is_string(), "{path}: {body}");
@@ -81,7 +81,7 @@ async fn a_body_that_is_too_long_is_refused_in_the_receivers_words() {
 }
 
 #[tokio::test]
-async fn an_event_is_taken_wherever_it_arrives_and_nowhere_without_its_signature() {
+async fn every_path_accepts_only_signed_events() {
     let data = json!({ "public_key": "02", "signature": "30", "challenge": CHALLENGE, "signed_at": NOW });
     let event = json!({ "event": "login", "timestamp": "t", "session_id": "sess_1", "data": data });
     let event = event.to_string().into_bytes();
@@ -96,7 +96,7 @@ async fn an_event_is_taken_wherever_it_arrives_and_nowhere_without_its_signature
 }
 
 #[tokio::test]
-async fn a_host_that_is_busy_says_when_to_come_back() {
+async fn busy_host_sends_retry_after() {
     let site: Held = serde_json::from_value(json!({ "busy": 7 })).unwrap();
     let poll = PollRules { origin: origin(), bind_poll: true };
     let events = EventRules { secrets: Vec::new(), allowed_sources: Vec::new() };
@@ -106,7 +106,7 @@ async fn a_host_that_is_busy_says_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_header_that_is_no_text_is_not_taken_for_absent() {
+async fn non_text_header_is_not_absent() {
     let signature = secret().x_svc_signature(b"{}");
     let request = Request::post("/webhooks/events")
         .header("X-Svc-Signature", signature)
@@ -117,7 +117,7 @@ async fn a_header_that_is_no_text_is_not_taken_for_absent() {
 }
 
 #[tokio::test]
-async fn the_browser_that_was_shown_the_code_is_logged_in() {
+async fn browser_with_the_code_is_logged_in() {
     let cookie = CodeBinding::from_bytes([1; 32]).set_cookie("sess_1", &origin(), 900);
     let cookie = cookie.split(';').next().unwrap();
     let poll = |target: &str| Request::get(format!("/poll{target}"));

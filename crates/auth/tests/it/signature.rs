@@ -53,7 +53,7 @@ pub(crate) fn wallet(secret_key: &str) -> Wallet {
 }
 
 #[test]
-fn a_key_has_one_canonical_spelling() {
+fn key_has_one_canonical_spelling() {
     for Pair { secret_key, public_key, uncompressed } in crate::read::<Vectors>("signature").keys {
         let wallet = wallet(&secret_key);
         assert_eq!(wallet.public_key().canonical(), public_key);
@@ -62,7 +62,7 @@ fn a_key_has_one_canonical_spelling() {
 }
 
 #[test]
-fn a_wallet_signs_as_every_rfc_6979_signer_does() {
+fn wallet_signs_by_rfc_6979() {
     for Signed { name, secret_key, message, message_hash: hash, signature } in
         crate::read::<Vectors>("signature").signed
     {
@@ -72,7 +72,7 @@ fn a_wallet_signs_as_every_rfc_6979_signer_does() {
 }
 
 #[test]
-fn a_signature_counts_for_its_key_and_text_alone() {
+fn signature_verifies_only_its_key_and_text() {
     for Verified { name, public_key, message, signature, valid } in crate::read::<Vectors>("signature").verified {
         let (key, signature) = (PublicKey::parse(&public_key).unwrap(), Signature::parse(&signature).unwrap());
         assert_eq!(verify(&key, &signature, message.as_bytes()), valid, "{name}");
@@ -80,7 +80,7 @@ fn a_signature_counts_for_its_key_and_text_alone() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_when_it_is_read() {
+fn malformed_input_fails_to_parse() {
     let vectors: Vectors = crate::read("signature");
     for MalformedKey { name, public_key } in vectors.malformed_public_keys {
         assert!(PublicKey::parse(&public_key).is_err(), "{name}");

@@ -46,7 +46,7 @@ struct Malformed {
 }
 
 #[test]
-fn one_secret_makes_two_signatures() {
+fn secret_makes_two_signatures() {
     for made in crate::read::<Vectors>("webhook").made {
         let Made { name, secret, id, timestamp, body, x_svc_signature, webhook_signature } = made;
         let secret = WebhookSecret::parse(&secret).unwrap();
@@ -56,7 +56,7 @@ fn one_secret_makes_two_signatures() {
 }
 
 #[test]
-fn a_header_counts_only_for_its_secret_and_body() {
+fn header_verifies_only_its_secret_and_body() {
     let vectors: Vectors = crate::read("webhook");
     for Received { name, secret, header, body, valid } in vectors.x_svc_signature {
         let secret = WebhookSecret::parse(&secret).unwrap();
@@ -71,14 +71,14 @@ fn a_header_counts_only_for_its_secret_and_body() {
 }
 
 #[test]
-fn a_malformed_secret_is_refused() {
+fn malformed_secret_is_rejected() {
     for Malformed { name, secret } in crate::read::<Vectors>("webhook").malformed_secrets {
         assert!(WebhookSecret::parse(&secret).is_err(), "{name}");
     }
 }
 
 #[test]
-fn an_event_has_exactly_the_documented_members() {
+fn event_has_the_documented_members() {
     let event = crate::read::<Vectors>("webhook").event;
     let read: Event = serde_json::from_value(event.clone()).unwrap();
     assert_eq!(serde_json::to_value(read).unwrap(), event);

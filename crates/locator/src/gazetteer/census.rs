@@ -1,7 +1,7 @@
-//! The table of county subdivisions of the Census (`2025_Gaz_cousubs_national.txt`, and those of other years):
+//! Parser of the table of county subdivisions of the Census (`2025_Gaz_cousubs_national.txt`, and of other years):
 //! separated by `|` since 2025, and before by tabs with padded cells. The order of its columns depends on the year.
+//! Format:
 //! `https://www.census.gov/programs-surveys/geography/technical-documentation/records-layout/gaz-record-layouts.html`
-//! describes it.
 
 use super::postal_county::county_code;
 use super::subdivision::{Subdivision, names};
@@ -27,7 +27,7 @@ pub struct CensusTable {
 /// A line is no line of a table of county subdivisions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotACensusLine {
-    /// The header is that of another table.
+    /// The header belongs to another table.
     #[error(
         "the header has no column {0}; of the Gazetteer files of the Census, those of county subdivisions are read \
          (2025_Gaz_cousubs_national.zip)"

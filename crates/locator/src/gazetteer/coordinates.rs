@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Option<Point> {
     parse_as(text, point)
 }
 
-/// Parses coordinates with the longitude first, which have no letters.
+/// Parses coordinates with the longitude first and without letters.
 pub(super) fn parse_swapped(text: &str) -> Option<Point> {
     parse_as(text, |first, second| {
         let lon = angle(first)?;
@@ -46,9 +46,9 @@ pub(super) fn parse_swapped(text: &str) -> Option<Point> {
     })
 }
 
-/// Splits a text into the tokens of two angles, from which `read` creates a point.
+/// Splits a text into the tokens of two angles, for `read`.
 fn parse_as(text: &str, read: impl Fn(&[CoordinateToken], &[CoordinateToken]) -> Option<Point>) -> Option<Point> {
-    // Most texts are names, which need no tokens.
+    // Most texts are names, and need no tokens.
     let mut text = text.trim();
     if !text.contains(|letter: char| letter.is_ascii_digit()) {
         return None;
@@ -178,7 +178,7 @@ mod tests {
     use crate::point::Distance;
 
     #[test]
-    fn coordinates_are_read_in_the_usual_notations() {
+    fn usual_coordinate_notations_are_parsed() {
         let new_york = Point::new(40.7128, -74.006).unwrap();
         for text in [
             "40.7128,-74.0060",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_and_the_southern_and_western_halves_keep_their_signs() {
+    fn zero_degrees_preserve_their_sign() {
         for (text, lat, lon) in [
             ("0,0", 0.0, 0.0),
             ("-0.5, -0.5", -0.5, -0.5),

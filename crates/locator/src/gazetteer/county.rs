@@ -45,8 +45,8 @@ impl Gazetteer {
         self.county_name(self.contents.places[at as usize].county)
     }
 
-    /// Returns whether a place has a post office of one of its names: in its region, it is most likely the place that
-    /// is meant by the name.
+    /// Returns `true` if a place has a post office with one of its names: in its region, it is the most likely meaning
+    /// of the name.
     pub(super) fn has_post_office(&self, at: u32) -> bool {
         self.contents.places[at as usize].has_post_office
     }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_county_is_found_with_and_without_its_kind() {
+    fn county_is_found_with_and_without_its_kind() {
         for (name, state, expected) in [
             ("Cook County", "IL", &["Cook County, IL"][..]),
             ("county of cook", "IL", &["Cook County, IL"]),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn counties_of_one_name_come_with_the_largest_first() {
+    fn counties_of_one_name_are_sorted_by_size() {
         let all = named("Orange County", Within::Anywhere);
         assert_eq!(all.len(), 8, "{all:?}");
         assert_eq!(all[0], "Orange County, CA");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_county_lies_among_its_postcodes() {
+    fn county_is_centred_on_its_postcodes() {
         for (name, state, lat, lon) in [
             ("Cook County", "IL", 41.85, -87.75),
             ("Los Angeles County", "CA", 34.06, -118.25),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_places_of_a_name_one_has_the_post_office() {
+    fn post_office_selects_between_namesakes() {
         let jackson: Vec<u32> =
             gazetteer().named("jackson", Within::Region(region("NJ"))).map(Candidate::place).collect();
         let county = |at: u32| gazetteer().county_of(at);

@@ -12,24 +12,24 @@ use crate::region::Region;
 
 /// Maximum alternatives of an answer.
 pub(super) const MAX_ALTERNATIVES: usize = 5;
-/// Minimum likelihood of a place with the main name of the state or country in which it lies.
+/// Minimum likelihood of a place with the main name of its state or country.
 const LIKELY_IN_ITS_AREA: u32 = 10_000;
 /// Minimum likelihood for an alternate name: New York City is called New York, Oklahoma City is not called Oklahoma.
 const LIKELY_BY_ANOTHER_NAME: u32 = 100_000;
 /// Minimum population of a place that is meant by the name of a state or country elsewhere, such as Washington.
 const LARGE_ELSEWHERE: u32 = 500_000;
-/// Minimum factor by which a place without a post office of its name must be larger than one that has it.
+/// Minimum factor by which a place without a post office of its name must be larger than a place with one.
 const OUTGROWS_POST_OFFICE: u32 = 20;
-/// Minimum population of an equally likely namesake of a place abroad, and the maximum factor by which it is smaller.
+/// Minimum population of an equally likely namesake of a place abroad, and the maximum ratio of sizes.
 const NAMESAKE: u32 = 20_000;
 const MUCH_SMALLER: u32 = 50;
-/// Minimum population of a place called `City` whose name is used without that word.
+/// Minimum population of a place called `City` that is also found without that word.
 const LARGE_CITY: u32 = 100_000;
-/// Maximum factor by which an alternative is less likely than the answer.
+/// Maximum ratio of likelihoods of the answer and an alternative.
 const UNLIKELIER: u32 = 100;
 /// Maximum distance of a post office that belongs to the town of its name in its county.
 const SAME_TOWN: Distance = Distance::miles(40.0);
-/// Minimum likelihood of a place that is certain by its name alone.
+/// Minimum likelihood of a place for a confident match by its name without an area.
 const WELL_KNOWN: u32 = 5_000;
 /// Minimum likelihood of such a place outside the United States and Canada.
 const WELL_KNOWN_ABROAD: u32 = 100_000;
@@ -48,7 +48,7 @@ impl Gazetteer {
     pub(super) fn place_by_name(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut queries = location.queries().iter().filter(|query| query.before.is_none());
         let (query, found) = queries.find_map(|query| {
-            // The name may be that of an area too, unless the query names an area for it.
+            // The name may also mean an area, unless the query names an area for it.
             let areas = if query.within == Within::Anywhere { location.areas() } else { &[] };
             Some((query, self.exactly(query, areas)?))
         })?;
@@ -157,7 +157,7 @@ impl Gazetteer {
         self.county_of(other) == Some(county) && self.point(one).distance(self.point(other)) <= SAME_TOWN
     }
 
-    /// Checks whether a name that is also the name of a state or country means this place, which may lie inside it.
+    /// Checks whether a name that is also the name of a state or country means this place, possibly inside it.
     fn outranks_area(&self, candidate: Candidate, is_inside: bool) -> bool {
         let likelihood = self.likelihood(candidate);
         match (is_inside, candidate.is_main_name()) {
@@ -168,7 +168,8 @@ impl Gazetteer {
     }
 
     /// Returns the candidates for a folded name, the likeliest first. In a region, a place with a post office of its
-    /// name is likelier than one without, unless that is much larger: people use the names of their postal addresses.
+    /// name precedes a place without one, unless the latter is much larger: people use the names of their postal
+    /// addresses.
     pub(super) fn named_in_order(&self, name: &str, within: Within) -> Vec<Candidate> {
         /// Maximum candidates for one name.
         const MAX_NAMED: usize = 64;
@@ -217,7 +218,7 @@ impl Gazetteer {
         })
     }
 
-    /// Returns a place, with its county if another one of the places has an equal name and area.
+    /// Returns a place, with its county if another of the places has an equal name and area.
     fn place_among(&self, at: u32, places: &[u32]) -> Place {
         for other in places {
             if *other != at && self.area(*other) == self.area(at) && self.name(*other) == self.name(at) {

@@ -1,4 +1,4 @@
-//! Places whose names are similar to those in a text.
+//! Fuzzy matches of place names.
 
 use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
@@ -18,7 +18,7 @@ const LARGE: u32 = 100_000;
 /// Minimum likelihood of a fuzzy match at edit distance two for a name of less than [`LONG`] letters.
 const VERY_LARGE: u32 = 500_000;
 const LONG: usize = 9;
-/// Maximum queries of a text for fuzzy searches, which are slow.
+/// Maximum queries of a text for (slow) fuzzy searches.
 const MAX_QUERIES: usize = 6;
 /// Kinds of places at the end of a name, the longest first, each with the form that names use.
 const KINDS: [(&[&str], &str); 9] = [
@@ -34,7 +34,7 @@ const KINDS: [(&[&str], &str); 9] = [
 ];
 
 impl Gazetteer {
-    /// Returns a place whose name has one typing mistake, or in long names two.
+    /// Returns a place with one typing mistake in its name, or two if it is long.
     pub(super) fn fuzzy_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         // Queries with an area come first, because they have fewer candidates.
         let (anywhere, within): (Vec<&Query<'_>>, Vec<_>) = location
@@ -53,7 +53,7 @@ impl Gazetteer {
         None
     }
 
-    /// Returns the likeliest place whose name is similar to that of a query.
+    /// Returns the likeliest place with a similar name to a query.
     pub(super) fn fuzzy_match(
         &self,
         query: &Query<'_>,
@@ -75,7 +75,7 @@ impl Gazetteer {
         Some(resolved.with_note(note))
     }
 
-    /// Checks for a large place whose main name begins with the first letter of a misspelt name.
+    /// Checks for a large place with a main name that begins with the first letter of a misspelt name.
     fn is_large_and_similar(&self, candidate: Candidate, name: &str) -> bool {
         candidate.is_main_name()
             && self.population(candidate.place()) >= LARGE
@@ -105,7 +105,7 @@ impl Gazetteer {
         found.map(Ok)
     }
 
-    /// `North Chesterfield, VA`: returns the place without the direction, which post offices add to names.
+    /// `North Chesterfield, VA`: returns the place without the direction that post offices add to names.
     pub(super) fn place_without_direction(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         const DIRECTIONS: [&str; 4] = ["east", "north", "south", "west"];
         let found = self.shortened(location, 0.6, |words| {
@@ -119,8 +119,8 @@ impl Gazetteer {
         Some(Ok(if location.core.contains(',') { found } else { found.at_most(0.5) }))
     }
 
-    /// Returns the place of the first shorter name that is known in a named region. It need not have a post office,
-    /// because the longer name has none.
+    /// Returns the place of the first known prefix of a name in a named region. It need not have a post office, because
+    /// the longer name has none.
     fn shortened(
         &self,
         location: &LocationText<'_>,
@@ -135,7 +135,7 @@ impl Gazetteer {
                 let Some(resolved) = self.resolved(&found, query, PlaceSource::Place) else { continue };
                 let note = PlaceNote::TakenFor { asked: query.written.to_owned(), place: resolved.label() };
                 let resolved = resolved.less_sure(factor).with_note(note);
-                // In a state of townships several have one name, and the town may be missing.
+                // In a state of townships, several share a name, and the town may be missing.
                 let is_guess = query.name.ends_with("township") || query.before.is_some();
                 return Some(if is_guess { resolved.at_most(0.5) } else { resolved });
             }

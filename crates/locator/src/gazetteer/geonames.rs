@@ -120,7 +120,7 @@ fn name(columns: &[&str]) -> Option<GeonamesLine> {
 }
 
 impl GeoName {
-    /// Removes historic alternate names, and adds missing ones.
+    /// Removes historic and adds missing alternate names.
     pub fn correct(&mut self, dead: &HashSet<String>, living: Vec<String>) {
         let used: HashSet<&String> = living.iter().collect();
         self.alternates.retain(|name| !dead.contains(name) || used.contains(name));
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_told_apart_by_their_columns() {
+    fn tables_are_recognized_by_their_columns() {
         let place = "1\tAustin\tAustin\tATX,Waterloo\t30.26715\t-97.74306\tP\tPPLA\tUS\t\tTX\t453\t\t\t931830\t149\t165\tAmerica/Chicago\t2024-01-01";
         let Some(GeonamesLine::Place(place)) = read_line(place) else { panic!("a place") };
         assert_eq!((place.name.as_str(), place.population, place.alternates.len()), ("Austin", 931_830, 2));

@@ -21,11 +21,11 @@ const LAST_WORDS: f64 = 0.4;
 const MIN_LOCALITY: u32 = 5_000;
 /// Minimum likelihood of a place at an end of a text, without a comma, if no state or country is named.
 const MIN_AT_AN_END: u32 = 50_000;
-/// Maximum factor by which a place in the United States or Canada is smaller than its namesake abroad.
+/// Maximum ratio of sizes of a namesake abroad and a place in the United States or Canada.
 const MUCH_SMALLER: u32 = 5;
 
 impl Gazetteer {
-    /// Returns a thing in a place: the thing itself if it is known, else the place around it.
+    /// Returns a landmark in a place, or the place if the landmark is unknown.
     pub(super) fn inside_a_place(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         for (what, place) in split_at_words(location.core) {
             if !what.eq_ignore_ascii_case("airport") && self.landmarks.named(&fold(what)).next().is_none() {
@@ -56,7 +56,7 @@ impl Gazetteer {
     }
 
     fn first_of_two(&self, location: &LocationText<'_>, first: &str, other: &str) -> Option<PlaceAnswer> {
-        // An area after the second place is that of both.
+        // An area after the second place applies to both.
         let text = match other.rsplit_once(',') {
             Some((_, area)) if !first.contains(',') => format!("{first}, {area}"),
             _ => first.to_owned(),

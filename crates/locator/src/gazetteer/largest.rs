@@ -6,8 +6,8 @@ use super::{Gazetteer, Place};
 use crate::point::{Distance, Point};
 
 impl Gazetteer {
-    /// Returns the `max` most populous places at most `radius` away from a point, the largest first, equal ones in the
-    /// order of the gazetteer. The time is proportional to the number of places within the radius.
+    /// Returns the `max` most populous places at most `radius` away from a point, sorted by size, then by the order of
+    /// the gazetteer. The time is proportional to the number of places within the radius.
     ///
     /// ```
     /// # use signpost_locator::{Distance, Point, gazetteer::Gazetteer};
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_as_are_asked_for_and_no_farther() {
+    fn result_is_limited_to_the_requested_count() {
         let gazetteer = Gazetteer::embedded();
         let point = Point::new(44.98, -93.26).unwrap();
         for (miles, most) in [(0.0, 5), (20.0, 0), (20.0, 7), (20.0, usize::MAX), (100.0, 7)] {

@@ -15,7 +15,7 @@ pub(super) struct LocationText<'a> {
     pub(super) text: &'a str,
     /// The text without the filler words around a place; never empty.
     pub(super) core: &'a str,
-    /// The core with the article before it, which may be part of the name.
+    /// The core with the article before it, possibly a part of the name.
     pub(super) with_article: &'a str,
     /// The remaining budget for fuzzy searches, shared by all parts of a text.
     pub(super) budget: &'a FuzzyBudget,
@@ -37,7 +37,7 @@ impl<'a> LocationText<'a> {
         Self::new(text, self.budget)
     }
 
-    /// Checks that an answer lies in the area after the last comma of the text, if there is one.
+    /// Checks that a result lies in the area after the last comma of the text, if any.
     pub(super) fn allows(&self, resolved: &Resolved) -> bool {
         let Some((_, end)) = self.core.rsplit_once(',') else { return true };
         let mut areas = Within::ending(end);

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_to_maps_show_a_point() {
+    fn map_links_contain_a_point() {
         let new_york = Point::new(40.7128, -74.006);
         for link in [
             "https://www.google.com/maps/@40.7128,-74.006,15z",

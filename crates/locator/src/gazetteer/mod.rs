@@ -91,8 +91,8 @@ pub struct Place {
     pub region: Option<Region>,
     /// The country.
     pub country: Country,
-    /// The county with its kind, as in `Cook County`, in the United States. Alternatives of an answer have it only if
-    /// they would look alike without it.
+    /// The county with its kind, as in `Cook County`, in the United States. Alternatives of a result only have it if
+    /// their labels would be equal without it.
     pub county: Option<String>,
     /// Its centre.
     pub point: Point,
@@ -103,7 +103,7 @@ pub struct Place {
 }
 
 impl Gazetteer {
-    /// Reads the embedded gazetteer. This takes tens of milliseconds: do it once.
+    /// Reads the embedded gazetteer, in tens of milliseconds. Call it once.
     ///
     /// # Panics
     /// Never: a test reads the embedded bytes.
@@ -141,7 +141,7 @@ impl Gazetteer {
         self.contents.postcodes.len()
     }
 
-    /// Returns whether there are no places.
+    /// Returns `true` if there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.contents.places.is_empty()
@@ -185,7 +185,7 @@ impl Gazetteer {
         Some(&self.contents.zones[place.zone as usize])
     }
 
-    /// Returns whether a place of a country, or of a region of it, lies at most this far from a point.
+    /// Returns `true` if a place of a country, or of a region of it, lies at most this far from a point.
     #[must_use]
     pub fn is_near(&self, point: Point, within: Distance, country: Country, region: Option<Region>) -> bool {
         let near = self.index.nearest(point, within, 1, |at| {
@@ -264,7 +264,7 @@ impl Gazetteer {
 }
 
 impl Place {
-    /// Returns the name with the region or country, which resolves to the place: `Miami, FL`, `Paris, France`.
+    /// Returns the name with the region or country, sufficient to resolve to the place: `Miami, FL`, `Paris, France`.
     #[must_use]
     pub fn label(&self) -> String {
         format!("{}, {}", self.name, self.region.map_or(self.country.name(), Region::code))

@@ -11,7 +11,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceNote {
-    /// No place has exactly this name; one with a similar name was chosen.
+    /// No place has exactly this name; a similar name was chosen.
     TakenFor {
         /// The name in the text.
         asked: String,
@@ -25,7 +25,7 @@ pub enum PlaceNote {
         /// The place with its area.
         place: String,
     },
-    /// The text names two places, of which one was chosen.
+    /// The text names two places, and one was chosen.
     OneOfTwo {
         /// The other place.
         other: String,
@@ -42,7 +42,7 @@ pub enum PlaceNote {
         /// The area.
         of: String,
     },
-    /// The postcode is not known, but those around it are.
+    /// The postcode is unknown, but adjacent postcodes are known.
     NearbyPostcodes {
         /// The postcode.
         code: String,

@@ -12,7 +12,7 @@ const SAME: Distance = Distance::miles(10.0);
 const OFFICE_OF_TOWN: Distance = Distance::miles(40.0);
 
 #[test]
-fn a_place_is_found_by_its_name_and_state_or_is_named_beside_the_one_that_is() {
+fn own_name_finds_a_place_or_lists_it() {
     let gazetteer = Gazetteer::embedded();
     let mut asked = 0;
     let mut lost = Vec::new();
@@ -31,7 +31,7 @@ fn a_place_is_found_by_its_name_and_state_or_is_named_beside_the_one_that_is() {
 
 /// Checks that an answer is the place or has it as an alternative. A full list of alternatives may omit it.
 fn names(found: &Resolved, place: &Place) -> bool {
-    // A post office of no known size may be one of the town.
+    // A post office of unknown size may belong to the town.
     let same = if place.population == 0 { OFFICE_OF_TOWN } else { SAME };
     found.point.distance(place.point) < same
         || found.alternatives.iter().any(|other| other.point.distance(place.point) < SAME)

@@ -22,7 +22,7 @@ const STREETS: [&str; 37] = [
     "lane", "ln", "milepost", "parkway", "pike", "pkwy", "rd", "road", "route", "rt", "rte", "st", "street",
     "turnpike", "way",
 ];
-/// Words for things in a city, which may follow its name.
+/// Words for things in a city, found after its name.
 #[rustfmt::skip]
 const THINGS: [&str; 28] = [
     "airport", "arena", "ave", "avenue", "beach", "center", "centre", "church", "college", "hospital", "hotel",

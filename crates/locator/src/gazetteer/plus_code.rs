@@ -91,7 +91,7 @@ fn digit_value(digit: u8) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// Moves a value by one step towards another one, if it is more than half a step away.
+/// Moves a value by one step towards another, if it is more than half a step away.
 fn nearest_step(value: f64, towards: f64, step: f64) -> f64 {
     match value - towards {
         away if away > step / 2.0 => value - step,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_stand_for_the_middles_of_their_areas() {
+    fn codes_resolve_to_the_centre_of_their_area() {
         for (text, lat, lon) in [
             ("7FG49Q00+", 20.375, 2.775),
             ("7FG49QCJ+2V", 20.370_062_5, 2.782_187_5),
@@ -165,11 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_code_is_where_its_place_is() {
+    fn short_code_is_resolved_near_its_place() {
         let at = |text: &str, lat, lon| find(text).and_then(|(code, _)| code.near(Point::new(lat, lon)?));
         assert!(near(at("9QCJ+2V", 20.4, 2.7), 20.370_062_5, 2.782_187_5));
         assert!(near(at("CJ+2V", 20.37, 2.78), 20.370_062_5, 2.782_187_5));
-        // The nearest lies in the area beside that of the place.
+        // The nearest match is in the area next to the place's area.
         assert!(near(at("2222+22", 46.99, 8.01), 47.000_062_5, 8.000_062_5));
         assert!(near(at("2222+22", 47.01, 7.99), 47.000_062_5, 8.000_062_5));
         assert_eq!(find("9QCJ+2V Lagos, Nigeria").unwrap().1, "Lagos, Nigeria");

@@ -8,7 +8,7 @@ use super::steps::PlaceAnswer;
 use super::{Gazetteer, map_link, plus_code};
 use crate::point::{Distance, Point};
 
-/// Distance to the nearest place above which a point is implausible.
+/// Maximum distance of a plausible point to the nearest place.
 const NOWHERE: Distance = Distance::metres(300_000.0);
 /// Maximum distance between a plausible point and the nearest place.
 const SOMEWHERE: Distance = Distance::metres(50_000.0);
@@ -35,7 +35,7 @@ impl Gazetteer {
         Some(Ok(Resolved::at(name, point, PlaceSource::Coordinates, 1.0)))
     }
 
-    /// Returns the point of a full plus code, or of a short one with a place near it.
+    /// Returns the point of a full plus code, or of a short plus code with a place near it.
     pub(super) fn plus_code(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (code, place) = plus_code::find(location.core)?;
         if let Some(point) = code.point() {

@@ -28,8 +28,8 @@ const ALASKA: [(&str, &str); 6] = [
     ("Wade Hampton", "Census Area"),
 ];
 
-/// The former counties of Connecticut, which are still used in addresses. The Census and the table have replaced them
-/// by planning regions. Code, name, and the middle in degrees.
+/// The former counties of Connecticut, still used in addresses. The Census and the table have replaced them by planning
+/// regions. Code, name, and the middle in degrees.
 const CONNECTICUT: [(u16, &str, f64, f64); 8] = [
     (1, "Fairfield", 41.23, -73.37),
     (3, "Hartford", 41.81, -72.73),
@@ -97,7 +97,7 @@ impl CountyList {
     }
 }
 
-/// Splits the name of a county into the name without its kind, and the kind, which is empty for an independent city.
+/// Splits the name of a county into the name without its kind, and the kind (empty for an independent city).
 fn official_name(written: &str, region: Region) -> (&str, &'static str) {
     let written = written.trim();
     for (before, kind) in
@@ -134,7 +134,7 @@ fn find(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     list.iter().find(|(listed, _)| *listed == name).map(|(_, other)| *other)
 }
 
-/// Returns the point with the median latitude and the median longitude, which is near most postcodes.
+/// Returns the point with the median latitude and the median longitude, near most postcodes.
 fn median(points: &[Point]) -> Option<Point> {
     let lat = median_number(points.iter().map(|point| point.lat()).collect())?;
     let lon = median_number(points.iter().map(|point| point.lon()).collect())?;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_county_lies_where_most_of_its_postcodes_do() {
+    fn county_lies_near_most_of_its_postcodes() {
         let point = |lat, lon| Point::new(lat, lon).unwrap();
         assert_eq!(median(&[point(1.0, 9.0), point(2.0, 8.0), point(60.0, 7.0)]), Some(point(2.0, 8.0)));
         assert_eq!(median(&[point(1.0, 9.0), point(2.0, 8.0)]), Some(point(1.5, 8.5)));

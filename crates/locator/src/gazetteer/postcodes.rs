@@ -1,4 +1,4 @@
-//! Postcodes, alone and at the end of addresses.
+//! Postcodes, on their own and at the end of addresses.
 
 use super::blob::StoredPostcode;
 use super::build::{middle, number};
@@ -17,7 +17,7 @@ impl Gazetteer {
         Some(self.postcode(&code, country))
     }
 
-    /// Returns the postcode of a city with its postcode, or of an address, because streets are not known.
+    /// Returns the postcode at the end of a city or an address, because streets are unknown.
     pub(super) fn address_with_postcode(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let (before, at_the_end) = split_postcode(location.core);
         let Some((code, country)) = at_the_end else {
@@ -83,7 +83,7 @@ impl Gazetteer {
     }
 }
 
-/// Limits the confidence of a postcode for an address, with a note that the street is not known.
+/// Limits the confidence of a postcode for an address, with a note that the street is unknown.
 fn without_street(postcode: Resolved) -> Resolved {
     let place = postcode.name.clone();
     postcode.at_most(0.5).with_note(PlaceNote::Street { place })

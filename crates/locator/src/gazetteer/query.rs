@@ -1,4 +1,4 @@
-//! The queries that a text may stand for.
+//! The possible queries of a text.
 
 use super::blob::PlaceArea;
 use crate::address::{parse_postcode, split_postcode, split_region};
@@ -30,7 +30,7 @@ pub(super) enum Within {
 const MAX_AREA_WORDS: usize = 5;
 
 impl Within {
-    /// Returns whether this area contains another one.
+    /// Returns `true` if this area contains another.
     pub(super) fn contains(self, area: PlaceArea) -> bool {
         match self {
             Self::Anywhere => true,
@@ -78,8 +78,8 @@ fn may_be_country(text: &str, country: Country) -> bool {
         || country.name().len() == 3
 }
 
-/// Returns the queries that a text may stand for, the likeliest first: those of the whole text, then those without
-/// filler words. All of them have the region or country that the text names.
+/// Returns the possible queries of a text, the likeliest first: those of the complete text, then those without filler
+/// words. All of them have the region or country that the text names.
 pub(super) fn queries<'a>(texts: [&'a str; 3]) -> Vec<Query<'a>> {
     let mut queries: Vec<Query<'a>> = Vec::new();
     for (at, text) in texts.iter().enumerate() {
@@ -103,7 +103,7 @@ impl<'a> Query<'a> {
     }
 
     /// Returns the query without a kind of place before the name, as in `City of Industry`. Only in a named region,
-    /// where there are few candidates.
+    /// with few candidates.
     fn without_kind_before(&self) -> Option<Self> {
         const KINDS: [&str; 4] = ["boroughof", "cityof", "townof", "villageof"];
         let name = KINDS.iter().find_map(|kind| self.name.strip_prefix(kind))?;
@@ -234,7 +234,7 @@ mod tests {
     use super::super::around::without_filler_words;
     use super::*;
 
-    fn asked(text: &str) -> Vec<String> {
+    fn list_queries(text: &str) -> Vec<String> {
         let shown = |query: &Query<'_>| {
             let name = match query.within {
                 Within::Anywhere => query.name.clone(),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_as_what_it_may_mean() {
+    fn text_is_parsed_into_its_candidates() {
         for (text, expected) in [
             ("Miami", &["miami"][..]),
             ("Austin, TX", &["austin/US-TX"]),
@@ -273,12 +273,12 @@ mod tests {
             ("", &[]),
             (",,", &[]),
         ] {
-            assert_eq!(asked(text), expected, "{text}");
+            assert_eq!(list_queries(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn the_number_of_questions_is_bounded() {
+    fn number_of_lookups_is_bounded() {
         for text in [",".repeat(200), "a ".repeat(100), "us ".repeat(66), "ga,".repeat(66), "near ".repeat(40)] {
             assert!(queries([text.trim(), text.trim(), without_filler_words(&text)]).len() <= 40, "{text}");
         }

@@ -73,7 +73,7 @@ pub struct Unresolved {
 pub enum UnresolvedKind {
     /// The text is empty or too long.
     Invalid,
-    /// The text refers to the user's own position, or contains no place: the user has to be asked for one.
+    /// The text refers to the user's own position, or contains no place: the client must ask the user for one.
     OwnPlace,
     /// The text is a state or a country.
     TooLarge,
@@ -81,14 +81,14 @@ pub enum UnresolvedKind {
     Swapped,
     /// The text names several counties.
     Ambiguous,
-    /// The text names nothing known.
+    /// The text names no known place.
     Unknown,
 }
 
 /// The steps of resolving a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The steps in their order; the last one gave the answer.
+    /// The steps in their order; the last step returned the result.
     pub steps: Vec<ExplainedStep>,
     /// The answer.
     pub answer: Result<Resolved, Unresolved>,
@@ -97,7 +97,7 @@ pub struct Explanation {
 /// A step of the resolver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStep {
-    /// The name of the step: what it searches for.
+    /// The name of the step: the kind of its search.
     pub name: &'static str,
     /// The answer in English; `None` if the step has none.
     pub gave: Option<String>,
@@ -119,7 +119,7 @@ impl Resolved {
         }
     }
 
-    /// Returns the name with the region or country, which resolves to the place: `Miami, FL`.
+    /// Returns the name with the region or country, sufficient to resolve to the place: `Miami, FL`.
     #[must_use]
     pub fn label(&self) -> String {
         match self.region.map(Region::code).or_else(|| self.country.map(Country::name)) {

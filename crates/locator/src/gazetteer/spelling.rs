@@ -15,23 +15,22 @@ const MIN_NAME_CHARS: usize = 4;
 const MIN_NAME_CHARS_FOR_TWO: usize = 7;
 /// Maximum characters of the name of a place.
 const MAX_NAME_CHARS: usize = 40;
-/// Maximum characters of a non-Latin name, for which the search is slow.
+/// Maximum characters of a non-Latin name, because its search is slow.
 const MAX_NAME_CHARS_BEYOND_ASCII: usize = 16;
-/// Cost of a search for a non-Latin name. One for a Latin name at edit distance one costs 2.
+/// Cost of a search for a non-Latin name. A search for a Latin name at edit distance one costs 2.
 const COST_BEYOND_ASCII: u32 = 6;
-/// Factor by which a mistake in the first letter is less likely than in another one.
+/// Ratio of likelihoods of a mistake in another letter and in the first letter.
 const FIRST_LETTER: u32 = 20;
 
 /// First byte of the keys of non-Latin names.
 const FIRST_BEYOND_ASCII: u8 = 0x80;
 
-/// The remaining budget of a text for fuzzy searches, each of which takes a hundred times as long as an exact one.
+/// The remaining budget of a text for fuzzy searches. Exact searches are a hundred times as fast.
 #[derive(Debug)]
 pub(super) struct FuzzyBudget(Cell<u32>);
 
 impl FuzzyBudget {
-    /// Creates the budget of one text: six searches at edit distance one, or three at two. They take about a
-    /// millisecond.
+    /// Creates the budget of one text: six searches at edit distance one, or three at two, in about a millisecond.
     pub(super) fn of_a_text() -> Self {
         Self(Cell::new(12))
     }
@@ -43,7 +42,7 @@ impl FuzzyBudget {
     }
 }
 
-/// The builders of Levenshtein automata, which are slow to create.
+/// The builders of Levenshtein automata, cached because they are slow to create.
 pub(super) struct PlaceSpelling {
     one: LevenshteinAutomatonBuilder,
     two: LevenshteinAutomatonBuilder,
@@ -65,8 +64,8 @@ impl PlaceSpelling {
 
 impl Gazetteer {
     /// Returns the candidates whose names are at most this edit distance away from the name of a query, the likeliest
-    /// first. Only those of the minimum likelihood `min` in people: names of small places are often similar to those
-    /// of unknown places.
+    /// first. The minimum likelihood is `min`, in people: names of small places are often similar to those of unknown
+    /// places.
     pub(super) fn fuzzy_candidates(
         &self,
         Query { name, within, .. }: &Query<'_>,
@@ -114,8 +113,8 @@ impl Gazetteer {
         found.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// Returns the largest `max` places whose main names begin with the longest possible prefix of `name`, which is at
-    /// least its first half.
+    /// Returns the largest `max` places whose main names begin with the longest possible prefix of `name`, at least its
+    /// first half.
     pub(super) fn beginning_like(&self, name: &str, within: Within, max: usize) -> Vec<Candidate> {
         /// Maximum keys that are read for one prefix.
         const MAX_KEYS: usize = 2_000;

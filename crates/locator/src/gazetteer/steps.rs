@@ -36,10 +36,10 @@ const STEPS: [PlaceStep; 20] = [
 
 impl Gazetteer {
     /// Resolves a location text: coordinates in the usual notations or in a link to a map, a plus code, a postcode, a
-    /// well-known airport, landmark or region, `City, ST`, `City ST`, `City, Country`, a county, or a city alone, of
-    /// which the largest is chosen; in any case, with or without accents, with words like `bitcoin atms near` before
-    /// it and with one typing mistake. If a text contains unknown details, such as a street, the town is the answer.
-    /// An answer is always in the region or country that the text names.
+    /// well-known airport, landmark or region, `City, ST`, `City ST`, `City, Country`, a county, or a city without an
+    /// area (the largest of its name); in any case, with or without accents, with words like `bitcoin atms near` before
+    /// it and with one typing mistake. If a text contains unknown details, such as a street, the result is the town. A
+    /// result is always in the region or country that the text names.
     ///
     /// ```
     /// # use signpost_locator::gazetteer::{Gazetteer, PlaceSource};

@@ -44,7 +44,7 @@ pub(super) fn names(written: &str) -> (String, Vec<String>) {
     (name.to_owned(), with_kind)
 }
 
-/// Returns the name after `Kind of` or before the kind, which the Census writes in lower case.
+/// Returns the name after `Kind of` or before the kind, in lower case in the Census.
 fn without_kind<'a>(written: &'a str, kind: &str) -> Option<&'a str> {
     let name = if let Some(name) = written.strip_prefix(kind).and_then(|rest| rest.strip_prefix(" of ")) {
         name
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_subdivision_is_known_without_its_kind_and_with_it() {
+    fn subdivision_is_found_with_and_without_its_kind() {
         for (written, bare, with_kind) in [
             ("Edison township", "Edison", &["Edison Township"][..]),
             ("Township of Edison", "Edison", &["Edison Township"]),

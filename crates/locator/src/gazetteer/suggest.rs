@@ -27,8 +27,8 @@ impl Gazetteer {
         Unresolved { suggestions, ..Unresolved::new(UnresolvedKind::Unknown, reason) }
     }
 
-    /// Returns places of the name elsewhere; else places with similar names; else places whose names begin similarly;
-    /// else the largest places of the named area.
+    /// Returns namesakes elsewhere; else places with similar names; else places whose names begin similarly; else the
+    /// largest places of the named area.
     fn suggested(&self, location: &LocationText<'_>) -> Vec<u32> {
         let queries = location.queries();
         let name = location.core.split(',').next().unwrap_or_default();

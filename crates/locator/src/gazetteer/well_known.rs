@@ -1,4 +1,4 @@
-//! Airports, landmarks, regions and nicknames: well-known names that are no names of places.
+//! Airports, landmarks, regions and nicknames: well-known names that are not names of places.
 
 use super::candidate::Candidate;
 use super::exact::MAX_ALTERNATIVES;
@@ -14,7 +14,7 @@ use crate::point::Distance;
 
 /// Words with the code of an airport.
 const CODE_WORDS: [&str; 6] = ["airport", "airports", "code", "iata", "icao", "intl"];
-/// Minimum population of a place whose name in lower case is not the code of an airport.
+/// Minimum population of a place that precedes an airport with its lower-case name as the code.
 const LIKELIER_THAN_CODE: u32 = 5_000;
 /// Words that are codes only in capitals. Sorted.
 #[rustfmt::skip]
@@ -34,7 +34,7 @@ const STOP_WORDS: [&str; 36] = [
 const WORTH_NAMING: u32 = 20_000;
 /// Maximum queries with a region or country for a fuzzy search.
 const MAX_FUZZY_QUERIES: usize = 4;
-/// Maximum distance of a town and a landmark of one name that need not be distinguished.
+/// Maximum distance between a town and a landmark of one name that need not be distinguished.
 const SAME: Distance = Distance::miles(10.0);
 /// Minimum population of a town in the named state that is meant rather than a landmark of its name elsewhere.
 const TOWN: u32 = 1_000;
@@ -42,12 +42,12 @@ const TOWN: u32 = 1_000;
 const LARGE_REGION: Distance = Distance::miles(60.0);
 /// Maximum distance of a landmark from its place in a text.
 const NEAR_ITS_PLACE: Distance = Distance::miles(50.0);
-/// Minimum distance of a landmark that is an alternative of another one of its name.
+/// Minimum distance between a landmark and an alternative of one name.
 const APART: Distance = Distance::miles(25.0);
 
 impl Gazetteer {
-    /// Returns the airport of a code, with or without a word for it. Codes take precedence over cities with the code
-    /// as an alternate name.
+    /// Returns the airport of a code, with or without a word for it. Codes take precedence over cities with the code as
+    /// an alternate name.
     pub(super) fn airport_code(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut codes = location.core.split_whitespace().filter(|word| !is_code_word(word));
         let code = codes.next()?;
@@ -73,7 +73,7 @@ impl Gazetteer {
         Some(Ok(resolved))
     }
 
-    /// Returns a landmark by its exact name, alone or with its state or country.
+    /// Returns a landmark by its exact name, with or without its state or country.
     pub(super) fn landmark(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let mut queries = location.queries().iter().filter(|query| query.before.is_none());
         queries.find_map(|query| self.landmark_of_query(query, location.core))
@@ -108,8 +108,8 @@ impl Gazetteer {
         Some(Ok(self.resolved_landmarks(first, others, &places, is_anywhere)))
     }
 
-    /// Checks whether a name means a town rather than the landmark. La Guardia in Venezuela is not meant; the city
-    /// after which an airport is named is.
+    /// Checks whether a name means a town rather than the landmark. La Guardia in Venezuela is not meant; the city of
+    /// an airport's name is.
     fn outranks_landmark(&self, town: u32, landmark: &Landmark, is_anywhere: bool) -> bool {
         let population = self.population(town);
         let distance = self.point(town).distance(landmark.point);
@@ -173,7 +173,7 @@ impl Gazetteer {
         resolved
     }
 
-    /// `Disneylnd`: returns a landmark whose name has a typing mistake, or in long names two.
+    /// Returns a landmark with one typing mistake in its name (`Disneylnd`), or two if it is long.
     pub(super) fn fuzzy_landmark(&self, location: &LocationText<'_>) -> Option<PlaceAnswer> {
         let core = location.core;
         let alone = if core.contains(',') { None } else { Some(Query::new(core, Within::Anywhere)) };
@@ -190,7 +190,7 @@ impl Gazetteer {
         })
     }
 
-    /// Returns the nearest airport of a place, if one is near.
+    /// Returns the nearest airport of a place, if it is near.
     pub(super) fn airport_of(&self, place: &Resolved) -> Option<&Landmark> {
         let airports = self.landmarks.all().iter().filter(|landmark| landmark.kind == LandmarkKind::Airport);
         nearest(airports, |airport| airport.point.distance(place.point))
@@ -219,7 +219,7 @@ fn is_rather_a_word(code: &str, is_place: bool) -> bool {
     if is_upper(code) {
         return false;
     }
-    // Codes of four letters are known to pilots.
+    // Four-letter codes are mostly used by pilots.
     WORDS.binary_search(&word.as_str()).is_ok() || is_place || code.len() == 4 || !Within::ending(code).is_empty()
 }
 
@@ -230,7 +230,7 @@ pub(super) fn nearest<T>(things: impl Iterator<Item = T>, distance: impl Fn(&T) 
 }
 
 impl Within {
-    /// Returns whether it is the United States, Canada or a part of them.
+    /// Returns `true` if it is the United States, Canada or a part of them.
     fn is_here(self) -> bool {
         match self {
             Self::Anywhere => false,

@@ -23,7 +23,7 @@ const SEVERAL: [(&str, &str); 8] = [
     ("weekend", "Sa-Su"),
 ];
 
-/// A time of day, with its half of the day if it is known.
+/// A time of day, with `am` or `pm` if given.
 #[derive(Clone, Copy)]
 struct Time {
     hour: u16,
@@ -46,7 +46,7 @@ pub(super) fn translate(text: &str) -> Option<String> {
     let plain = plain.replace("a.m.", "am").replace("p.m.", "pm").replace(" thru ", "-").replace(" through ", "-");
     let plain = plain.replace(" to ", "-").replace(" & ", ",").replace(" and ", ",");
     let mut rules: Vec<String> = Vec::new();
-    // Days whose times follow later, as in `Sat, Sun 10am-4pm`.
+    // Days with times that follow later, as in `Sat, Sun 10am-4pm`.
     let mut days: Vec<String> = Vec::new();
     for part in plain.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {
         let (day, rest) = leading_days(part)?;
@@ -57,7 +57,7 @@ pub(super) fn translate(text: &str) -> Option<String> {
         }
         let span = span(rest)?;
         match rules.last_mut() {
-            // A second span of the same days: `Mon 9am-12pm, 1pm-5pm`.
+            // A second span on these days: `Mon 9am-12pm, 1pm-5pm`.
             Some(last) if !starts_days && span != "off" => {
                 last.push(',');
                 last.push_str(&span);
@@ -140,7 +140,7 @@ fn time(text: &str) -> Option<Time> {
     let half = match half.trim() {
         "am" | "a" => Some(Half::Am),
         "pm" | "p" => Some(Half::Pm),
-        // A time with two digits of hours, or after noon, is that of a 24-hour clock.
+        // A time with two digits of hours, or after noon, is in the 24-hour format.
         "" if digits.len() == 5 || hour > 12 => Some(Half::Whole),
         "" => None,
         _ => return None,
@@ -165,7 +165,7 @@ mod tests {
     use super::translate;
 
     #[test]
-    fn the_usual_forms_are_translated() {
+    fn usual_forms_are_translated() {
         for (text, expected) in [
             ("Mon-Fri 9am-5pm", "Mo-Fr 09:00-17:00"),
             ("Mon-Fri: 9:00 AM - 5:30 PM", "Mo-Fr 09:00-17:30"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unclear_is_not_guessed() {
+    fn unclear_texts_are_not_guessed() {
         for text in [
             "9-5",
             "Mon-Fri 9-5",

@@ -58,7 +58,7 @@ impl Hours {
         Some((hours, is_understood))
     }
 
-    /// Returns whether a [`Schedule`] can be created from the hours; else they are only a text for people.
+    /// Returns `true` if a [`Schedule`] can be created from the hours; else they are only a text for people.
     ///
     /// ```
     /// # use signpost_locator::Hours;
@@ -84,7 +84,7 @@ impl Hours {
 }
 
 impl From<String> for Hours {
-    /// Reads stored hours, which were parsed when they were imported.
+    /// Reads stored hours, already parsed on import.
     fn from(text: String) -> Self {
         #[rustfmt::skip]
         const ALWAYS: [&str; 9] = [
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hours_are_always_only_where_they_say_so() {
+    fn only_explicit_hours_are_always_open() {
         for text in ["24/7", " 24/7 ", "24X7", "Open 24 hours", "24 Hours a Day", "Mo-Su 00:00-24:00", "24h"] {
             assert_eq!(Hours::parse(text), Some(Hours::Always), "{text}");
         }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_once_stays_as_it_is() {
+    fn normalized_hours_are_stable() {
         for text in ["24/7", "Mon-Fri 9am-5pm", "Mo-Fr 09:00-17:00", "ask inside", "Daily 8 AM to midnight"] {
             let once = Hours::parse(text).unwrap();
             assert_eq!(Hours::parse(once.text()), Some(once.clone()), "{text}");

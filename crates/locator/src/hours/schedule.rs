@@ -44,9 +44,9 @@ pub enum OpenState {
 pub struct Opening {
     /// The state.
     pub state: OpenState,
-    /// The time of the next change, if there is one within about a year.
+    /// The time of the next change, if it is within about a year.
     pub changes_at: Option<Timestamp>,
-    /// The time until which this result is valid: that of the next change or of the next evaluation.
+    /// The time until which this result is valid: the next change or the next evaluation.
     pub valid_until: Timestamp,
 }
 
@@ -73,8 +73,8 @@ fn read(text: &str) -> Option<OpeningHours> {
     if text.len() <= MAX_TEXT_BYTES { with_unknown(text).parse().ok() } else { None }
 }
 
-/// Adds `unknown` to rules with only a comment, such as `Sa "by appointment"`, which the library would evaluate as
-/// open all day.
+/// Adds `unknown` to rules with only a comment, such as `Sa "by appointment"`; the library would evaluate them as open
+/// all day.
 fn with_unknown(text: &str) -> Cow<'_, str> {
     if !text.split(';').any(has_only_a_comment) {
         return text.into();
@@ -95,7 +95,7 @@ fn has_only_a_comment(rule: &str) -> bool {
 }
 
 impl Schedule {
-    /// Creates a schedule of hours in the time zone with this IANA name. Holidays are those of the country, if its
+    /// Creates a schedule of hours in the time zone with this IANA name. The holidays of the country are used if its
     /// calendar is known; regional holidays are uncertain.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// Returns the first time after `now` at which clocks in the zone show this local time.
+/// Returns the first time after `now` with this local time in the zone.
 fn first_after(now: Timestamp, zone: &TimeZone, shown: chrono::NaiveDateTime) -> Option<Timestamp> {
     let shown = zone.to_ambiguous_timestamp(civil(shown)?);
     let is_skipped = matches!(shown.offset(), AmbiguousOffset::Gap { .. });

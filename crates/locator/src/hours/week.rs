@@ -38,7 +38,7 @@ impl OpenSpan {
 
 impl Schedule {
     /// Returns the hours of seven days, beginning with the day of `now`, in the schedule's time zone. A span that ends
-    /// after midnight belongs to the day on which it begins. `None` if the hours are always open.
+    /// after midnight belongs to its first day. `None` if the hours are always open.
     ///
     /// ```
     /// # use signpost_locator::{Hours, Schedule};
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::hours::Hours;
 
-    /// The week of a Friday, a day as text: `9-17`, nothing where it is closed, `?` where it is not certain.
+    /// Returns the week from a Friday on, a text per day: `9-17`, empty if it is closed, `?` if it is uncertain.
     fn week(text: &str) -> Vec<String> {
         let schedule = Schedule::new(&Hours::parse(text).unwrap(), Some("America/Chicago"), None).unwrap();
         let days = schedule.week("2026-11-20T18:00:00Z".parse().unwrap()).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_begins_today_and_has_each_day_once() {
+    fn week_begins_today_and_has_each_day_once() {
         let nine = "09:00-17:00";
         assert_eq!(week("Mo-Fr 09:00-17:00"), [nine, "", "", nine, nine, nine, nine]);
         assert_eq!(week("Mo-Su 08:00-12:00,13:00-18:00")[3], "08:00-12:00,13:00-18:00");
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn a_night_belongs_to_the_evening_on_which_it_began() {
+    fn night_belongs_to_the_preceding_evening() {
         assert_eq!(week("Mo-Su 18:00-02:00"), ["18:00-02:00"; 7]);
         assert_eq!(week("Fr 20:00-24:00")[..2], ["20:00-00:00", ""]);
         assert_eq!(week("24/7; Dec 25 off"), ["00:00-00:00"; 7]);
     }
 
     #[test]
-    fn what_never_closes_has_no_week() {
+    fn always_open_hours_have_no_week() {
         let schedule = Schedule::new(&Hours::Always, None, None).unwrap();
         assert_eq!(schedule.week(Timestamp::UNIX_EPOCH), None);
     }

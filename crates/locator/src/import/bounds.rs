@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::broken::Broken;
 
-/// Limits of the size of a file, to which the time and memory for reading it are proportional.
+/// Limits of the size of a file, and so of the time and memory for reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Maximum items in a document, or rows in a table.
@@ -22,8 +22,8 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Returns the maximum rows of a table that are read: the header, and one row above the limit, which shows that it
-    /// is exceeded.
+    /// Returns the maximum number of rows that are read of a table: the header, and one row above the limit, to detect
+    /// that it is exceeded.
     pub(super) fn rows(self) -> usize {
         self.items.saturating_add(2)
     }

@@ -54,7 +54,7 @@ pub enum Broken {
         /// The error.
         reason: String,
     },
-    /// A document has no known format.
+    /// The format of a document is unknown.
     #[error("the file is JSON in no known format; known formats: {known} (choose one with --format)")]
     UnknownJson {
         /// The known formats of documents.

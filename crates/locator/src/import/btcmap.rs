@@ -1,5 +1,5 @@
 //! Places of BTC Map's API: v4 (`/v4/places` and its snapshot) and the elements of v2 and v3. A list may be a snapshot
-//! or a list of changes, which marks deleted places.
+//! or a list of changes, with marks of deleted places.
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use crate::region::Region;
 use crate::terms::{CashLimits, Currency, Decimal, Fees};
 use crate::tri::Tri;
 
-/// Maximum time by which the clock of a source may be ahead.
+/// Maximum lead of a source's clock.
 const CLOCKS_APART: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum characters of a cell.
 const MAX_CELL_CHARS: usize = 500;
@@ -66,7 +66,7 @@ pub(super) fn text(written: &str) -> String {
     signpost_text::line(written).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the hash of name, address and coordinates, which identifies an ATM without an identifier of the source.
+/// Returns the hash of name, address and coordinates, as a substitute for an identifier of the source.
 pub(super) fn hash(record: &Record) -> String {
     let lat = record.point.lat();
     let lon = record.point.lon();
@@ -207,14 +207,14 @@ impl RowReader<'_> {
         }
     }
 
-    /// Returns the address from its columns; missing parts come from the address on one line.
+    /// Returns the address from its columns, completed from the address on one line.
     fn address(&mut self, default: Option<Country>) -> Address {
         let formatted = self.text(Field::Address);
         let line = formatted.as_deref().and_then(Address::parse).unwrap_or_default();
         let country = self.as_one_of(Field::Country, Country::parse, "not a country");
         let mut country = country.or(line.country).or(default);
         let mut region = self.text(Field::Region).or(line.region);
-        // A territory of the United States has a country code of its own, which some sources use.
+        // A territory of the United States also has a country code, used by some sources.
         if let Some(territory) = country.and_then(Region::of_territory) {
             country = Some(Country::UNITED_STATES);
             region = Some(territory.code().into());

@@ -91,12 +91,12 @@ impl ColumnMap {
         }
     }
 
-    /// Returns the fields whose cells are missing in a row that is too short.
+    /// Returns the fields without a cell in a row that is too short.
     pub(super) fn missing(&self, cells: &[Cow<'_, str>]) -> impl Iterator<Item = Field> {
         self.fields.iter().filter(|(_, column)| *column >= cells.len()).map(|(field, _)| *field)
     }
 
-    /// Returns whether a row matches [`Options::only`].
+    /// Returns `true` if a row matches [`Options::only`].
     pub(super) fn matches(&self, cells: &[Cow<'_, str>]) -> bool {
         self.only.iter().all(|(column, value)| cells.get(*column).is_some_and(|cell| cell.trim() == value))
     }
@@ -128,7 +128,7 @@ impl ColumnMap {
         self.fields.iter().find(|(known, _)| *known == field).map(|(_, column)| *column)
     }
 
-    /// Returns the column with this name, which is compared exactly, then in any case.
+    /// Returns the column with this name, compared exactly, then in any case.
     fn named(&self, name: &str) -> Result<usize, Broken> {
         let name = name.trim();
         let exact = self.header.iter().position(|column| column == name);

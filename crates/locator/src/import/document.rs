@@ -1,4 +1,4 @@
-//! JSON documents, read item by item, because a document as one value would take a multiple of its size in memory.
+//! JSON documents, read item by item, because a parsed document would need a multiple of its size in memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(super) struct DocumentMembers {
     pub(super) others: &'static [&'static str],
 }
 
-/// A document whose items are located, but not parsed.
+/// A document with located, but unparsed items.
 pub(super) struct Document<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
@@ -33,7 +33,7 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Opens a document. `wanted` are the members that all formats read, because the format is not known yet.
+    /// Opens a document. `wanted` are the members that all formats read, because the format is still unknown.
     pub(super) fn open(
         bytes: &'a [u8],
         bounds: Bounds,
@@ -58,7 +58,7 @@ impl<'a> Document<'a> {
         Ok(Self { bytes, bounds, stop, lists, members })
     }
 
-    /// Returns whether there is a list of this name.
+    /// Returns `true` if there is a list of this name.
     pub(super) fn has(&self, list: &str) -> bool {
         self.lists.iter().any(|(name, _)| *name == list)
     }
@@ -83,7 +83,7 @@ impl<'a> Document<'a> {
         }))
     }
 
-    /// Returns the first item of a list, if there is one.
+    /// Returns the first item of a list, if any.
     pub(super) fn first(&self, list: &'static str) -> Result<Option<Value>, Broken> {
         match self.items(list, "")?.next() {
             Some(item) => Ok(Some(item?.1)),
@@ -139,7 +139,7 @@ struct ItemList<'m> {
     is_full: &'m Cell<bool>,
 }
 
-/// Visitor methods for scalars, which contain no items.
+/// Visitor methods for scalars; they contain no items.
 macro_rules! nothing_in_scalars {
     ($nothing:expr) => {
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,7 +183,7 @@ impl<'a> Visitor<'a> for Top<'_, 'a> {
         Ok(())
     }
 
-    // Of duplicate members the last one is used, as in most parsers.
+    // The last of duplicate members is used, as in most parsers.
     fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(name) = object.next_key::<String>()? {
             if let Some(list) = self.wanted.iter().map(|wanted| wanted.list).find(|list| *list == name) {

@@ -14,7 +14,7 @@ pub enum Field {
     Name,
     /// The source's identifier.
     Ref,
-    /// The whole address on one line.
+    /// The complete address on one line.
     Address,
     /// House number and street.
     Street,

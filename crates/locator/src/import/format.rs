@@ -71,14 +71,14 @@ impl<'a> SourceFile<'a> {
         Ok(self.document.get_or_init(|| document))
     }
 
-    /// Returns whether the file begins like JSON.
+    /// Returns `true` if the file begins like JSON.
     pub(super) fn looks_like_json(&self) -> bool {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         matches!(first, Some(b'{' | b'['))
     }
 
-    /// Returns whether the file is JSON with this list.
+    /// Returns `true` if the file is JSON with this list.
     pub(super) fn has_list(&self, list: &str) -> Result<bool, Broken> {
         Ok(self.looks_like_json() && self.document()?.has(list))
     }

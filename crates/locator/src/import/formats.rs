@@ -8,7 +8,7 @@ use super::document::DocumentMembers;
 use super::format::{Format, SourceFile};
 use super::{btcmap, geojson, overpass, pbf, submission, table};
 
-/// All formats, in the order of detection: the first one that recognises a file reads it.
+/// All formats, in the order of detection: the first format that recognises a file reads it.
 pub const FORMATS: &[Format] = &[
     pbf::FORMAT,
     overpass::FORMAT,
@@ -20,7 +20,7 @@ pub const FORMATS: &[Format] = &[
     table::CSV,
 ];
 
-/// The format of a file: one of [`FORMATS`] by name, or the one that recognises the file.
+/// The format of a file: a format of [`FORMATS`] by name, or the first that recognises the file.
 ///
 /// ```
 /// use signpost_locator::import::FormatChoice;

@@ -91,7 +91,7 @@ fn is_read(name: &str) -> bool {
 /// Returns the features in the output of spiders: tags with the spider's name and the operator's own reference.
 fn all_the_places<'a>(file: &SourceFile<'a>) -> Result<FileContent<'a>, Broken> {
     let document = file.document()?;
-    // A file of one spider was chosen for its operator. In the output of all spiders, most ATMs only trade cash.
+    // A file of a single spider was chosen for its operator. In the output of all spiders, most ATMs only trade cash.
     let mut first = None;
     let mut is_chosen = true;
     for feature in document.items(FEATURES, ALL_THE_PLACES.name)? {
@@ -143,7 +143,7 @@ fn id_is_not_osm(id: Option<&str>) -> bool {
     !id.is_some_and(|id| ["node/", "way/", "relation/"].iter().any(|kind| id.starts_with(kind)))
 }
 
-/// Sets the coordinates to those of the geometry; for a line or an area, to its middle.
+/// Sets the coordinates to the geometry's point; for a line or an area, to its centre.
 fn place(item: &mut DocumentItem, feature: &Value) {
     let mut points = Vec::new();
     collect(&feature["geometry"]["coordinates"], MAX_DEPTH, &mut points);
@@ -153,7 +153,7 @@ fn place(item: &mut DocumentItem, feature: &Value) {
     }
 }
 
-/// Collects the positions, which are longitude, latitude and an optional altitude.
+/// Collects the positions: longitude, latitude and an optional altitude.
 fn collect(coordinates: &Value, depth: usize, points: &mut Vec<(f64, f64)>) {
     let Some(list) = coordinates.as_array() else { return };
     match (list.first().and_then(Value::as_f64), list.get(1).and_then(Value::as_f64)) {

@@ -36,7 +36,7 @@ impl DocumentItem {
         }
     }
 
-    /// Sets fields to the properties with these names. Of several properties for one field the first is used.
+    /// Sets fields to the properties with these names. If several properties map to one field, the first is used.
     pub(super) fn set_all(&mut self, fields: &[(Field, &str)]) {
         for (field, name) in fields {
             if let Some(value) = self.properties.get(*name)

@@ -1,8 +1,8 @@
 //! Import of ATMs from files: tables with a header, and documents of several sources ([`FORMATS`]).
 //!
 //! Each row of a file is an ATM, or is skipped or filtered out, and is reported with its line or, in a document, its
-//! number. If the file is [`Broken`], nothing of it is used. A file always results in the same rows with the same
-//! keys, so that importing it again changes nothing.
+//! number. If the file is [`Broken`], nothing of it is used. A file always results in equal rows with equal keys, so
+//! that importing it again changes nothing.
 
 mod bounds;
 mod broken;
@@ -52,7 +52,7 @@ pub struct Import {
     pub rows: Vec<ImportedRow>,
     /// The skipped rows.
     pub skipped: Truncated<Skipped>,
-    /// The invalid cells, whose fields are unknown.
+    /// The invalid cells. Their fields are unknown.
     pub doubts: Truncated<Doubt>,
     /// The number of rows that [`Options::only`] excluded.
     pub filtered: usize,
@@ -71,8 +71,8 @@ pub struct Import {
 pub struct ImportedRow {
     /// Its first line in the file, from 1. In a document, its number.
     pub line: usize,
-    /// The key that identifies it among the ATMs of its source, in this file and in later ones: `ref:` and the
-    /// source's own identifier, else `row:`, a hash of name, address and coordinates, and a counter for equal rows.
+    /// The key that identifies it among the ATMs of its source, in this file and in later ones: `ref:` and the source's
+    /// own identifier, else `row:`, a hash of name, address and coordinates, and a counter for equal rows.
     pub key: String,
     /// The record.
     pub record: Record,
@@ -102,7 +102,7 @@ pub struct Doubt {
 
 /// Reads a file.
 ///
-/// Each row is an ATM, even if it equals another row; but of rows with one identifier only the last is used. A row is
+/// Each row is an ATM, even if it equals another row; but only the last row with an identifier is used. A row is
 /// skipped if it has no valid coordinates or too many cells. Other invalid cells make their fields unknown. All of
 /// these are reported.
 ///
@@ -242,7 +242,7 @@ impl Import {
         }
     }
 
-    /// Assigns the keys of the rows. Of rows with one `ref` only the last is kept.
+    /// Assigns the keys of the rows. Drops all but the last row with each `ref`.
     fn settle_identities(&mut self) {
         let mut last_lines: HashMap<ArcStr, usize> = HashMap::new();
         for row in &self.rows {

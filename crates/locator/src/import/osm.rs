@@ -12,7 +12,7 @@ use crate::atm::Coin;
 use crate::terms::{Currency, Trade};
 use crate::tri::Tri;
 
-/// The tags of fields. Of several tags for one field the first is used.
+/// The tags of fields. If several tags map to one field, the first is used.
 const TAGS: [(Field, &str); 35] = [
     (Field::Name, "name"),
     (Field::Operator, "operator"),
@@ -77,7 +77,7 @@ const NAMES: [&str; 13] = [
     "unbank", "bitxchange", "satoshi",
 ];
 
-/// Returns whether a tag is read.
+/// Returns `true` if a tag is read.
 pub(super) fn is_read(tag: &str) -> bool {
     TAGS.iter().any(|(_, known)| *known == tag)
         || CHECKED.contains(&tag)

@@ -62,7 +62,7 @@ fn point(element: &Value) -> Option<(f64, f64)> {
 }
 
 /// Returns the centre of a way or relation: the given centre (`out center`), else the centre of its box (`out bb`),
-/// else that of its points (`out geom`, or its nodes in the response).
+/// else the centre of its points (`out geom`, or its nodes in the response).
 fn centre(element: &Value, nodes: &Nodes) -> Option<(f64, f64)> {
     if let Some(centre) = point(&element["center"]) {
         return Some(centre);

@@ -22,7 +22,7 @@ pub const FORMAT: Format = Format {
     read: machines,
 };
 
-/// The JSON pointers (RFC 6901) of fields in a location. Of several pointers for one field the first is used.
+/// The JSON pointers (RFC 6901) of fields in a location. If several pointers map to one field, the first is used.
 const FIELDS: [(Field, &str); 42] = [
     (Field::Ref, "/locationId"),
     (Field::Ref, "/id"),
@@ -71,7 +71,7 @@ const FIELDS: [(Field, &str); 42] = [
 /// Paths of other members that are read.
 const OTHERS: [&str; 5] = ["lastReportedTime", "isDeleted", "status", "status.isEnabled", "status.isDeleted"];
 
-/// Returns whether a member is read, by its path.
+/// Returns `true` if a member is read, by its path.
 fn is_read(path: &str) -> bool {
     OTHERS.contains(&path) || FIELDS.iter().any(|(_, pointer)| pointer[1..].replace('/', ".") == path)
 }

@@ -11,11 +11,11 @@ use crate::formula;
 /// Maximum bytes of a row.
 const MAX_ROW_BYTES: usize = 64 * 1024;
 
-/// A sentinel row after the last one. If it is not read as a row, it is inside an open quote.
+/// A sentinel row after the last row. If it is not read as a row, it is inside an open quote.
 const END: &[u8] = b"\n\x1eend\x1e\n";
 
-/// Cells between commas, or semicolons if the header has more of them. Cells may be quoted, and then hold separators,
-/// line breaks and doubled quotes (RFC 4180).
+/// Cells between commas, or semicolons if the header has more of them. Quoted cells may contain separators, line breaks
+/// and doubled quotes (RFC 4180).
 pub(super) const CSV: Format = Format {
     name: "csv",
     title: "CSV",
@@ -132,8 +132,8 @@ fn csv(text: &str, delimiter: u8, max: usize) -> Result<Vec<RawRow<'_>>, Broken>
     }
 }
 
-/// Checks that quotes are only around whole cells, and doubled inside them. The reader accepts other quotes, which is
-/// right for `5" pipe`, but wrong if a stray quote joins two rows.
+/// Checks that quotes are only around whole cells, and doubled inside them. The reader accepts other quotes: right for
+/// `5" pipe`, but wrong if a stray quote joins two rows.
 fn is_well_quoted(row: &[u8], delimiter: u8) -> bool {
     let mut at = 0;
     let mut quoted = false;

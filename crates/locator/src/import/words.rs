@@ -58,7 +58,7 @@ pub(super) fn reported(text: &str) -> Option<Reported> {
 
 pub(super) fn phone(text: &str) -> Option<ArcStr> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    // The letters are those of extensions.
+    // The letters introduce extensions.
     let is_plausible = (5..=20).contains(&digits)
         && text.chars().all(|letter| letter.is_ascii_digit() || " +-().,/#:;extEXT".contains(letter));
     if is_plausible { Some(text.into()) } else { None }
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_in_the_usual_notations() {
+    fn usual_time_notations_are_parsed() {
         let noon: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
         for text in [
             "2026-11-20T12:00:00Z",
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn coins_are_read_by_code_and_name() {
+    fn coins_are_parsed_by_code_and_name() {
         let codes = |text: &str| (coins(text).0.iter().map(Coin::code).collect::<Vec<_>>().join(" "), coins(text).1);
         assert_eq!(codes("BTC, ltc; Ethereum / XBT"), ("BTC LTC ETH BTC".to_owned(), true));
         assert_eq!(codes("Bitcoin Cash"), ("BCH".to_owned(), true));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_trade_are_read() {
+    fn trade_directions_are_parsed() {
         for (text, expected) in [
             ("two-way", Some((Tri::Yes, Tri::Yes))),
             ("Buy & Sell", Some((Tri::Yes, Tri::Yes))),

@@ -1,14 +1,14 @@
-//! The towns of several thousand American addresses, each with the point it was resolved to in November 2026.
+//! The towns of several thousand American addresses, each with the point that it resolved to in November 2026.
 
 use signpost_locator::{Distance, Point, Region};
 
 use crate::{GAZETTEER, point};
 
 const ANSWERS: &str = include_str!("../answers.tsv");
-/// How far a place may move and still be the same.
+/// Maximum move of a place.
 const NEAR: Distance = Distance::miles(25.0);
 
-/// Towns that were taken for another one of their name and state, and where they are.
+/// Towns that were confused with a namesake in their state, with their location.
 #[rustfmt::skip]
 const CORRECTED: [(&str, f64, f64); 13] = [
     ("Belmont, OH", 40.03, -81.04),
@@ -34,7 +34,7 @@ fn answers() -> impl Iterator<Item = (&'static str, Point)> {
     })
 }
 
-/// How people put a town and its state into words; all of them mean the town.
+/// Patterns of a town and its state. All mean the town.
 const WHOLE: [&str; 13] = [
     "{city} {st}",
     "{city}, {state}",
@@ -50,7 +50,7 @@ const WHOLE: [&str; 13] = [
     "where can I buy bitcoin in {city}, {st}?",
     "cajero bitcoin cerca de {city}, {st}",
 ];
-/// The same with something in it that is not known.
+/// These patterns with unknown text in them.
 const PARTLY_UNKNOWN: [&str; 5] = [
     "123 Oak St, {city}, {st}",
     "123 Oak St {city} {st}",
@@ -59,7 +59,7 @@ const PARTLY_UNKNOWN: [&str; 5] = [
     "the Walmart in {city}, {st}",
 ];
 
-/// What is wrong with the answer to a text.
+/// Returns the fault in the result for a text.
 fn fault(text: &str, meant: Point) -> Option<String> {
     match GAZETTEER.resolve(text) {
         Err(error) => Some(format!("{text}: {error}")),
@@ -69,7 +69,7 @@ fn fault(text: &str, meant: Point) -> Option<String> {
 }
 
 #[test]
-fn nothing_that_was_resolved_is_lost() {
+fn resolved_questions_stay_resolved() {
     let lost: Vec<String> = answers()
         .filter_map(|(text, before)| {
             let corrected = CORRECTED.iter().find(|(of, ..)| *of == text).map(|(_, lat, lon)| point(*lat, *lon));
@@ -80,14 +80,15 @@ fn nothing_that_was_resolved_is_lost() {
     assert!(lost.is_empty(), "{lost:#?}");
 }
 
-/// What sounds like a place that more people know, which is taken at half confidence.
+/// Texts that sound like a better-known place; that place is the result, at half confidence.
 const MORE_KNOWN: [&str; 3] = ["Newton IA", "greater Philadelphia, MS area", "greater Washington, PA area"];
 
-/// Each town is asked for in one of so many patterns.
+/// Number of patterns; each town is tested with one.
 const EACH: usize = 4;
 
-/// The texts of some patterns that send people far away, or claim more than `surest`; and how many of all mean nothing.
-fn astray(patterns: &[&str], surest: f64) -> (Vec<String>, usize) {
+/// Returns the texts of some patterns with a distant result or a confidence above `surest`, and the number of all
+/// without a result.
+fn find_failures(patterns: &[&str], surest: f64) -> (Vec<String>, usize) {
     let (mut astray, mut missed) = (Vec::new(), 0);
     for (at, (text, before)) in answers().enumerate() {
         let meant = CORRECTED.iter().find(|(of, ..)| *of == text).map_or(before, |(_, lat, lon)| point(*lat, *lon));
@@ -107,9 +108,9 @@ fn astray(patterns: &[&str], surest: f64) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn words_around_a_town_lead_nowhere_else() {
+fn words_around_a_town_are_ignored() {
     for (patterns, surest) in [(&WHOLE[..], 1.0), (&PARTLY_UNKNOWN, 0.5)] {
-        let (astray, missed) = astray(patterns, surest);
+        let (astray, missed) = find_failures(patterns, surest);
         assert!(astray.is_empty(), "{} go astray: {:#?}", astray.len(), &astray[..astray.len().min(30)]);
         assert!(missed * EACH * 1_000 <= answers().count() * patterns.len(), "{missed} of {patterns:?} mean nothing");
     }

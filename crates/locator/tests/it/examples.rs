@@ -1,4 +1,4 @@
-//! What was once answered falsely or not at all, by name.
+//! Regression tests of texts that once had a wrong result or none.
 
 use signpost_locator::gazetteer::{PlaceSource, Resolved, UnresolvedKind};
 use signpost_locator::{Distance, Region};
@@ -18,7 +18,7 @@ fn is_near(found: &Resolved, lat: f64, lon: f64, miles: f64) -> bool {
 }
 
 #[test]
-fn a_text_is_the_place_that_people_mean_by_it() {
+fn text_resolves_to_the_expected_place() {
     use PlaceSource::{Airport, Coordinates, County, Landmark, Place, PlusCode, Postcode, Region};
     for (text, lat, lon, sources) in [
         ("Boston, Mass.", 42.36, -71.06, &[Place][..]),
@@ -35,7 +35,7 @@ fn a_text_is_the_place_that_people_mean_by_it() {
         ("Charleston, W.Va.", 38.35, -81.63, &[Place]),
         ("Jackson, NJ", 40.10, -74.36, &[Place]),
         ("Mission Hills, CA", 34.26, -118.46, &[Place]),
-        // The larger of two that both may be: the other has two thousand people.
+        // The larger of two candidates: the other has two thousand people.
         ("Shelby, MI", 42.67, -83.03, &[Place]),
         ("Shelby Township, MI", 42.67, -83.03, &[Place]),
         ("North Chesterfield, VA", 37.46, -77.48, &[Place]),
@@ -60,7 +60,7 @@ fn a_text_is_the_place_that_people_mean_by_it() {
 }
 
 #[test]
-fn a_word_that_is_also_short_for_a_state_stays_a_name() {
+fn state_abbreviation_may_be_a_name() {
     for text in ["Ore", "Ind", "Miss", "Wash", "Del"] {
         let kind = GAZETTEER.resolve(text).err().map(|error| error.kind);
         assert_ne!(kind, Some(UnresolvedKind::TooLarge), "{text}");
@@ -68,7 +68,7 @@ fn a_word_that_is_also_short_for_a_state_stays_a_name() {
 }
 
 #[test]
-fn a_state_in_any_spelling_is_too_large_and_its_cities_are_named() {
+fn state_is_too_large_and_lists_its_cities() {
     let short = [
         "Ala.",
         "Ariz.",
@@ -124,7 +124,7 @@ fn a_state_in_any_spelling_is_too_large_and_its_cities_are_named() {
 }
 
 #[test]
-fn what_is_only_known_in_part_is_said_and_not_claimed() {
+fn partial_match_is_reported_as_partial() {
     for (text, lat, lon) in [
         ("123 Main St, Austin, TX", 30.27, -97.74),
         ("1200 S Lamar Blvd, Austin", 30.27, -97.74),
@@ -146,7 +146,7 @@ fn what_is_only_known_in_part_is_said_and_not_claimed() {
 }
 
 #[test]
-fn a_misspelt_name_is_said_with_what_it_was_taken_for() {
+fn misspelt_name_is_reported_with_its_match() {
     let found = resolved("Autsin");
     let said: Vec<String> = found.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -159,7 +159,7 @@ fn a_misspelt_name_is_said_with_what_it_was_taken_for() {
 }
 
 #[test]
-fn the_place_of_who_asks_is_asked_for() {
+fn place_of_the_user_is_requested() {
     for text in [
         "near me",
         "here",
@@ -191,7 +191,7 @@ fn the_place_of_who_asks_is_asked_for() {
 }
 
 #[test]
-fn coordinates_with_the_longitude_first_are_not_taken_for_a_place_in_antarctica() {
+fn longitude_first_coordinates_are_rejected() {
     for (text, meant) in [
         ("-74.0, 40.7", "40.7, -74"),
         ("-74.0060, 40.7128", "40.7128, -74.006"),
@@ -203,9 +203,9 @@ fn coordinates_with_the_longitude_first_are_not_taken_for_a_place_in_antarctica(
     }
 }
 
-/// Two towns of one state that print alike are told apart by their counties.
+/// Two towns of one state with equal labels are distinguished by their counties.
 #[test]
-fn places_that_print_alike_say_their_county() {
+fn places_with_equal_labels_show_their_county() {
     let found = resolved("Wheatland, PA");
     let counties: Vec<Option<&str>> = found
         .alternatives

@@ -1,6 +1,5 @@
-//! Texts made from those of people by accident and malice: whatever is asked gets an answer that the contract allows.
-//! `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others and prints which took
-//! longest.
+//! Random mutations of typical texts: each has a valid result. `make test` always tries the same few thousand; `make
+//! fuzz` tries others for a minute, and prints the slowest.
 
 use std::hint::black_box;
 use std::sync::LazyLock;
@@ -12,12 +11,12 @@ use crate::GAZETTEER;
 use crate::mutations::{Random, mutated, seed};
 use crate::question::questions;
 
-/// How many mutations `make test` tries.
+/// Number of mutations in `make test`.
 const MUTATIONS: u32 = 3_000;
-/// How many of the slowest texts are printed.
+/// Number of slowest texts that are printed.
 const PRINTED: usize = 10;
 
-/// What texts are read by, and what is slow to read.
+/// Significant and slow parts of texts.
 const TOKENS: &[&str] = &[
     ",",
     ", ",
@@ -68,7 +67,7 @@ const TOKENS: &[&str] = &[
 static CORPUS: LazyLock<Vec<Vec<u8>>> =
     LazyLock::new(|| questions().map(|question| question.text.as_bytes().to_vec()).collect());
 
-/// As much of some bytes as is not refused for its length.
+/// Returns the text of these bytes, up to the maximum length.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().take(MAX_TEXT_CHARS).collect()
 }
@@ -88,13 +87,13 @@ fn check(text: &str) {
     assert_eq!(GAZETTEER.explain(text).answer, answer, "{text:?}");
 }
 
-/// Whether it is one that people can be told: the tools put several of them behind each other.
+/// Checks whether a note is a complete sentence: the tools join several of them.
 fn is_sentence(note: &str) -> bool {
     note.ends_with(['.', '?']) && note.chars().count() <= 2 * MAX_TEXT_CHARS
 }
 
 #[test]
-fn what_is_made_from_questions_is_answered() {
+fn mutated_questions_are_resolved_or_rejected() {
     let mut random = Random(0x5169_6E70_6F73_7421);
     CORPUS.iter().for_each(|bytes| check(&text(bytes)));
     for _ in 0..MUTATIONS {
@@ -102,10 +101,10 @@ fn what_is_made_from_questions_is_answered() {
     }
 }
 
-/// Those that took longest are changed further, so that it finds what is slow.
+/// Mutates the slowest texts further, to find slow texts.
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
-fn a_minute_of_texts_is_answered() {
+fn a_minute_of_texts_is_resolved_or_rejected() {
     let (mut random, begun, mut count) = (Random(seed()), Instant::now(), 0_u64);
     let mut slowest: Vec<(Duration, Vec<u8>)> = Vec::new();
     while begun.elapsed() < Duration::from_mins(1) {
@@ -113,7 +112,7 @@ fn a_minute_of_texts_is_answered() {
         let corpus = if slow.is_empty() || random.below(2) == 0 { &*CORPUS } else { &slow };
         let text = text(&mutated(&mut random, corpus, TOKENS));
         check(&text);
-        // What else the machine does can only make it slower.
+        // Other load on the machine can only increase the time.
         let took = (0..3).map(|_| time(&text)).min().expect("three times");
         if !slow.iter().any(|known| known == text.as_bytes()) {
             slowest.push((took, text.into_bytes()));

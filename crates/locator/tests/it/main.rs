@@ -1,5 +1,5 @@
-//! What people ask for, and whether they get it, with the gazetteer that is part of the program; and what is read of
-//! extracts of OpenStreetMap, whole and damaged.
+//! Questions of users and the results with the embedded gazetteer, and imports of complete and damaged OpenStreetMap
+//! extracts.
 
 mod answers;
 mod examples;
@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use signpost_locator::Point;
 use signpost_locator::gazetteer::Gazetteer;
 
-/// Read once for all tests.
+/// The gazetteer, read once for all tests.
 static GAZETTEER: LazyLock<Gazetteer> = LazyLock::new(Gazetteer::embedded);
 
 fn point(lat: f64, lon: f64) -> Point {

@@ -1,6 +1,6 @@
-//! Questions that people and their assistants ask, what is wanted of the answers, and whether they give it.
+//! Questions of people and their assistants with the expected results, and their evaluation.
 //!
-//! The tests and `examples/accuracy.rs` take this file in by its path.
+//! The tests and `examples/accuracy.rs` include this file by its path.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use signpost_locator::gazetteer::Gazetteer;
 use signpost_locator::{Distance, Point};
 
 const QUESTIONS: &str = include_str!("../questions.tsv");
-/// How far from the true point an answer may lie.
+/// Maximum distance between the result and the correct point.
 const NEAR: Distance = Distance::miles(25.0);
-/// Who is not surer than this does not claim to know.
+/// Maximum confidence of an uncertain result.
 const UNSURE: f64 = 0.5;
 
 /// One line of the table.
 ///
-/// What is wanted is a point (`30.27,-97.74`), no place (`ask`), or an answer that is not sure (`low`). Joined by ` or `
-/// any of them will do. A point with `low` behind it (`30.27,-97.74 low`) wants both.
+/// The expected result is a point (`30.27,-97.74`), no place (`ask`), or an uncertain result (`low`). Alternatives are
+/// joined by ` or `. A point followed by `low` (`30.27,-97.74 low`) requires both.
 pub(crate) struct Question {
     pub(crate) kind: &'static str,
     pub(crate) text: &'static str,
@@ -29,26 +29,26 @@ enum Wanted {
     NoPlace,
 }
 
-/// What an answer is worth.
+/// The quality of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Right,
     Wrong,
-    /// It claims to know, and sends people to another place.
+    /// Confident, but at another place.
     ConfidentlyWrong,
 }
 
-/// How many questions of a kind are answered how.
+/// The number of questions of a kind for each quality of the result.
 #[derive(Default)]
 pub(crate) struct Marks {
     pub(crate) asked: usize,
     pub(crate) right: usize,
     pub(crate) confidently_wrong: usize,
-    /// What was wrong: the questions with their answers.
+    /// The failed questions with their results.
     pub(crate) faults: Vec<String>,
 }
 
-/// The whole table.
+/// Returns all questions of the table.
 pub(crate) fn questions() -> impl Iterator<Item = Question> {
     QUESTIONS.lines().skip(1).map(|line| {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -58,7 +58,7 @@ pub(crate) fn questions() -> impl Iterator<Item = Question> {
     })
 }
 
-/// Asks all of them; by kind.
+/// Evaluates all questions, by kind.
 pub(crate) fn marks(gazetteer: &Gazetteer) -> BTreeMap<&'static str, Marks> {
     let mut marks: BTreeMap<_, Marks> = BTreeMap::new();
     for question in questions() {
@@ -83,7 +83,7 @@ impl Marks {
 }
 
 impl Question {
-    /// What the answer is worth, and the answer in words.
+    /// Returns the quality of the result and the result as text.
     fn ask(&self, gazetteer: &Gazetteer) -> (Judgement, String) {
         match gazetteer.resolve(self.text) {
             Ok(found) => {
@@ -96,7 +96,7 @@ impl Question {
         }
     }
 
-    /// What an answer is worth: a point with how sure it is, or none.
+    /// Evaluates a result: a point with its confidence, or none.
     pub(crate) fn judge(&self, answer: Option<(Point, f64)>) -> Judgement {
         let Some((point, confidence)) = answer else {
             let may_be_none = self.wanted.iter().any(|wanted| !matches!(wanted, Wanted::Point { .. }));
@@ -122,8 +122,8 @@ impl Question {
         }
     }
 
-    /// How near an answer must be that claims to know. The middle of a city is no answer to one of its airports, however
-    /// near it is.
+    /// Returns the maximum distance of a confident result. The centre of a city is never the result for one of its
+    /// airports, even if it is near.
     fn reach(&self) -> Distance {
         match self.kind {
             "airport" | "landmark" => Distance::miles(6.0),

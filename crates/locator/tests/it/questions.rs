@@ -1,11 +1,11 @@
-//! The table of questions is well made, and nearly all of it is answered rightly.
+//! Validity of the table of questions, and the share of correct results.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::question::{Judgement, Marks, marks, questions};
 use crate::{GAZETTEER, point};
 
-/// In twelve ways people say where they are.
+/// Twelve ways to describe a location.
 const KINDS: [&str; 12] = [
     "abbreviation",
     "airport",
@@ -22,7 +22,7 @@ const KINDS: [&str; 12] = [
 ];
 
 #[test]
-fn the_table_asks_at_least_twenty_questions_of_each_kind_and_none_twice() {
+fn table_has_twenty_distinct_questions_per_kind() {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     questions().for_each(|question| *kinds.entry(question.kind).or_default() += 1);
     assert_eq!(kinds.keys().copied().collect::<Vec<_>>(), KINDS);
@@ -32,7 +32,7 @@ fn the_table_asks_at_least_twenty_questions_of_each_kind_and_none_twice() {
 }
 
 #[test]
-fn an_answer_is_right_where_it_is_near_and_claims_no_more_than_it_knows() {
+fn correct_answer_is_near_and_not_overconfident() {
     use Judgement::{ConfidentlyWrong, Right, Wrong};
     let (austin, houston) = (point(30.3, -97.7), point(29.8, -95.4));
     for (text, answers) in [
@@ -48,17 +48,17 @@ fn an_answer_is_right_where_it_is_near_and_claims_no_more_than_it_knows() {
             assert_eq!(question.judge(answer), verdict, "{text}: {answer:?}");
         }
     }
-    // Nine miles from the airport, in the middle of the city.
+    // The centre of the city, nine miles from the airport.
     let airport = questions().find(|question| question.text == "LAX").unwrap();
     let city = point(34.05, -118.24);
     assert_eq!([0.5, 0.6].map(|sure| airport.judge(Some((city, sure)))), [Right, Wrong]);
 }
 
-/// How many of a hundred questions are answered rightly at least.
+/// Minimum percentage of correct results.
 const LEAST_RIGHT: usize = 98;
 
 #[test]
-fn nearly_all_questions_are_answered_rightly_and_none_is_confidently_wrong() {
+fn no_answer_is_confidently_wrong() {
     let marks = marks(&GAZETTEER);
     let faults: Vec<&String> = marks.values().flat_map(|marks| &marks.faults).collect();
     let all = |count: fn(&Marks) -> usize| marks.values().map(count).sum::<usize>();

@@ -1,19 +1,19 @@
 // @ts-check
-// Looks for a code through the camera. The browser's own decoder is used where it has one; ours is loaded only then.
+// Scans for a code with the camera. It uses the browser's decoder, or else loads the bundled decoder.
 
-/** How wide a picture the decoder gets, in pixels: enough for the densest code that a page shows. */
+/** Maximum width of a picture for the decoder, in pixels: enough for the densest code of a page. */
 const WIDEST = 960;
-/** How long it rests between two pictures. */
+/** Pause between two pictures. */
 const REST_MS = 100;
 
 /** @typedef {(picture: HTMLCanvasElement) => Promise<string | null>} Decode */
 
 /**
- * Shows the camera in `video` until `isCode` takes a text that it sees, or `stop` is aborted.
+ * Shows the camera in `video` until `isCode` accepts a decoded text, or `stop` is aborted.
  * @param {HTMLVideoElement} video
  * @param {AbortSignal} stop
  * @param {(text: string) => boolean} isCode
- * @throws where there is no camera, or the person allows none
+ * @throws if there is no camera, or the user denies access
  */
 export async function lookForCode(video, stop, isCode) {
   const [stream, decode] = await Promise.all([openCamera(), findDecoder()]);
@@ -61,7 +61,7 @@ async function findDecoder() {
     try {
       return picture ? decodeQR(picture) : null;
     } catch {
-      // It throws where it sees no code.
+      // It throws if the picture contains no code.
       return null;
     }
   };

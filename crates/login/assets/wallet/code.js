@@ -1,16 +1,16 @@
 // @ts-check
-// What a login code says, and the text that answers it (docs/handlers.md). Whatever is not exactly a code is none: a second
-// reader of the same text must not find another host in it.
+// Parses login codes, and builds the text to sign (docs/handlers.md). Anything but an exact code is rejected: another
+// parser must not find another host in the text.
 
 const CHALLENGE = /^svc:(login|register|link):([a-z0-9.-]{1,253}):([0-9]{1,12}):([A-Za-z0-9_-]{22})$/;
-/** Nothing longer fits into a QR code. */
+/** Maximum length of a text in a QR code. */
 const MOST_LETTERS = 2953;
 
 /**
  * @typedef {object} Code
- * @property {boolean} namesHost whether the host is part of what is signed: `v=2`
- * @property {boolean} takesNumber whether the page's number is part of it too
- * @property {URL} webhook where the answer goes
+ * @property {boolean} namesHost whether the signed text includes the host: `v=2`
+ * @property {boolean} takesNumber whether the signed text includes the page's number
+ * @property {URL} webhook the URL for the answer
  * @property {string} challenge
  * @property {'login' | 'register' | 'link'} mode
  * @property {string} domain
@@ -18,7 +18,7 @@ const MOST_LETTERS = 2953;
  */
 
 /**
- * Reads what was scanned, pasted or followed: a code, or an address of a wallet with a code behind its `#`.
+ * Parses a scanned, pasted or followed text: a code, or an address of a wallet with a code after its `#`.
  * @param {string} text
  * @returns {Code | null}
  */
@@ -50,7 +50,7 @@ export function readCode(text) {
 }
 
 /**
- * The one text that answers a code, with the number that the person typed, where one was asked for.
+ * Returns the text to sign for a code, with the user's number, if it is required.
  * @param {Code} code
  * @param {string | null} number
  */
@@ -63,7 +63,7 @@ export function textToSign(code, number) {
 
 /** @param {string} text */
 function find(text) {
-  // Some cameras hand on what stands behind `#` with its colons escaped.
+  // Some cameras escape the colons after the `#`.
   const plain = /svc%3a/i.test(text) ? decode(text) : text;
   const at = plain.startsWith('https:') || plain.startsWith('http:') ? plain.indexOf('#') + 1 : 0;
   const code = plain.slice(at);
@@ -72,7 +72,7 @@ function find(text) {
 
 /** @param {string | undefined} text */
 function readAddress(text) {
-  // What a parser would repair is not what another one reads.
+  // Rejects addresses that a URL parser would repair, because another parser may read them differently.
   if (!text || !/^https?:\/\/[!-[\]-~]+$/.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
   return url.username || url.password || url.hash || url.search ? null : url;

@@ -1,27 +1,27 @@
 // @ts-check
-// The server that takes answers: what it says of a code, and of an answer to it.
+// The client of the server that receives answers.
 
 import { textToSign } from './code.js';
 
-/** How long it may take. */
+/** Timeout of a request. */
 const ANSWER_MS = 15_000;
-/** How far a clock may be off before the server refuses what it says, in seconds. */
+/** Maximum difference between the clocks that the server accepts, in seconds. */
 const CLOCK_TOLERANCE = 30;
 
 /**
  * @typedef {import('./code.js').Code} Code
- * @typedef {object} Context what the server says of a code
+ * @typedef {object} Context the server's information about a code
  * @property {string} domain
- * @property {boolean} verified whether it has proof of the domain
- * @property {boolean} number whether the person must type the page's number
+ * @property {boolean} verified whether the server has proof of the domain
+ * @property {boolean} number whether the user must type the page's number
  * @property {{ ip?: string, country?: string, user_agent?: string }} [requester]
  *
- * @typedef {object} Outcome an answer's; `name` is that of a text in the page
+ * @typedef {object} Outcome the result of an answer; `name` is the name of a text in the page
  * @property {string} name
  * @property {number} [seconds] how far the clock is ahead, or how long to wait
  */
 
-/** Why a code is not, or not yet, for its person to decide about. */
+/** The reason why a code cannot be answered, or not yet. */
 export class Refused extends Error {
   /** @param {string} name of a text in the page @param {number} [seconds] */
   constructor(name, seconds) {
@@ -32,14 +32,14 @@ export class Refused extends Error {
 }
 
 /**
- * Whether this wallet's server takes the answer itself; another's code is another wallet's business.
+ * Returns whether this wallet's server receives the answer; codes of other servers need another wallet.
  * @param {Code} code
- * @param {string[]} handlers addresses, to which the mode is added
+ * @param {string[]} handlers addresses, without the mode
  */
 export const isOurs = (code, handlers) => handlers.some((handler) => code.webhook.href === `${handler}/${code.mode}`);
 
 /**
- * What the server says of a code that waits for its answer.
+ * Fetches the context of a pending code.
  * @param {Code} code
  * @returns {Promise<Context>}
  * @throws {Refused}
@@ -54,7 +54,7 @@ export async function askAbout(code) {
 }
 
 /**
- * Signs and posts.
+ * Signs and posts an answer.
  * @param {Code} code
  * @param {string | null} number
  * @param {(text: string) => Promise<{ publicKey: string, signature: string }>} sign
@@ -88,7 +88,7 @@ async function ask(address, request) {
   }
 }
 
-/** How far this device's clock is ahead of the server's. @param {Response} reply */
+/** Returns how far this device's clock is ahead of the server's. @param {Response} reply */
 function secondsAhead(reply) {
   const date = Date.parse(reply.headers.get('date') ?? '');
   return Number.isNaN(date) ? 0 : Math.round((Date.now() - date) / 1000);
@@ -100,7 +100,7 @@ async function details(reply) {
   return body?.details ?? {};
 }
 
-/** The text for a refusal. @param {Response} reply @param {{ reason?: string }} details @returns {[string, number?]} */
+/** Returns the text for an error. @param {Response} reply @param {{ reason?: string }} details @returns {[string, number?]} */
 function refusal({ status, headers }, { reason }) {
   const named = { confirm_code: 'number', host: 'host', account_needed: 'create', registration_closed: 'closed', method: 'method', credential_exists: 'taken' };
   if (reason && reason in named) return [named[/** @type {keyof typeof named} */ (reason)]];

@@ -1,16 +1,16 @@
 // @ts-check
-// One key for each site, all of one root (docs/browser-wallet.md, Keys): a site that knows its own learns nothing of
-// another's, and the root follows from the words alone.
+// A key for each domain, derived from a root (docs/browser-wallet.md, Keys): sites cannot link their users' keys, and the
+// words determine the root.
 
 import { getPublicKey, signAsync, utils } from './secp256k1.js';
 
-/** Text that is hashed with the seed, and with the root: a change of either would be another wallet. */
+/** Text that is hashed with the seed, and with the root. It must not change: it determines all keys. */
 const ROOT = 'signpost wallet root v1';
 const SITE = 'signpost wallet key v1';
 
 /**
- * The root of all keys.
- * @param {Uint8Array<ArrayBuffer>} seed of BIP-39; it is empty afterwards
+ * Derives the root of all keys.
+ * @param {Uint8Array<ArrayBuffer>} seed of BIP-39; it is zeroed afterwards
  */
 export async function toRoot(seed) {
   const root = await hmac(encode(ROOT), seed);
@@ -19,9 +19,9 @@ export async function toRoot(seed) {
 }
 
 /**
- * The secret key for a domain. One in 2^128 numbers is no key, and then the next is taken.
+ * Derives the secret key for a domain. If the number is not a valid key (1 in 2^128), the next number is used.
  * @param {Uint8Array<ArrayBuffer>} root
- * @param {string} domain as the challenge has it
+ * @param {string} domain as in the challenge
  */
 export async function toSecret(root, domain) {
   for (let counter = 0; ; counter += 1) {
@@ -34,7 +34,7 @@ export async function toSecret(root, domain) {
 export const publicKeyOf = (secret) => toHex(getPublicKey(secret, true));
 
 /**
- * Signs a text's UTF-8 bytes as every wallet does: SHA-256, RFC 6979, the lower of both `s`, DER in hex.
+ * Signs a text's UTF-8 bytes: SHA-256, RFC 6979, low `s`, DER in hex.
  * @param {string} text
  * @param {Uint8Array} secret
  */
@@ -44,7 +44,7 @@ export async function sign(text, secret) {
   return toHex([0x30, parts[0].length + parts[1].length, ...parts[0], ...parts[1]]);
 }
 
-/** A positive number in DER: without leading zeros, but for one before a bit that would be a sign. @param {Uint8Array} bytes */
+/** Encodes a positive number in DER: no leading zeros, except before a set sign bit. @param {Uint8Array} bytes */
 function toInteger(bytes) {
   const digits = [...bytes.slice(bytes.findIndex((byte) => byte !== 0))];
   if (digits[0] >= 0x80) digits.unshift(0);

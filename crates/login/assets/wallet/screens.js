@@ -1,19 +1,19 @@
 // @ts-check
-// What is on the screen: one part of the page at a time, and texts with places in them. All words are the page's own.
+// The screen: one part of the page at a time, and texts with placeholders. All texts are in the page.
 
 const language = document.documentElement.lang;
 export const main = /** @type {HTMLElement} */ (document.getElementById('main'));
 
-/** @typedef {Record<string, string>} Places what stands in a text's places, by their names */
+/** @typedef {Record<string, string>} Places the values of a text's placeholders, by name */
 
-/** An element that the page has. @template {HTMLElement} T @param {string} id @param {new () => T} [kind] @returns {T} */
+/** Returns an element of the page. @template {HTMLElement} T @param {string} id @param {new () => T} [kind] @returns {T} */
 export function part(id, kind) {
   const found = document.getElementById(id);
   if (!found || (kind && !(found instanceof kind))) throw new Error(`no #${id}`);
   return /** @type {T} */ (found);
 }
 
-/** Shows one screen, and says so. @param {string} name @param {Places} [places] */
+/** Shows a screen, and announces it. @param {string} name @param {Places} [places] */
 export function show(name, places = {}) {
   for (const screen of main.querySelectorAll('[data-screen]')) {
     if (!(screen instanceof HTMLElement)) continue;
@@ -35,14 +35,14 @@ export function say(text) {
   part('live').textContent = text;
 }
 
-/** Puts texts in their places. @param {ParentNode} where @param {Places} places */
+/** Fills in placeholders. @param {ParentNode} where @param {Places} places */
 export function fill(where, places) {
   for (const [name, text] of Object.entries(places)) {
     for (const place of where.querySelectorAll(`[data-place="${name}"]`)) place.textContent = text;
   }
 }
 
-/** A copy of one of the page's texts. @param {string} name @param {Places} [places] */
+/** Returns a copy of a text of the page. @param {string} name @param {Places} [places] */
 export function text(name, places = {}) {
   const texts = part('texts', HTMLTemplateElement).content;
   const found = texts.querySelector(`[data-text="${name}"]`) ?? texts.querySelector('[data-text="failed"]');
@@ -51,7 +51,7 @@ export function text(name, places = {}) {
   return copy;
 }
 
-/** Shows or hides what is wrong with a field. @param {string} id of the field @param {HTMLElement | null} what */
+/** Shows or hides the error of a field. @param {string} id of the field @param {HTMLElement | null} what */
 export function blame(id, what) {
   const [field, error] = [part(id), part(`${id}-error`)];
   field.toggleAttribute('aria-invalid', what !== null);
@@ -62,7 +62,7 @@ export function blame(id, what) {
   if (what) field.focus();
 }
 
-/** Such as “4 minutes”. @param {number} seconds to either side */
+/** Formats a duration, such as “4 minutes”. @param {number} seconds of either sign */
 export function duration(seconds) {
   const all = Math.abs(seconds);
   /** @type {[number, string]} */

@@ -1,6 +1,6 @@
 // @ts-check
-// Keeps the wallet for when there is no network. The server writes `SHELL` above: the version, and the addresses of all
-// that belongs to it. One version is kept whole or not at all; the next one takes over when no tab has this one open.
+// Caches the wallet for offline use. The server prepends `SHELL`: the version, and the addresses of its files. A version is
+// cached completely or not at all; the next version is activated when no tab uses this version.
 
 /** @type {{ version: string, page: string, files: string[] }} */
 const { version, page, files } = SHELL;
@@ -21,7 +21,7 @@ worker.addEventListener('fetch', (/** @type {any} */ event) => {
   }
 });
 
-/** Fetches all of a version, and refuses a page of another: servers are renewed one after the other. */
+/** Fetches all files of a version. Fails for a page of another version: servers are not updated simultaneously. */
 async function keep() {
   const cache = await caches.open(NAME);
   for (const address of [page, `${page}?lang=en`, `${page}?lang=es`]) {

@@ -1,12 +1,12 @@
 // @ts-check
-// What the browser keeps: the root of all keys, encrypted under a key that no script can read out, and which sites it was
-// used at. Words are never kept.
+// The browser's storage: the root of all keys, encrypted with a key that scripts cannot export, and the sites that it was
+// used at. The words are never stored.
 
 const DATABASE = 'signpost-wallet';
 const VAULT = 'vault';
 const SITES = 'sites';
 const ROOT = 'root';
-/** Stays where a browser clears its databases alone: whoever had a wallet here is told that it is gone. */
+/** Remains if a browser clears only its databases, so that the loss of a wallet is detected. */
 const MARK = 'signpost-wallet';
 
 /**
@@ -20,7 +20,7 @@ export async function lookForWallet() {
   return hadWallet() ? 'lost' : 'none';
 }
 
-/** Keeps the root, which is empty afterwards. @param {Uint8Array<ArrayBuffer>} root */
+/** Stores the root, which is zeroed afterwards. @param {Uint8Array<ArrayBuffer>} root */
 export async function keepRoot(root) {
   const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
   const iv = crypto.getRandomValues(new Uint8Array(12));
@@ -28,16 +28,16 @@ export async function keepRoot(root) {
   root.fill(0);
   await put(VAULT, ROOT, { key, iv, sealed });
   setMark(true);
-  // A browser may say no; then it clears the wallet when it runs out of space.
+  // If the browser refuses, it may delete the wallet when it runs out of space.
   await navigator.storage?.persist?.().catch(() => false);
 }
 
 /**
- * Hands the root to `use`, and empties it when that is done.
+ * Passes the root to `use`, and zeroes it afterwards.
  * @template T
  * @param {(root: Uint8Array<ArrayBuffer>) => Promise<T>} use
  * @returns {Promise<T>}
- * @throws where there is none, or it does not decrypt
+ * @throws if there is none, or it does not decrypt
  */
 export async function withRoot(use) {
   const kept = /** @type {Sealed | undefined} */ (await get(VAULT, ROOT));
@@ -50,7 +50,7 @@ export async function withRoot(use) {
   }
 }
 
-/** Forgets keys and sites. */
+/** Deletes the keys and the sites. */
 export async function forgetAll() {
   await inStores([VAULT, SITES], 'readwrite', (vault, sites) => [vault.clear(), sites.clear()]);
   setMark(false);
@@ -59,7 +59,7 @@ export async function forgetAll() {
 /** @param {string} domain @returns {Promise<Site | undefined>} */
 export const findSite = (domain) => get(SITES, domain);
 
-/** Every site, the one used last first. @returns {Promise<Site[]>} */
+/** Returns every site, the last used first. @returns {Promise<Site[]>} */
 export async function allSites() {
   const [sites] = await inStores([SITES], 'readonly', (store) => [store.getAll()]);
   return sites.sort((/** @type {Site} */ one, /** @type {Site} */ other) => other.last - one.last);
@@ -81,7 +81,7 @@ async function get(store, name) {
 const put = (store, name, value) => inStores([store], 'readwrite', (one) => [one.put(value, name)]);
 
 /**
- * Asks and writes in one transaction. The database is opened anew each time: a browser that clears its storage closes it.
+ * Reads and writes in a transaction. Opens the database each time, because a browser that clears its storage closes it.
  * @param {string[]} names
  * @param {IDBTransactionMode} mode
  * @param {(...stores: IDBObjectStore[]) => IDBRequest[]} use
@@ -126,6 +126,6 @@ function setMark(has) {
     if (has) localStorage.setItem(MARK, 'made');
     else localStorage.removeItem(MARK);
   } catch {
-    // Without it a lost wallet looks like none.
+    // Without the mark, a lost wallet is not detected.
   }
 }

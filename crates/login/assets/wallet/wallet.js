@@ -1,5 +1,5 @@
 // @ts-check
-// The wallet: its screens, and what leads from one to the next.
+// The wallet's screens and the transitions between them.
 
 import { lookForCode } from './camera.js';
 import { readCode } from './code.js';
@@ -9,7 +9,7 @@ import { blame, day, duration, fill, main, part, say, show, text } from './scree
 import { allSites, findSite, forgetAll, keepRoot, lookForWallet, rememberSite, withRoot } from './vault.js';
 import { WORD_COUNT, WrongWords, drawWords, readWords, toSeed } from './words.js';
 
-/** How many words are asked back. */
+/** Number of words that the user must repeat. */
 const CHECKED_WORDS = 3;
 
 const handlers = (main.dataset.handlers ?? '').split(' ');
@@ -17,18 +17,18 @@ const host = main.dataset.host ?? '';
 
 /** @typedef {import('./code.js').Code} Code @typedef {import('./handler.js').Context} Context */
 
-/** What a code that was opened waits for. @type {{ text: string, isFollowed: boolean } | null} */
+/** The code that was opened and not yet handled. @type {{ text: string, isFollowed: boolean } | null} */
 let opened = null;
-/** What the person decides about. @type {{ code: Code, context: Context } | null} */
+/** The request that waits for the user's decision. @type {{ code: Code, context: Context } | null} */
 let asked = null;
-/** New words, until their person has shown to have them. @type {string[]} */
+/** New words, until the user has repeated some of them. @type {string[]} */
 let drawn = [];
-/** Positions that are asked back, from 0. @type {number[]} */
+/** Positions of the words to repeat, from 0. @type {number[]} */
 let positions = [];
-/** Ends the camera. */
+/** Stops the camera. */
 let camera = new AbortController();
 
-/** The start, and what follows a new wallet: the code that waits, or the home screen. */
+/** Shows the first screen, also after a wallet was created: the pending code, or the home screen. */
 async function begin() {
   camera.abort();
   asked = null;
@@ -40,7 +40,7 @@ async function begin() {
   show('start');
 }
 
-/** Whoever left the screens with words, however it was, left no word behind. */
+/** Removes the words from the page when the user leaves their screens, in any way. */
 function forgetWords() {
   drawn = [];
   part('words').replaceChildren();
@@ -56,7 +56,7 @@ function home() {
   show('home');
 }
 
-/* A new wallet, and one that is restored */
+/* Creating and restoring a wallet */
 
 async function make() {
   drawn = await drawWords();
@@ -72,7 +72,7 @@ function item(word) {
   return made;
 }
 
-/** Asks for some of the words, so that nobody has a wallet without them. */
+/** Asks for some of the words, so that every user has recorded them. */
 function check() {
   const all = Array.from({ length: WORD_COUNT }, (_, at) => at);
   const draws = crypto.getRandomValues(new Uint32Array(WORD_COUNT));
@@ -91,7 +91,7 @@ async function checked(event) {
   event.preventDefault();
   const fields = positions.map((_, at) => part(`word-${at}`, HTMLInputElement));
   const isRight = (/** @type {HTMLInputElement} */ field, /** @type {number} */ at) => field.value.trim().toLowerCase() === drawn[positions[at]];
-  // The last that is blamed has the focus, so the first is blamed last.
+  // The last field with an error gets the focus, so the fields are checked in reverse.
   for (const [at, field] of [...fields.entries()].reverse()) {
     blame(field.id, isRight(field, at) ? null : text('other-word', { position: String(positions[at] + 1) }));
   }
@@ -128,9 +128,9 @@ async function keep(words) {
   await begin();
 }
 
-/* A code */
+/* Codes */
 
-/** Puts a code before its person, or says why not. @param {string} read */
+/** Shows a code's request to the user, or the reason for its rejection. @param {string} read */
 async function decide(read) {
   const code = readCode(read);
   if (!code) return end('unreadable');
@@ -161,10 +161,10 @@ async function decide(read) {
   }
 }
 
-/** Whether it is a code of this server's other environment, where this wallet is not offered. @param {Code} code */
+/** Returns whether the code is of the server's live environment, for which this wallet is not offered. @param {Code} code */
 const isLiveHere = (code) => isOurs(code, handlers.map((handler) => handler.replace('/sandbox/', '/')));
 
-/** Which text would be signed now. */
+/** Shows the text to sign. */
 function showText() {
   if (!asked) return;
   const { code, context } = asked;
@@ -205,7 +205,7 @@ async function agree(event) {
 function succeed({ mode, domain }, context) {
   const isFollowed = opened?.isFollowed ?? false;
   end(`done-${mode}`, { domain });
-  // Without a number the page with the code is in this very browser: where it was left, the browser goes back to it.
+  // Without a number, the page with the code is in this browser: the browser returns to it if it was left.
   if (isFollowed && !context.number && history.length > 1) history.back();
 }
 
@@ -218,10 +218,10 @@ function fail(error) {
   if (!(error instanceof Refused)) console.error(error);
 }
 
-/** Whether the browser keeps nothing for this page. @param {unknown} error */
+/** Returns whether the browser's storage is unavailable to this page. @param {unknown} error */
 const isStorage = (error) => error instanceof DOMException && ['QuotaExceededError', 'InvalidStateError', 'SecurityError'].includes(error.name);
 
-/** How it ended. @param {string} name of a text @param {import('./screens.js').Places} [places] */
+/** Shows a final screen. @param {string} name of a text @param {import('./screens.js').Places} [places] */
 function end(name, places = {}) {
   part('outcome').replaceChildren(text(name, { host, ...places }));
   part('return').hidden = !(opened?.isFollowed && history.length > 1);
@@ -240,7 +240,7 @@ function busy(is) {
   }
 }
 
-/** The countdown of the code on the screen. */
+/** Updates the countdown of the code on the screen. */
 function tick() {
   if (!asked || main.dataset.state !== 'confirm') return;
   const left = Math.max(0, Math.ceil(asked.code.expiresAt - Date.now() / 1000));
@@ -248,7 +248,7 @@ function tick() {
   if (left === 0 && main.getAttribute('aria-busy') !== 'true') end('gone');
 }
 
-/** The browser and the system that a `User-Agent` names. @param {string} agent */
+/** Returns the browser and the system of a `User-Agent`. @param {string} agent */
 function browserOf(agent) {
   const first = (/** @type {[string, string][]} */ table) => table.find(([mark]) => agent.includes(mark))?.[1];
   const browser = first([['Edg', 'Edge'], ['OPR/', 'Opera'], ['Firefox/', 'Firefox'], ['FxiOS/', 'Firefox'], ['CriOS/', 'Chrome'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]);
@@ -256,7 +256,7 @@ function browserOf(agent) {
   return browser ? [browser, system].filter(Boolean).join(' · ') : agent.slice(0, 40);
 }
 
-/* The camera, and what is pasted */
+/* Camera and pasted texts */
 
 async function scan() {
   camera = new AbortController();
@@ -282,13 +282,13 @@ function paste(event) {
   open(value, false);
 }
 
-/** @param {string} read @param {boolean} isFollowed whether a page led here */
+/** @param {string} read @param {boolean} isFollowed whether a link opened it */
 function open(read, isFollowed) {
   opened = { text: read, isFollowed };
   begin().catch(fail);
 }
 
-/** A code behind the `#` is taken from the address: nobody opens it again by accident. */
+/** Removes a code after the `#` from the address, so that it is not opened again by accident. */
 function openAddress() {
   const read = location.hash.slice(1);
   if (!/^svc(:|%3a)/i.test(read)) return false;

@@ -1,18 +1,18 @@
 // @ts-check
-// The 24 words: 256 random bits, a checksum of eight, and one word of 2048 for each eleven of them (BIP-39). They are all
-// that a person needs to have the same keys in another browser.
+// The 24 words: 256 random bits and a checksum of eight bits, with 11 bits per word (BIP-39). They restore all keys in
+// another browser.
 
 import { wordlist } from './english.js';
 
 export const WORD_COUNT = 24;
 const ENTROPY_BYTES = 32;
 const BITS_PER_WORD = 11;
-/** As many first letters tell every word of the list from all others. */
+/** Number of first letters that identify a word of the list. */
 const TELLING_LETTERS = 4;
-/** BIP-39's own number. */
+/** PBKDF2 iterations of BIP-39. */
 const STRETCHING_ROUNDS = 2048;
 
-/** Why words are no wallet. */
+/** The error of invalid words. */
 export class WrongWords extends Error {
   /**
    * @param {'count' | 'unknown' | 'checksum'} reason
@@ -25,7 +25,7 @@ export class WrongWords extends Error {
   }
 }
 
-/** New words. */
+/** Returns new random words. */
 export function drawWords() {
   return toWords(crypto.getRandomValues(new Uint8Array(ENTROPY_BYTES)));
 }
@@ -38,9 +38,9 @@ export async function toWords(entropy) {
 }
 
 /**
- * Reads what a person typed: any case, any space, numbers and dots before the words left out.
+ * Parses typed words: in any case, with any space; numbers and dots before the words are ignored.
  * @param {string} text
- * @throws {WrongWords} which word is wrong, where one is
+ * @throws {WrongWords} which names the wrong word, if any
  */
 export async function readWords(text) {
   const typed = text.normalize('NFKD').toLowerCase().split(/[\s,.;0-9]+/).filter((word) => word !== '');
@@ -58,7 +58,7 @@ export async function readWords(text) {
 }
 
 /**
- * The 64 bytes of BIP-39, without a passphrase.
+ * Derives the 64-byte seed of BIP-39, without a passphrase.
  * @param {string[]} words
  */
 export async function toSeed(words) {
@@ -67,12 +67,12 @@ export async function toSeed(words) {
   return new Uint8Array(await crypto.subtle.deriveBits(how, key, 512));
 }
 
-/** Eight bits of 256 for their hash. @param {Uint8Array<ArrayBuffer>} entropy */
+/** Returns the first eight bits of the hash of 256 bits. @param {Uint8Array<ArrayBuffer>} entropy */
 async function checksum(entropy) {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', entropy))[0];
 }
 
-/** The only word that begins as a wrong one does. @param {string} word */
+/** Returns the only word with the first letters of a wrong word. @param {string} word */
 function meant(word) {
   for (let letters = Math.min(TELLING_LETTERS, word.length); letters > 1; letters -= 1) {
     const alike = wordlist.filter((known) => known.startsWith(word.slice(0, letters)));

@@ -31,12 +31,12 @@ pub(super) struct AccountContext {
     pub(super) language: Language,
     /// The domain ID in the path; empty on the list of accounts.
     pub(super) id: String,
-    /// The login cookie of the browser. If it has none, a new one, which belongs to no browser session yet and binds
-    /// the forms of the page.
+    /// The login cookie of the browser, or a new cookie, which belongs to no browser session yet and binds the forms of
+    /// the page.
     pub(super) cookie: CookieSecret,
     has_cookie: bool,
-    /// Whether the request may be a posted form. Its response sets no login cookie: a form that another site posts
-    /// comes without the browser's cookie, which the response would overwrite.
+    /// True if the request may be a posted form. Its response sets no login cookie: a form from another site arrives
+    /// without the browser's cookie, which the response would overwrite.
     is_form: bool,
     /// The cookie that owns login pages.
     page_cookie: Option<CookieSecret>,
@@ -90,8 +90,8 @@ impl FromRequestParts<LoginService> for AccountContext {
 }
 
 impl AccountContext {
-    /// Returns the account, and counts the request. `None` if the browser is not signed in at the domain, or if there is
-    /// no such domain.
+    /// Returns the account, and counts the request. `None` if the browser is not signed in at the domain, or if there
+    /// is no such domain.
     pub(super) async fn find_own(&self) -> Result<Option<OwnAccount>> {
         let own = self.read_own().await?;
         let caller = match &own {
@@ -210,7 +210,7 @@ pub(super) fn query_parameter(uri: &Uri, name: &str) -> Option<String> {
     query.find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
 }
 
-/// Checks that a text is a path of this server. Browsers take some paths for the URL of another host.
+/// Checks that a text is a path of this server. Browsers parse some paths as the URL of another host.
 pub(super) fn is_local_path(path: &str) -> bool {
     let is_below_root = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
     is_below_root && path.bytes().all(|byte| byte.is_ascii_graphic())
@@ -223,7 +223,7 @@ pub fn login_form_token(cookie: &CookieSecret, domain: &DomainId) -> FormToken {
     FormToken::new(cookie, &scoped(domain.as_str(), "login"))
 }
 
-/// Returns the purpose of a form at a domain: a token of one domain is invalid at another.
+/// Returns the purpose of a form at a domain: tokens of other domains are invalid.
 fn scoped(id: &str, purpose: &str) -> String {
     format!("account {id} {purpose}")
 }

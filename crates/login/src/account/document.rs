@@ -13,7 +13,7 @@ impl AccountContext {
         account_words(self.language)
     }
 
-    /// Renders a page of one column from its title, the word in `data-state`, and its body.
+    /// Renders a single-column page from its title, the word in `data-state`, and its body.
     pub(super) fn render(&self, title: &str, state: &str, body: &Markup) -> String {
         let main = html! {
             main #main .sheet.one tabindex="-1" data-state=(state) {
@@ -24,7 +24,7 @@ impl AccountContext {
     }
 }
 
-/// Renders a name within a sentence: bold, with a text direction of its own.
+/// Renders a name within a sentence: bold, with a separate text direction.
 pub(super) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
 }

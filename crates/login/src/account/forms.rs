@@ -1,4 +1,4 @@
-//! Forms of an account that take effect at once: renaming a key, and signing out.
+//! Forms of an account without a confirmation page: renaming a key, and signing out.
 
 use axum::extract::Request;
 use axum::http::StatusCode;

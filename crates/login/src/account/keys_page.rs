@@ -14,7 +14,7 @@ use super::outcomes;
 use super::words::AccountWords;
 use crate::users::{Credential, CredentialKind, MAX_CREDENTIALS};
 
-/// Number of digits of a key that are shown, enough to distinguish the keys of one user.
+/// Number of digits of a key that are shown, enough to distinguish the keys of a user.
 const SHOWN_DIGITS: usize = 8;
 
 /// A refused name, to be shown again.

@@ -40,7 +40,7 @@ pub(super) async fn show(context: AccountContext) -> Result<HtmlPage> {
     Ok(context.page(context.render(words.tab_realms, state, &body)))
 }
 
-/// Returns one account per domain, that of the newest login. Logins that no site has completed are left out.
+/// Returns the account of the newest login at each domain. Incomplete logins are omitted.
 async fn find_accounts(context: &AccountContext) -> Result<Vec<ListedAccount>, Error> {
     let mut accounts: Vec<ListedAccount> = Vec::new();
     for session in sql::list(&context.service.store, &context.cookie.hash()).await? {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::flows::account_sessions::{AccountBrowser, AccountErrand, complete_account_session, open_account_session};
 use crate::sessions::{Metadata, PagePurpose};
 
-/// The query with which the login page sends a browser back.
+/// The query of a return from the login page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct LoginReturn {
@@ -82,7 +82,7 @@ pub(super) async fn handle_return(context: AccountContext, Query(back): Query<Lo
 }
 
 /// Returns the metadata of a login that returns to this path of the login host. Only for system domains: a login at
-/// another domain may create an account, of which its integrator would have to be notified.
+/// another domain may create an account, and its integrator would need a notification.
 fn return_to(path: &str, domain: &Domain) -> Option<Metadata> {
     if !is_local_path(path) || !domain.account.is_server() {
         return None;

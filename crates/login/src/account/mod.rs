@@ -1,5 +1,5 @@
-//! The account pages of the login host: the domains at which a browser is signed in, and the user's own keys at each of
-//! them. The browser session of a domain alone decides which page of that domain is shown and which forms it accepts.
+//! The account pages of the login host: the domains at which a browser is signed in, and the user's keys at each
+//! domain. Page and accepted forms of a domain depend only on the browser session of that domain.
 
 mod context;
 mod document;

@@ -17,7 +17,7 @@ pub(super) fn render_not_signed_in(context: &AccountContext) -> String {
     context.render(words.tab_out, "signed-out", &body)
 }
 
-/// Renders the page for a domain at which no login is possible.
+/// Renders the page for a domain without logins.
 pub(super) fn render_no_login(context: &AccountContext) -> String {
     let words = context.words();
     let body = html! {

@@ -1,4 +1,4 @@
-//! `POST /account/{domain}/remove`: asks for confirmation on a page of its own, and then removes a key.
+//! `POST /account/{domain}/remove`: asks for confirmation on a separate page, and then removes a key.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response, Result};
@@ -33,7 +33,7 @@ pub(super) async fn remove(context: AccountContext, request: Request) -> Result<
     }
     match remove_credential(&context.service.store, credential, &own.actor(), context.now).await {
         Ok(()) => {}
-        // It was removed in another browser, or is the last one: the page shows which.
+        // It was removed in another browser, or is the last key: the page shows the reason.
         Err(WriteError::Conflict) => {
             return Ok(context.redirect_to_account(Some(AccountNotice::Unchanged)));
         }

@@ -96,7 +96,7 @@ async fn find(service: &LoginService, account: &Account, id: &str) -> Result<Del
     Ok(deliveries::find(&service.store, account, &id).await?.ok_or(Problem::NotFound)?)
 }
 
-/// Returns a delivery without its account, which is the caller's.
+/// Returns a delivery without its account, because the caller owns it.
 fn to_view(event: &DeliveryListItem) -> Value {
     let mut document = json!(event);
     if let Some(members) = document.as_object_mut() {

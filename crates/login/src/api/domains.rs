@@ -79,7 +79,7 @@ impl From<PatchDomainError> for Error {
     }
 }
 
-/// `GET /domains`: all domains, or one page if `limit` or `cursor` is given.
+/// `GET /domains`: all domains, or a page with `limit` or `cursor`.
 pub(crate) async fn list(
     State(service): State<LoginService>,
     account: Account,
@@ -186,7 +186,7 @@ pub struct CreatedDomain {
     webhook_secret: String,
 }
 
-/// A domain in a reply of its own.
+/// The reply with a single domain.
 #[derive(Serialize)]
 pub struct DomainView {
     #[serde(flatten)]

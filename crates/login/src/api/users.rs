@@ -140,7 +140,7 @@ async fn find_credential(
     Ok(found.ok_or(Problem::NotFound)?)
 }
 
-/// Returns the ID of the user with this ID or public key, and the key if it is one.
+/// Returns the ID of the user with this ID or public key, and the key, if given.
 async fn find_user(
     service: &LoginService,
     domain: &Domain,

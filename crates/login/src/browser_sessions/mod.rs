@@ -1,7 +1,7 @@
-//! Browser sessions: a cookie signs a user in at the login host for days. A login [session] is one challenge for
-//! minutes. A cookie has a row per domain, and the row of one domain never signs in at another.
+//! Browser sessions: a cookie signs a user in at the login host for days, unlike a login [session], a challenge for
+//! minutes. A cookie has a row per domain, and a row signs in only at its domain.
 //!
-//! This file has the rules, which are pure; [`sql`] stores the rows.
+//! This file has the pure rules; [`sql`] stores the rows.
 //!
 //! [session]: crate::sessions
 
@@ -27,20 +27,20 @@ pub const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// Lifetime of a login that its site has not completed.
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(24);
 
-/// Time after a login during which the user may change keys.
+/// Time after a login in which the user may change keys.
 pub const PROOF_LASTS: SignedDuration = SignedDuration::from_mins(5);
 
 /// Maximum rows of a cookie; the oldest are deleted.
 pub const MAX_REALMS: u32 = 50;
 
-/// Maximum pending logins of a cookie at one domain.
+/// Maximum pending logins of a cookie at a domain.
 pub const MAX_LOGINS: u32 = 5;
 
-/// Minimum age of the last recorded use before another one is written.
+/// Minimum interval between recorded uses.
 const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 
 rows! {
-    /// A login in one browser at one domain.
+    /// A login of a browser at a domain.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct BrowserSession in "browser_sessions" by [id] {
         /// The ID.
@@ -49,7 +49,7 @@ rows! {
         pub cookie: CookieHash,
         /// The environment of the domain.
         pub environment: Environment,
-        /// The domain, the only one at which this login counts.
+        /// The domain. The login is valid only there.
         pub domain_id: DomainId,
         /// The session of the login.
         pub session_id: SessionId,
@@ -58,9 +58,9 @@ rows! {
         /// When the browser last sent the cookie.
         pub last_used_at: Timestamp,
     } later {
-        /// When the console last accepted a request of the browser, which has a shorter idle limit than other pages.
+        /// Time of the browser's last request to the console, which has a shorter idle limit than other pages.
         pub console_used_at: Option<Timestamp>,
-        /// Whether the site completed the login.
+        /// The completion of the login by the site.
         pub state: BrowserSessionState,
     }
 }
@@ -130,19 +130,19 @@ impl BrowserSession {
         }
     }
 
-    /// Returns whether the browser session has this cookie and domain. Compares cookies in constant time.
+    /// Returns true if the browser session has this cookie and domain. Compares cookies in constant time.
     #[must_use]
     pub fn is_at(&self, cookie: &CookieHash, environment: Environment, domain: &DomainId) -> bool {
         self.environment == environment && self.domain_id == *domain && self.cookie.matches(cookie)
     }
 
-    /// Returns whether another use of the console must be recorded.
+    /// Returns true if another use of the console must be recorded.
     #[must_use]
     pub fn is_console_use_due(&self, now: Timestamp) -> bool {
         self.console_used_at.is_none_or(|used_at| now.duration_since(used_at) >= NOTED_EVERY)
     }
 
-    /// Returns whether another use must be recorded.
+    /// Returns true if another use must be recorded.
     #[must_use]
     pub fn is_use_due(&self, now: Timestamp) -> bool {
         now.duration_since(self.last_used_at) >= NOTED_EVERY
@@ -150,7 +150,7 @@ impl BrowserSession {
 }
 
 impl LoginProof {
-    /// Returns whether the login is recent enough to change keys.
+    /// Returns true if the login is recent enough to change keys.
     #[must_use]
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         now.duration_since(self.authenticated_at) < PROOF_LASTS
@@ -215,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_login_that_no_site_completed_signs_nobody_in() {
+    fn incomplete_login_creates_no_session() {
         assert_eq!(begun().proof(LOGIN), None);
         assert_eq!(begun().expires_at(), LOGIN + MAX_WAIT);
         assert!(signed_in().proof(LOGIN).is_some());
     }
 
     #[test]
-    fn a_day_without_use_ends_it() {
+    fn session_expires_after_an_idle_day() {
         let a_day = LOGIN + MAX_IDLE;
         assert!(signed_in().proof(a_day - SECOND).is_some() && signed_in().proof(a_day).is_none());
         let used = used(signed_in(), a_day - SECOND);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_days_end_it_however_much_it_is_used() {
+    fn session_expires_after_thirty_days() {
         let (mut session, mut now) = (signed_in(), LOGIN);
         while session.proof(now).is_some() {
             session = used(session, now);
@@ -240,27 +240,27 @@ mod tests {
     }
 
     #[test]
-    fn five_minutes_after_the_login_a_proof_is_stale_however_much_it_is_used() {
+    fn proof_is_stale_after_five_minutes() {
         let session = used(signed_in(), LOGIN + PROOF_LASTS);
         let is_fresh = |now| session.proof(now).is_some_and(|proof| proof.is_fresh(now));
         assert!(is_fresh(LOGIN) && is_fresh(LOGIN + PROOF_LASTS - SECOND) && !is_fresh(LOGIN + PROOF_LASTS));
     }
 
     #[test]
-    fn a_use_is_noted_from_time_to_time_and_never_by_a_clock_that_was_set_back() {
+    fn use_is_recorded_at_intervals() {
         assert!(!signed_in().is_use_due(LOGIN + NOTED_EVERY - SECOND) && signed_in().is_use_due(LOGIN + NOTED_EVERY));
         assert!(!signed_in().is_use_due(LOGIN - MAX_IDLE));
     }
 
     #[test]
-    fn a_use_of_the_console_is_noted_from_the_first_on() {
+    fn first_console_use_is_recorded() {
         let used = BrowserSession { console_used_at: Some(LOGIN), ..signed_in() };
         assert!(signed_in().is_console_use_due(LOGIN));
         assert!(!used.is_console_use_due(LOGIN + NOTED_EVERY - SECOND) && used.is_console_use_due(LOGIN + NOTED_EVERY));
     }
 
     #[test]
-    fn it_says_nothing_of_another_domain_environment_or_browser() {
+    fn session_belongs_to_one_realm_and_browser() {
         let session = signed_in();
         assert!(session.is_at(&cookie(1), Environment::Live, &domain(1)));
         for (cookie, environment, domain) in [

@@ -27,7 +27,7 @@ const FORGET_OLDEST: &str = "
         SELECT id FROM browser_sessions WHERE cookie = $1 ORDER BY id DESC LIMIT $2
     )";
 
-/// Keeps the newest pending logins at one domain, which several tabs may still need: many of them must not displace the
+/// Deletes all but the newest pending logins at a domain, for several tabs: many pending logins must not displace the
 /// rows of other domains.
 const FORGET_OLDEST_HERE: &str = "
     DELETE FROM browser_sessions
@@ -74,8 +74,8 @@ const END_HERE: &str = "
 
 const END_EVERYWHERE: &str = "DELETE FROM browser_sessions WHERE domain_id = $1 AND user_id = $2";
 
-/// Also revokes what was granted to applications before. The clock of the server of a login may have been ahead of this
-/// one, so the time is that of the user's last login at least, whether a browser still has that login or not.
+/// Also revokes earlier grants to applications. The clock of a login's server may have been ahead of this server's, so
+/// the time is not before the user's last login, even if no browser still has that login.
 const NOTE_SIGN_OUT: &str = "
     UPDATE users SET signed_out_at = CASE
         WHEN last_login_at > $3 AND last_login_at >= created_at THEN last_login_at
@@ -86,8 +86,7 @@ const NOTE_SIGN_OUT: &str = "
 
 const END_ALL_OF: &str = "DELETE FROM browser_sessions WHERE domain_id = $1";
 
-/// Begins the login of a browser, whose cookie is that of this row from now on. The rows of its cookie `before` move to
-/// it.
+/// Begins the login of a browser with a new cookie. The rows of its cookie `before` move to the new cookie.
 ///
 /// # Errors
 /// If the database is unavailable.
@@ -157,7 +156,7 @@ pub fn sign_out_step(cookie: &CookieHash, environment: Environment, domain: &Dom
     step(END_HERE, params![cookie.as_str(), environment, domain])
 }
 
-/// Signs a user of a domain out in all browsers, in one write with the step `with`.
+/// Signs a user of a domain out in all browsers, in a write with the step `with`.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if the domain does not exist.

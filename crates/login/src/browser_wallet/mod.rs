@@ -1,6 +1,5 @@
-//! The browser wallet (docs/browser-wallet.md): a page that creates keys, stores them in the browser and answers codes
-//! with them. The server delivers the page and its scripts, which are the same for all users, and never receives a
-//! secret.
+//! The browser wallet (docs/browser-wallet.md): a page that creates keys, stores them in the browser and answers codes.
+//! The server delivers one page and its scripts to all users, and never receives a secret.
 
 mod files;
 mod screens;
@@ -24,17 +23,17 @@ use crate::service::LoginService;
 use crate::settings::WalletPlace;
 use shell::WalletShell;
 
-/// The browser wallet at a host of its own, which serves nothing else.
+/// The browser wallet at a separate host, which serves nothing else.
 #[derive(Clone, Debug)]
 pub struct WalletHost {
     name: String,
-    /// The port, if the login host has the same name.
+    /// The port, if the login host has this name too.
     port: Option<u16>,
     /// The routes of the host.
     pub router: Router,
 }
 
-/// Returns the wallet's routes on the login host; none if the wallet is off or has a host of its own.
+/// Returns the wallet's routes on the login host; none if the wallet is off or has a separate host.
 pub fn router(service: &LoginService) -> Router<LoginService> {
     match &service.settings.wallet {
         WalletPlace::LoginHost => routes(WalletShell::new(service, &service.origin)),
@@ -43,7 +42,7 @@ pub fn router(service: &LoginService) -> Router<LoginService> {
 }
 
 impl WalletHost {
-    /// Returns the wallet's own host, if it has one.
+    /// Returns the wallet's separate host, if any.
     ///
     /// # Panics
     /// Never: the configuration accepts only origins.
@@ -67,7 +66,7 @@ impl WalletHost {
         &self.name
     }
 
-    /// Returns whether a request is for this host.
+    /// Returns true if a request is for this host.
     #[must_use]
     pub fn is_asked_by(&self, request: &Request) -> bool {
         let Some(host) = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
@@ -92,7 +91,7 @@ async fn show_page(State(shell): State<Arc<WalletShell>>, language: Language) ->
     page.with_worker(shell.login_origin.as_ref())
 }
 
-/// Browsers request the worker repeatedly: the files that it names determine whether there is a new version.
+/// Returns the worker. Browsers request it repeatedly: a changed list of files is a new version.
 async fn show_worker(State(shell): State<Arc<WalletShell>>) -> impl IntoResponse {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8"));

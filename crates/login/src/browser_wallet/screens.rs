@@ -1,16 +1,16 @@
-//! The wallet's screens, of which the script shows one at a time. The script fills the elements with `data-place`.
+//! The wallet's screens. The script shows one at a time, and fills the elements with `data-place`.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
 
 use super::words::WalletWords;
 
-/// Renders the place for a text from the script: bold, with a text direction of its own.
+/// Renders the place for a text from the script: bold, with a separate text direction.
 pub(super) fn place(name: &str) -> Markup {
     html! { b { bdi data-place=(name) {} } }
 }
 
-/// Renders the place for a text from the script, with a text direction of its own.
+/// Renders the place for a text from the script, with a separate text direction.
 fn plain_place(name: &str) -> Markup {
     html! { bdi data-place=(name) {} }
 }
@@ -153,7 +153,7 @@ fn scan(words: &WalletWords) -> Markup {
     screen("scan", &html! { (words.scan_title) }, &body)
 }
 
-/// Renders the texts for the three modes of a code, of which the script shows one.
+/// Renders the texts for the three modes of a code. The script shows the current mode's.
 fn by_mode(login: &str, register: &str, link: &str) -> Markup {
     html! {
         span data-for="login" { (login) }

@@ -35,12 +35,12 @@ struct ShellFacts<'a> {
     origin: &'a PublicOrigin,
     /// The login host, as the address bar shows it.
     host: &'a str,
-    /// The URLs that take answers, without the mode.
+    /// The URLs for answers, without the mode.
     handlers: String,
 }
 
 impl WalletShell {
-    /// Renders the wallet at an origin, which may be that of the login host.
+    /// Renders the wallet at an origin, possibly the login host's.
     pub(super) fn new(service: &LoginService, origin: &PublicOrigin) -> Self {
         let environments = Environment::ALL.into_iter().filter(|one| service.settings.wallet.is_offered(*one));
         let handlers: Vec<_> =

@@ -7,7 +7,7 @@ use signpost_store::{Step, must, params, random};
 
 use crate::ids::DomainId;
 
-/// Takes account and environment from the domain.
+/// Reads account and environment from the domain.
 const ADD_ON_DOMAIN: &str = "
     INSERT INTO audit (id, at, account, environment, actor, action, object, details)
     SELECT $1, $2, account, environment, $3, $4, $5, $6 FROM domains WHERE id = $5";

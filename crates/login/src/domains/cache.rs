@@ -1,4 +1,4 @@
-//! A cache of domains on which sessions are created.
+//! A cache of domains for the creation of sessions.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::ids::DomainId;
 /// Approximate size of a domain in memory, in bytes.
 const DOMAIN_SIZE: usize = 2048;
 
-/// A domain from the cache, or one that was read for this request.
+/// A domain from the cache or from the database.
 #[derive(Clone, Debug)]
 pub struct CachedDomain {
     domain: Arc<Domain>,
-    /// The version of the watched tables in which the domain was read. `None` if it was read for this request, or if the
-    /// database notifies this server of changes.
+    /// The version of the watched tables in which the domain was read. `None` if it was read for this request, or if
+    /// the database notifies this server of changes.
     version: Option<TableVersion>,
 }
 
@@ -39,8 +39,8 @@ impl CachedDomain {
         Self { domain: Arc::new(domain), version: None }
     }
 
-    /// Returns whether the domain may have changed since it was read. It must not be the reason of an error then, and a write
-    /// that depends on it must be guarded.
+    /// Returns true if the domain may have changed since it was read. Then it must not cause an error, and a dependent
+    /// write must be guarded.
     #[must_use]
     pub fn may_be_outdated(&self) -> bool {
         self.version.is_some()
@@ -80,7 +80,7 @@ impl DomainCache {
         read: impl Future<Output = Result<Domain, Error>>,
     ) -> Result<CachedDomain, Error> {
         let key = (account.clone(), name.clone());
-        // The version before the read: any change from now on leads to another one.
+        // The version before the read: any later change results in a new version.
         let version = self.store.table_version();
         if self.domains.get(&key).is_some_and(|domain| domain.version != version) {
             self.domains.invalidate(&key);
@@ -104,7 +104,7 @@ impl DomainCache {
         self.domains.invalidate_all();
     }
 
-    /// Removes all domains. New ones are stored if the database notifies this server of every change from now on.
+    /// Removes all domains. New domains are cached if the database notifies this server of every change from now on.
     pub fn restart(&self, is_notified: bool) {
         self.domains.restart(is_notified);
     }

@@ -1,8 +1,8 @@
 //! The encryption key of the secrets in the database, and the check whether this process may write secrets.
 //!
-//! The database records a fingerprint of the key. Every write of a secret checks the fingerprint in its own transaction,
-//! so that a process without the key, or with another, stores nothing that the servers cannot read or that is in plain
-//! text.
+//! The database records a fingerprint of the key. Every write of a secret checks the fingerprint in its own
+//! transaction, so that a process without the key, or with another, stores nothing that the servers cannot read or that
+//! is in plain text.
 
 use std::iter;
 
@@ -53,16 +53,16 @@ pub enum KeyAdmission {
 }
 
 impl RecordedKeys {
-    /// Returns whether the secrets of the database are encrypted.
+    /// Returns true if the secrets of the database are encrypted.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.current.is_some()
     }
 
-    /// Returns whether a process with these keys may write secrets.
+    /// Returns true if a process with these keys may write secrets.
     ///
     /// # Errors
-    /// [`KeyRefused`] if the database has recorded another key than the process has.
+    /// [`KeyRefused`] if the key in the database differs from the key of the process.
     pub fn admit(&self, seal: &Seal) -> Result<KeyAdmission, KeyRefused> {
         let Some(current) = &self.current else {
             return Ok(if seal.is_enabled() { KeyAdmission::MayRecord } else { KeyAdmission::Allowed });
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_writes_secrets_only_with_a_recorded_key() {
+    fn secrets_are_written_with_a_recorded_key() {
         let seal = |key: Option<u8>, old: Option<u8>| {
             let [key, old] = [key, old].map(|byte| byte.map(|byte| [byte; 32]));
             Seal::new(key.as_ref(), old.as_ref())

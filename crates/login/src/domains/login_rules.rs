@@ -25,7 +25,7 @@ pub enum LoginMethod {
     Passkey,
 }
 
-/// The methods of a domain: at least one, each once.
+/// The methods of a domain, not empty and without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct LoginMethods(Vec<LoginMethod>);
@@ -46,7 +46,7 @@ pub enum Registration {
     Closed,
 }
 
-/// The name of a site that users see beside its domain, never instead of it: one line without invisible characters.
+/// The display name of a site, shown together with its domain: a line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct DisplayName(String);
@@ -77,7 +77,7 @@ impl LoginMethods {
     /// Parses the methods of a request, in its order.
     ///
     /// # Errors
-    /// If there is no method, an unknown one, or one twice.
+    /// If the list is empty, or has an unknown or a repeated method.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, InvalidLoginMethods> {
         let mut methods = Vec::new();
         for word in words {
@@ -112,7 +112,7 @@ impl LoginMethods {
         })
     }
 
-    /// Returns whether the list contains a method.
+    /// Returns true if the list contains a method.
     #[must_use]
     pub fn contains(&self, method: LoginMethod) -> bool {
         self.0.contains(&method)
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_named_once_each_and_at_least_one() {
+    fn methods_are_unique_and_not_empty() {
         let methods = LoginMethods::parse(["passkey", "scan"]).unwrap();
         assert_eq!(methods.to_string(), "passkey,scan");
         assert_eq!("passkey,scan".parse(), Ok(methods.clone()));
@@ -217,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn live_domains_usually_offer_what_withstands_relay() {
+    fn live_defaults_resist_relay() {
         assert_eq!(LoginMethods::usual(Environment::Live).to_string(), "scan,passkey");
         assert_eq!(LoginMethods::usual(Environment::Sandbox).to_string(), "scan,browser,lightning,passkey");
     }
 
     #[test]
-    fn a_display_name_is_one_line_that_can_be_seen() {
+    fn display_name_is_one_visible_line() {
         assert_eq!(DisplayName::parse(" Ann's\nshop\u{202e} ").unwrap().as_str(), "Ann's shop");
         assert!(DisplayName::parse(&"é".repeat(60)).is_ok());
         for text in ["", " ", "\u{200b}", &"é".repeat(61)] {

@@ -1,4 +1,4 @@
-//! Domains: the host names at which an integrator logs users in.
+//! Domains: the host names of an integrator's logins.
 //!
 //! The rules are pure functions; [`proof`] searches for proofs, and [`sql`] stores domains.
 
@@ -36,7 +36,7 @@ pub use well_known::WellKnown;
 pub const SHARED_LOGIN_HOST: &str = "another account has live hosted domains here, and one of the two offers lightning: a \
                                      Lightning wallet's key is the same for all domains of a login host";
 
-/// Maximum domains of an account in one environment, so that their list fits in one reply.
+/// Maximum domains of an account in an environment, so that their list fits in a reply.
 pub const MAX_DOMAINS: u32 = 1000;
 
 columns! {
@@ -92,7 +92,7 @@ impl HandlerKind {
     }
 }
 
-/// The webhook secrets of a domain, which sign its events. There are two between `--rotate` and `--activate`
+/// The webhook secrets that sign the events of a domain. There are two between `--rotate` and `--activate`
 /// (docs/handlers.md, Events).
 #[derive(Clone, Debug)]
 pub struct SigningSecrets {
@@ -119,7 +119,7 @@ impl ProofToken {
         &self.0
     }
 
-    /// Returns whether a published text is this token, with or without its label.
+    /// Returns true if a published text is this token, with or without its label.
     #[must_use]
     pub fn is_published_in(&self, published: &str) -> bool {
         let published = published.trim();
@@ -127,7 +127,7 @@ impl ProofToken {
     }
 }
 
-/// A new domain and its webhook secret, which is shown at the registration, and later only by the command line.
+/// A new domain and its webhook secret, shown at the registration, and later only by the command line.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RegisteredDomain {
@@ -208,7 +208,7 @@ fn parse_registrable(text: &str, environment: Environment) -> Result<DomainName,
     }
 }
 
-/// Returns the registrable domain, which related names have in common.
+/// Returns the registrable domain, shared by related names.
 fn apex(name: &DomainName) -> &str {
     registrable(name).unwrap_or(name.as_str())
 }
@@ -218,7 +218,7 @@ fn registrable(name: &DomainName) -> Option<&str> {
     psl2::lookup(name.as_str())?.registrable_domain()
 }
 
-/// Parses a URL to which wallets or events may be sent.
+/// Parses a URL for wallets or events.
 ///
 /// # Errors
 /// The reason why the URL is not allowed.
@@ -262,11 +262,12 @@ impl Domain {
         self.methods.clone().unwrap_or_else(|| LoginMethods::usual(self.account.environment))
     }
 
-    /// Returns whether a session may send wallets to `url`: on the domain, below it, or on the host of its own webhook.
+    /// Returns true if a session may use the webhook `url`: on the domain, below it, or on the host of the domain's
+    /// webhook.
     #[must_use]
     pub fn owns_webhook(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
-        // `localhost` includes loopback addresses, which may be reached only if the outbound policy allows them.
+        // `localhost` includes loopback addresses, if the outbound policy allows them.
         let is_localhost = self.name.as_str() == "localhost" && is_loopback(url);
         is_localhost || self.name.covers(host) || Some(host) == self.webhook_url.host_str()
     }
@@ -285,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_somebody_can_own_are_registered() {
+    fn only_registrable_names_are_accepted() {
         for (text, live, sandbox) in [
             ("example.com", true, true),
             ("shop.example.com", true, true),
@@ -296,7 +297,7 @@ mod tests {
             ("com", false, false),
             ("co.uk", false, false),
             ("github.io", false, false),
-            // Below a wildcard, and itself the base of one.
+            // Below a wildcard, and itself the base of a wildcard.
             ("mtls.run.app", false, false),
             ("someone.github.io", true, true),
             ("127.0.0.1", false, false),
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_found_with_and_without_its_label() {
+    fn proof_token_matches_with_and_without_label() {
         let token = ProofToken::new([7; 20]);
         assert!(
             token.is_published_in(token.as_str()) && token.is_published_in(&format!(" {}\n", &token.as_str()[11..]))
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_url_has_one_reading() {
+    fn webhook_url_is_unambiguous() {
         assert!(parse_webhook_url("https://example.com/hook", Reach::Public).is_ok());
         for text in
             ["https://attacker\\@victim/", "https://example.com/a b", "https://example.com/\n", "/hook", "example.com"]

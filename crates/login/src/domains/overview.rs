@@ -25,14 +25,14 @@ const COUNT_KINDS: &str = sql!(
 const LIVE: &str =
     sql!(SELECT, " WHERE environment = 'live' AND account <> '", SERVER_ACCOUNT, "' ORDER BY id DESC LIMIT $1");
 
-/// The number of domains of one kind.
+/// The number of domains of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainCount {
     /// The environment of the domains.
     pub environment: Environment,
-    /// Whether the domains have a hosted handler.
+    /// True for domains with a hosted handler.
     pub is_hosted: bool,
-    /// Whether the domains are verified.
+    /// True for verified domains.
     pub is_verified: bool,
     /// The number of domains.
     pub count: usize,
@@ -72,7 +72,7 @@ pub async fn list_page(store: &Store, before: Option<&DomainId>, max: u32) -> Re
     store.read(PAGE, params![before, max]).await?.into_iter().map(read_domain).collect()
 }
 
-/// Returns verified domains whose proof is missing, those first that miss it for the longest time.
+/// Returns verified domains without a proof, in the order of its loss.
 ///
 /// # Errors
 /// If the database cannot be read.

@@ -25,7 +25,7 @@ pub fn name(public_url: Option<&Url>) -> DomainName {
     host.unwrap_or_else(|| DomainName::parse("localhost").expect("a name"))
 }
 
-/// Returns the system domain, and registers it if it does not exist. Of servers that start together, one registers it.
+/// Returns the system domain, and registers it if it does not exist. Only one of concurrent servers registers it.
 ///
 /// # Errors
 /// If the database is unavailable, or the public address is not a URL.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_named_as_people_reach_the_server() {
+    fn system_domain_is_the_public_host() {
         for (public_url, expected) in [
             (None, "localhost"),
             (Some("https://Login.Example.com:8443/"), "login.example.com"),

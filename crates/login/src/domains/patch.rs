@@ -5,10 +5,10 @@ use url::Url;
 
 use super::{DisplayName, Domain, HandlerKind, LoginMethods, Registration};
 
-/// The properties that a change of a domain sets. Those that are `None` stay the same.
+/// The changed properties of a domain; `None` leaves a property unchanged.
 #[derive(Debug, Default)]
 pub struct DomainPatch {
-    /// The URL to which wallets post.
+    /// The webhook for wallets' answers.
     pub webhook_url: Option<Url>,
     /// The URL for events; `Some(None)` removes it.
     pub event_url: Option<Option<Url>>,
@@ -16,14 +16,14 @@ pub struct DomainPatch {
     pub handler: Option<HandlerKind>,
     /// The login methods.
     pub methods: Option<LoginMethods>,
-    /// Whether new users may register.
+    /// The registration of new users.
     pub registration: Option<Registration>,
     /// The name for users; `Some(None)` removes it.
     pub display_name: Option<Option<DisplayName>>,
 }
 
 impl DomainPatch {
-    /// Returns whether a domain has all of these properties.
+    /// Returns true if a domain has all of these properties.
     #[must_use]
     pub fn is_applied_to(&self, domain: &Domain) -> bool {
         let Self { webhook_url, event_url, handler, methods, registration, display_name } = self;
@@ -35,7 +35,7 @@ impl DomainPatch {
             && display_name.as_ref().is_none_or(|name| *name == domain.display_name)
     }
 
-    /// Returns whether the change sets nothing.
+    /// Returns true if the change sets nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.to_details().as_object().is_none_or(Map::is_empty)

@@ -10,8 +10,9 @@ use super::sql::{OTHERS_WITH_LIGHTNING, find};
 use super::{DisplayName, DomainPatch, HandlerKind, Registration, SHARED_LOGIN_HOST};
 use crate::ids::DomainId;
 
-/// A Lightning wallet has one key for all domains of a login host. If two accounts have live hosted domains, none of them may
-/// offer Lightning: it cannot be enabled beside another account's domains, nor a domain added beside one that offers it.
+/// A Lightning wallet has one key for all domains of a login host. If two accounts have live hosted domains, none of
+/// them may offer Lightning: it cannot be enabled if another account has a domain, nor a domain added if another
+/// account offers it.
 const PATCH: &str = sql!(
     "UPDATE domains
      SET webhook_url = COALESCE($1, webhook_url), event_url = CASE WHEN $2 = 1 THEN $3 ELSE event_url END,

@@ -14,14 +14,14 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum characters of a found text in the reply: enough to see a mistake, too few to read files of others.
 const MAX_FOUND_CHARS: usize = 200;
 
-/// Checks the places where proofs are published; cheap to clone.
+/// The checker of published proofs; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Prover {
     names: Names,
     outbound: Outbound,
 }
 
-/// The check of one place where a proof may be published.
+/// The check of a place for proofs.
 #[derive(Debug, Serialize)]
 pub struct ProofCheck {
     /// `dns_txt` or `well_known`.

@@ -28,7 +28,7 @@ const NEXT: &str = sql!(
     " FROM deleted_domains WHERE id > $1 ORDER BY id LIMIT $2"
 );
 
-/// Compares the secret that was read. A secret that was changed meanwhile is encrypted already.
+/// Compares the read secret: a secret that has changed is encrypted already.
 const SEAL: &str = "
     UPDATE domains SET webhook_secret = $1, next_webhook_secret = $2 WHERE id = $3 AND webhook_secret = $4";
 
@@ -45,8 +45,8 @@ const COUNT_PLAIN_TEXT: &str = "
         WHERE webhook_secret NOT LIKE 'sealed1:%' OR next_webhook_secret NOT LIKE 'sealed1:%'
     ) AS plain";
 
-/// Checks at the start, and not at the first event, that all webhook secrets can be decrypted. If the change of a key was
-/// interrupted, only some of them can.
+/// Checks at the start, and not at the first event, that all webhook secrets can be decrypted. If the change of a key
+/// was interrupted, only some of them can.
 ///
 /// # Errors
 /// If a secret cannot be decrypted, or the database is unavailable.
@@ -77,7 +77,8 @@ pub async fn count_plain_text(store: &Store) -> Result<i64> {
     store.count(COUNT_PLAIN_TEXT, params![]).await
 }
 
-/// Encrypts all secrets that are not encrypted with the operator's key. Returns the number of domains with such secrets.
+/// Encrypts all secrets that are not encrypted with the operator's key. Returns the number of domains with such
+/// secrets.
 ///
 /// # Errors
 /// If the database is unavailable. Secrets of earlier pages stay encrypted then.

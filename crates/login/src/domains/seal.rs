@@ -1,4 +1,5 @@
-//! Encryption of stored webhook secrets and private keys with the operator's key, if there is one (AES-256-GCM, RFC 5116).
+//! Encryption of stored webhook secrets and private keys with the operator's key, if any (AES-256-GCM, RFC
+//! 5116).
 
 use std::fmt;
 
@@ -30,8 +31,8 @@ pub struct Seal {
 pub struct KeyFingerprint(String);
 
 impl Seal {
-    /// Creates a seal with the operator's key, and with the previous key while it is being changed. Without a key, nothing is
-    /// encrypted.
+    /// Creates a seal with the operator's key, and with the previous key while it is being changed. Without a key,
+    /// nothing is encrypted.
     #[must_use]
     pub fn new(key: Option<&[u8; 32]>, old: Option<&[u8; 32]>) -> Self {
         Self {
@@ -54,7 +55,7 @@ impl Seal {
         self.old_fingerprint.as_ref()
     }
 
-    /// Returns whether secrets are encrypted when they are written.
+    /// Returns true if secrets are encrypted when they are written.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.key.is_some()
@@ -63,7 +64,7 @@ impl Seal {
     /// Encrypts a secret of `owner`. The owner is authenticated, so that a secret cannot be moved to another row.
     ///
     /// # Panics
-    /// Never: a secret is far below what the cipher takes.
+    /// Never: a secret is far below the cipher's limit.
     #[must_use]
     pub fn encrypt(&self, secret: &str, owner: &str, nonce: [u8; NONCE_LEN]) -> String {
         let Some(key) = &self.key else { return secret.to_owned() };
@@ -92,7 +93,7 @@ impl Seal {
         bail!("SIGNPOST_SEAL_KEY is not the key that this was encrypted with")
     }
 
-    /// Returns whether a stored secret is in plain text or encrypted with another key than the operator's.
+    /// Returns true if a stored secret is in plain text or not encrypted with the operator's key.
     #[must_use]
     pub fn is_stale(&self, stored: &str, owner: &str) -> bool {
         let current = Self { key: self.key.clone(), ..Self::default() };
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_closed_opens_with_the_same_key_for_the_same_owner() {
+    fn secret_opens_with_its_key_and_owner() {
         let seal = Seal::new(Some(&[1; 32]), None);
         let kept = seal.encrypt("whsec_x", "dom_1", [9; 12]);
         assert!(kept.starts_with(SEALED_PREFIX) && !kept.contains("whsec"));
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_changed_with_both_at_hand() {
+    fn old_key_opens_during_a_key_change() {
         let (old, changing) = (Seal::new(Some(&[1; 32]), None), Seal::new(Some(&[2; 32]), Some(&[1; 32])));
         let kept = old.encrypt("whsec_x", "dom_1", [9; 12]);
         assert_eq!(changing.decrypt(&kept, "dom_1").unwrap().expose_secret(), "whsec_x");
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_key_nothing_is_sealed() {
+    fn secrets_are_plain_without_a_key() {
         let seal = Seal::default();
         assert_eq!(seal.encrypt("whsec_x", "dom_1", [0; 12]), "whsec_x");
         assert_eq!(seal.decrypt("whsec_x", "dom_1").unwrap().expose_secret(), "whsec_x");
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_identifies_a_key_for_ever() {
+    fn key_fingerprint_is_stable() {
         let seal = Seal::new(Some(&[1; 32]), Some(&[2; 32]));
         // printf 'signpost encryption key' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0101…
         let expected = "61d1f0f8da01b3003103b061c1cd1a7149699c735a0d9ec623860894010bb1cf";

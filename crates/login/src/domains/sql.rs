@@ -53,7 +53,7 @@ const VERIFY: &str = "
     UPDATE domains SET verified_at = $1, last_checked_at = NULL, failing_since = NULL, misses = 0
     WHERE account = $2 AND environment = $3 AND id = $4";
 
-/// Finds a domain of another account that is verified and has this name, one below it or one above it.
+/// Finds a verified domain of another account with this name, a name below it or a name above it.
 const CLAIMED: &str = "
     SELECT 1 FROM domains
     WHERE environment = $1 AND apex = $2 AND verified_at IS NOT NULL AND account <> $3
@@ -66,7 +66,7 @@ const ACTIVATE: &str = "
     UPDATE domains SET webhook_secret = next_webhook_secret, next_webhook_secret = NULL
     WHERE id = $1 AND next_webhook_secret IS NOT NULL";
 
-/// The secrets of a domain, or of a deleted domain whose last events are still delivered.
+/// The secrets of a domain, or of a deleted domain with pending events.
 const SECRETS: &str = sql!(
     "SELECT ",
     SealedDomain::COLUMN_LIST,
@@ -113,7 +113,7 @@ rows! {
 }
 
 rows! {
-    /// A deleted domain, whose secrets sign its last events.
+    /// A deleted domain, with the secrets for its last events.
     pub struct DeletedDomain in "deleted_domains" by [id] {
         sealed: SealedDomain,
         deleted_at: Timestamp,
@@ -153,7 +153,7 @@ pub enum RegisterDomainError {
 /// Registers a domain.
 ///
 /// # Errors
-/// [`RegisterDomainError`], whose `Internal` is [`Unavailable`](signpost_store::Unavailable) if the database cannot be
+/// [`RegisterDomainError`]; `Internal` is [`Unavailable`](signpost_store::Unavailable) if the database cannot be
 /// written or this process may not write secrets.
 pub async fn insert(
     store: &Store,
@@ -221,7 +221,7 @@ pub async fn find_by_name(store: &Store, account: &Account, name: &DomainName) -
     row.map(read_domain).transpose()
 }
 
-/// Returns whether another account has verified the name of this domain, a name below it or one above it.
+/// Returns true if another account has verified the name of this domain, a name below it or a name above it.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -246,7 +246,7 @@ pub async fn set_verified(
     store.commit([must(VERIFY, params), entry]).await
 }
 
-/// Deletes a domain, in one write with the steps of `with`. Queued events are still delivered.
+/// Deletes a domain, in a write with the steps of `with`. Queued events are still delivered.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if the account has no such domain.
@@ -319,7 +319,7 @@ pub async fn rotate_secret(
     commit_secrets(store, seal, [must(ROTATE, params![next, id]), entry]).await
 }
 
-/// Makes the next webhook secret the only one.
+/// Replaces the webhook secret with the next secret.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if the domain has no next secret.
@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handler_that_nobody_wrote_is_not_read_as_another() {
+    fn unknown_handler_value_is_an_error() {
         for (text, handler) in
             [("direct", Some(HandlerKind::Direct)), ("hosted", Some(HandlerKind::Hosted)), ("", None)]
         {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_of_a_domain_leaves_its_secrets_where_they_are() {
+    fn domain_columns_exclude_secrets() {
         assert!(DomainRow::COLUMN_LIST.starts_with(Domain::COLUMN_LIST));
         assert!(DomainRow::COLUMN_LIST.ends_with(SealedSecrets::COLUMN_LIST));
         assert!(!Domain::COLUMN_LIST.contains("secret"));

@@ -1,4 +1,4 @@
-//! `https://<domain>/.well-known/svc-verify`: statements of a domain's owner, one per line.
+//! `https://<domain>/.well-known/svc-verify`: lines with statements of a domain's owner.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::ProofToken;
 /// Maximum bytes of a file. A longer file is refused, because a truncated host name in it might be another host.
 const MAX_BYTES: usize = 4096;
 
-/// The file of one domain.
+/// The file of a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WellKnown(String);
 
@@ -51,13 +51,13 @@ impl WellKnown {
         Ok(Self(String::from_utf8_lossy(body).into_owned()))
     }
 
-    /// Returns the lines that may be proofs: lines with the label, and the token without it. Other lines are not disclosed,
-    /// because the file may belong to others.
+    /// Returns the lines that may be proofs: lines with the label, and the token without it. Other lines are not
+    /// disclosed, because the file may belong to others.
     pub(crate) fn proofs<'a>(&'a self, token: &'a ProofToken) -> impl Iterator<Item = &'a str> {
         self.lines().filter(|line| line.starts_with("svc-verify=") || token.is_published_in(line))
     }
 
-    /// Returns whether the domain allows wallets to answer at this host and port, in the form of [`authority`].
+    /// Returns true if the domain allows wallets to answer at this host and port, in the form of [`authority`].
     #[must_use]
     pub fn vouches_for(&self, host: &str) -> bool {
         self.lines()
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn any_one_line_may_be_the_token() {
+    fn token_may_be_on_any_line() {
         for text in [
             "TOKEN",
             "svc-verify=TOKEN",
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_proof_is_not_told() {
+    fn only_proof_lines_are_returned() {
         let token = ProofToken::new([7; 20]);
         let text = file("password=hunter2\nsvc-verify=wrong\nlogin-host=login.example.com\n<html>");
         assert_eq!(text.proofs(&token).collect::<Vec<_>>(), ["svc-verify=wrong"]);
     }
 
     #[test]
-    fn a_domain_vouches_for_a_host_and_port_and_no_other() {
+    fn domain_vouches_for_exact_host_and_port() {
         let text = "svc-verify=x\nlogin-host=login.example.net\nlogin-host=LOGIN.Example.org:8443\r\n\
                     login-host=b\u{fc}cher.example\nlogin-host=[2606:4700::1]:444\nlogin-host=a.example/path\n\
                     login-host=user@b.example\nlogin-host=c.example?x\nlogin-host=\nlogin-host=d.example:443";
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_too_long_is_not_read_in_part() {
+    fn oversized_file_is_rejected() {
         let line = "login-host=login.example.com\n";
         let fill = |length: usize| format!("{line}{}", "#".repeat(length - line.len()));
         assert!(file(&fill(MAX_BYTES)).vouches_for("login.example.com"));

@@ -1,4 +1,4 @@
-//! The past attempts of a delivery, which are stored with it.
+//! The past attempts of a delivery, stored with it.
 
 use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
@@ -32,7 +32,7 @@ pub struct PastAttempt {
     /// The start of the response body, for public endpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// The fingerprints of the secrets that signed the attempt, the current one first; not shown.
+    /// The fingerprints of the secrets that signed the attempt, the current secret first; not shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signed_by: Vec<String>,
     /// Seconds by which the clock of an endpoint that refused the event was ahead; not shown.
@@ -88,8 +88,8 @@ pub fn read_past_attempts(stored: Option<&str>) -> Result<Vec<PastAttempt>> {
     }
 }
 
-/// Returns the stored attempts of a row with another one. A text that is not valid is replaced, so that an attempt can end
-/// whatever its row contains.
+/// Returns the stored attempts of a row with a new attempt. Invalid text is replaced, so that an attempt can end in
+/// spite of a damaged row.
 #[must_use]
 pub fn append_attempt(stored: Option<&str>, made: PastAttempt) -> String {
     let mut attempts = read_past_attempts(stored).unwrap_or_default();
@@ -98,7 +98,7 @@ pub fn append_attempt(stored: Option<&str>, made: PastAttempt) -> String {
     json!(attempts[first_stored..]).to_string()
 }
 
-/// Returns the fingerprints of the current secrets, the one that signs `X-Svc-Signature` first.
+/// Returns the fingerprints of the current secrets, in the first place the signer of `X-Svc-Signature`.
 #[must_use]
 pub fn fingerprints(secrets: &SigningSecrets) -> Vec<String> {
     [&secrets.current].into_iter().chain(&secrets.next).map(fingerprint).collect()
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_attempts_stay_and_each_is_bounded() {
+    fn attempts_are_bounded() {
         let mut stored = None;
         for number in 0..50 {
             stored = Some(append_attempt(stored.as_deref(), attempt(number)));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_text_is_an_error_to_read_and_none_to_add_to() {
+    fn damaged_attempts_fail_reads_but_not_appends() {
         for damaged in ["", "{", "{}", "[{}]"] {
             assert!(read_past_attempts(Some(damaged)).is_err(), "{damaged}");
             let mended = append_attempt(Some(damaged), attempt(1));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_shows_no_fingerprint() {
+    fn attempt_view_omits_the_fingerprint() {
         let secrets = SigningSecrets { current: WebhookSecret::from_bytes(&[1; 32]), next: None };
         let made = PastAttempt { signed_by: fingerprints(&secrets), clock_ahead_s: Some(9), ..attempt(1) };
         let view = made.to_view();

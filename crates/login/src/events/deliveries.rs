@@ -47,7 +47,7 @@ const COUNT_FAILED_OF_UP_TO: &str =
 
 const LIST_NEWEST: &str = sql!(DeliveryRow::SELECT, " WHERE id < $1 ORDER BY id DESC LIMIT $2");
 
-/// Uses the index of failed deliveries, which are few.
+/// Uses the small index of failed deliveries.
 const LIST_FAILED: &str = sql!(DeliveryRow::SELECT, " WHERE state = 'failed' AND id < $1 ORDER BY id DESC LIMIT $2");
 
 const LIST_FAILED_OF: &str =
@@ -113,13 +113,13 @@ rows! {
         /// Scheme, host and port of the URL.
         #[serde(skip)]
         pub endpoint: String,
-        /// The body of every attempt, which lists do not show.
+        /// The body of every attempt; not shown in lists.
         #[serde(skip)]
         pub body: String,
         pub state: String,
         pub attempts: i64,
         pub created_at: Timestamp,
-        /// The time of the next attempt, or of the last one if the delivery has ended.
+        /// The time of the next attempt, or of the last attempt if the delivery has ended.
         pub next_attempt_at: Timestamp,
     } later {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ rows! {
         /// The start of the last response body, for public endpoints.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub last_answer: Option<String>,
-        /// The last attempts, which [`attempts`](super::attempts) reads.
+        /// The last attempts, parsed by [`attempts`](super::attempts).
         #[serde(skip)]
         pub past_attempts: Option<String>,
     } beside {
@@ -171,7 +171,7 @@ pub struct DeliveryScope {
 
 /// Returns the events after `after` in the order of their IDs.
 ///
-/// IDs start with the time, and an event may be stored slightly later than one with a greater ID.
+/// IDs start with the time, and an event may be stored slightly later than an event with a greater ID.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -275,8 +275,8 @@ pub async fn list_waiting(store: &Store, max: u32) -> Result<Vec<DeliveryRow>> {
     read_rows(store.read(LIST_WAITING, params![max]).await?)
 }
 
-/// Returns the pending events of an account for an endpoint: first those that wait after a failed attempt, then those that are
-/// ready for an attempt.
+/// Returns the pending events of an account for an endpoint: first those that wait after a failed attempt, then those
+/// that are ready for an attempt.
 ///
 /// # Errors
 /// If the database cannot be read.

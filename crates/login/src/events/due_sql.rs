@@ -1,7 +1,7 @@
 //! The statements that find due deliveries and lease them to a process.
 
-/// The condition that no attempt at a delivery is running at the time `$now`. A lease that ends more than an hour later was
-/// taken by a server with a wrong clock, because an attempt takes less than a minute.
+/// The condition that no attempt at a delivery is running at the time `$now`. A lease that ends more than an hour later
+/// is from a server with a wrong clock, because an attempt lasts less than a minute.
 macro_rules! is_free {
     ($leased_until:literal, $now:literal) => {
         concat!(
@@ -22,9 +22,9 @@ macro_rules! is_free {
 
 pub(crate) use is_free;
 
-/// Returns whether an event is ready for an attempt, and the first and the last end of the waits for further attempts. Uses the
-/// indexes `deliveries_ready` and `deliveries_backoff` with ORDER BY and LIMIT, because a planner would read all rows for a
-/// minimum. Public for the test that counts its steps.
+/// Selects the existence of a ready event, and the first and the last end of the waits for further attempts. Uses the
+/// indexes `deliveries_ready` and `deliveries_backoff` with ORDER BY and LIMIT, because a planner would read all rows
+/// for a minimum. Public for the test that counts its steps.
 pub const NEXT: &str = concat!(
     "SELECT (SELECT next_attempt_at FROM deliveries WHERE state = 'pending' AND in_backoff = 0 AND ",
     is_free!("leased_until", "$1"),
@@ -35,7 +35,7 @@ pub const NEXT: &str = concat!(
        ORDER BY next_attempt_at DESC LIMIT 1)"
 );
 
-/// Makes events ready whose wait for the next attempt has ended, or is longer than the retry schedule allows.
+/// Makes events ready if their wait for the next attempt has ended, or exceeds the retry schedule.
 macro_rules! ready {
     ($is_over:literal, $order:literal, $lock:literal) => {
         concat!(
@@ -59,17 +59,17 @@ pub(super) const READY_SHARED: &str = ready!("<= $1", "", "FOR UPDATE SKIP LOCKE
 pub(super) const READY_TOO_FAR: &str = ready!("> $3", " DESC", "");
 pub(super) const READY_TOO_FAR_SHARED: &str = ready!("> $3", " DESC", "FOR UPDATE SKIP LOCKED");
 
-/// Selects due deliveries for which their endpoint has a place, oldest first, and for owners with more endpoints than are
-/// examined, the last endpoint that was. It only reads, so that writes do not wait for it.
+/// Selects due deliveries to endpoints with a free slot, oldest first, and for owners with too many endpoints the last
+/// examined endpoint. It only reads, so that writes do not wait for it.
 ///
-/// The recursions follow the index `deliveries_ready` from owner to owner, and for each owner from endpoint to endpoint. They
-/// skip endpoints for which no event is ready, and owners without a free place, and a long queue for one endpoint costs no
-/// more than a short one. For each endpoint the oldest events are examined. They include the leased ones, which were the
-/// oldest before, so that a slow endpoint takes only its own places. A disabled endpoint has one place per hour. The
-/// databases differ in how they read a list and how they limit the rows of each endpoint.
+/// The recursions follow the index `deliveries_ready` from owner to owner, and for each owner from endpoint to
+/// endpoint. They skip endpoints without a ready event, and owners without a free slot, and the cost does not depend on
+/// the length of an endpoint's queue. For each endpoint the oldest events are examined. They include leased events,
+/// which were the oldest before, so that a slow endpoint uses only its own slots. A disabled endpoint has a single slot
+/// per hour. The databases differ in reading a list and in limiting the rows of each endpoint.
 ///
-/// The time of the next attempt defines only the order: an event that does not wait for a further attempt is due, whatever
-/// the clock of the server that queued it.
+/// The time of the next attempt defines only the order: an event that does not wait for a further attempt is due,
+/// independent of the clock of the server that queued it.
 macro_rules! due {
     ($list:literal, $first_of_each:literal) => {
         concat!(
@@ -148,8 +148,8 @@ pub(super) const DUE_SHARED: &str = due!(
          ORDER BY q.next_attempt_at, q.id LIMIT 2 * $2) AS d"
 );
 
-/// Leases the chosen events. Their state is checked again with the lock, because another server may have taken and delivered
-/// them. `NOT IN` and `+ 0` keep the planner from the indexes of pending events, of which it would read all rows.
+/// Leases the chosen events. Their state is checked again with the lock, because another server may have leased and
+/// delivered them. `NOT IN` and `+ 0` prevent the planner from reading all rows of the indexes of pending events.
 macro_rules! claim {
     ($chosen:literal, $lock:literal) => {
         concat!(
@@ -175,8 +175,8 @@ macro_rules! claim {
 /// Leases chosen events. Public for the test that counts its steps.
 pub const CLAIM: &str = claim!("id IN (SELECT c.value FROM json_each($3) AS c)", "");
 
-/// Does not wait for events that another server is leasing. The IDs are an array, for which the planner uses the primary key:
-/// for a set of rows, a planner without statistics would read all pending events.
+/// Does not wait for events that another server is leasing. The IDs are an array, so that the planner uses the primary
+/// key: for a set of rows, a planner without statistics would read all pending events.
 pub(super) const CLAIM_SHARED: &str = claim!(
     "id = ANY (ARRAY(SELECT c.value FROM json_array_elements_text(CAST(CAST($3 AS TEXT) AS JSON)) AS c))",
     "FOR UPDATE SKIP LOCKED"

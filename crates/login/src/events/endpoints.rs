@@ -1,4 +1,4 @@
-//! Failing endpoints: after days of failures they get only one attempt per hour, until one succeeds.
+//! Failing endpoints: after days of failures they get a single attempt per hour, until an attempt succeeds.
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +11,7 @@ use signpost_store::{Row, Step, Store, Stored, params, rows, sql, step};
 
 use super::{Attempt, Delivery, DeliveryOutcome, endpoint_from_url};
 
-/// Time of uninterrupted failures after which an endpoint is disabled.
+/// Duration of uninterrupted failures until an endpoint is disabled.
 const DISABLE_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 /// Interval of the attempts at a disabled endpoint.
 const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
@@ -19,7 +19,7 @@ const PROBE_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
 const FAILED: &str =
     sql!(EndpointRow::INSERT, " ON CONFLICT (account, environment, endpoint) DO UPDATE SET next_probe_at = $5");
 
-/// Changes the row once, so that only one of several concurrent attempts reports the change.
+/// Changes the row once, so that a single one of concurrent attempts reports the change.
 const DISABLED: &str = "
     UPDATE endpoints SET disabled_at = $4
     WHERE account = $1 AND environment = $2 AND endpoint = $3 AND disabled_at IS NULL AND failing_since <= $5
@@ -42,7 +42,7 @@ const LIST_DISABLED: &str =
 const COUNT_DISABLED: &str = "SELECT COUNT(*) FROM endpoints WHERE disabled_at IS NOT NULL";
 
 rows! {
-    /// An endpoint whose last attempt failed.
+    /// An endpoint with a failed last attempt.
     #[derive(Debug)]
     #[expect(missing_docs, reason = "the names are those of FailingEndpoint")]
     pub struct EndpointRow in "endpoints" by [account, environment, endpoint] {
@@ -55,7 +55,7 @@ rows! {
     }
 }
 
-/// An endpoint whose attempts have failed since a time.
+/// An endpoint with failed attempts since a time.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct FailingEndpoint {
@@ -71,8 +71,8 @@ pub struct FailingEndpoint {
     pub next_probe_at: Option<Timestamp>,
 }
 
-/// Returns the steps that record the effect of an attempt on its endpoint, for the write that ends the attempt, so that no
-/// second probe starts in between. The row of the last step is the change of the endpoint.
+/// Returns the steps that record the effect of an attempt on its endpoint, for the write that ends the attempt, so that
+/// no second probe starts in between. The row of the last step is the change of the endpoint.
 pub(crate) fn judge_endpoint(
     delivery: &Delivery,
     attempt: &Attempt,
@@ -95,7 +95,7 @@ pub(crate) fn judge_endpoint(
     }
 }
 
-/// Records in the log and in the audit log that an attempt, whose end returned these rows, disabled or enabled its endpoint.
+/// Records in the log and in the audit log that an attempt disabled or enabled its endpoint, by the rows from its end.
 ///
 /// # Errors
 /// If the database is unavailable.

@@ -34,23 +34,23 @@ const MAX_RETRY_DELAY: SignedDuration = SignedDuration::from_hours(24);
 /// An event on its way to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// The ID of the event, which is the same for all attempts.
+    /// The ID of the event, equal for all attempts.
     pub id: EventId,
-    /// The domain, whose secrets sign the event.
+    /// The domain. Its secrets sign the event.
     pub domain_id: DomainId,
-    /// The environment, which decides about the allowed addresses.
+    /// The environment. It determines the allowed addresses.
     pub environment: Environment,
     /// The account of the event.
     pub account: String,
     /// The URL of the endpoint.
     pub url: Url,
-    /// The body, which is the same for all attempts.
+    /// The body, equal for all attempts.
     pub body: String,
-    /// Whether the previous attempt at the endpoint failed.
+    /// True if the previous attempt at the endpoint failed.
     pub failed_before: bool,
 }
 
-/// A delivery that is leased for one attempt.
+/// A delivery that is leased for an attempt.
 #[derive(Debug)]
 pub struct ClaimedDelivery {
     /// The ID of the event.
@@ -109,8 +109,8 @@ pub fn endpoint_from_url(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Decides after an attempt, which was attempt number `attempts` (1 or more). `random` varies the wait by up to 20 % (jitter),
-/// so that a thousand events that failed together are not retried together.
+/// Decides after attempt number `attempts` (1 or more). `random` varies the wait by up to 20 % (jitter), so that a
+/// thousand events that failed together are not retried together.
 #[must_use]
 pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Timestamp, random: u32) -> DeliveryOutcome {
     match attempt.status {
@@ -128,8 +128,8 @@ pub fn judge(attempt: &Attempt, attempts: u32, schedule: &[Duration], now: Times
     DeliveryOutcome::Retry(now + SignedDuration::try_from(varied.max(asked)).unwrap_or(MAX_RETRY_DELAY))
 }
 
-/// Returns the longest wait that [`judge`] can return with this schedule. An event with a later next attempt was stored by a
-/// server with a wrong clock.
+/// Returns the longest wait that [`judge`] can return with this schedule. An event with a later next attempt was stored
+/// by a server with a wrong clock.
 #[must_use]
 pub fn longest_wait(schedule: &[Duration]) -> SignedDuration {
     let longest = schedule.iter().max().copied().unwrap_or_default().mul_f64(1.2);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_has_its_consequence() {
+    fn every_status_has_an_outcome() {
         for status in [200, 201, 204, 299] {
             assert_eq!(outcome_of(Some(status), 1, 0, None), DeliveryOutcome::Delivered);
         }
@@ -170,14 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn waits_follow_the_schedule_and_end_with_it() {
+    fn retries_follow_the_schedule() {
         assert_eq!(outcome_of(None, 1, u32::MAX, None), retry(12_000));
         assert_eq!(outcome_of(None, 2, 0, None), retry(48_000));
         assert_eq!(outcome_of(None, 3, 0, None), DeliveryOutcome::Failed);
     }
 
     #[test]
-    fn no_outcome_is_later_than_the_longest_wait() {
+    fn retries_respect_the_longest_wait() {
         let hour = |hours| Duration::from_hours(hours);
         for (schedule, expected) in [(vec![hour(1)], 24), (vec![hour(48), hour(720)], 864), (Vec::new(), 24)] {
             let longest = longest_wait(&schedule);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_may_ask_for_a_longer_wait_but_not_for_ever() {
+    fn retry_after_is_honored_up_to_a_limit() {
         assert_eq!(outcome_of(Some(503), 1, 0, Some(30)), retry(30_000));
         assert_eq!(outcome_of(Some(503), 2, 0, Some(5)), retry(48_000));
         assert_eq!(outcome_of(Some(503), 1, 0, Some(u64::MAX / 2)), retry(24 * 3_600_000));

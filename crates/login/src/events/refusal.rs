@@ -1,5 +1,5 @@
-//! The reason why an endpoint refused a delivery, as far as the last attempt shows it, and how to fix it. No request is sent
-//! to the endpoint.
+//! The reason why an endpoint refused a delivery, as far as the last attempt shows it, and how to fix it. No request is
+//! sent to the endpoint.
 
 use serde_json::{Value, json};
 use signpost_auth::diagnosis::{Mistake, mend};
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_has_its_reason() {
+    fn every_refusal_has_a_reason() {
         let now = secrets(1, None);
         for (status, answer, signed, ahead, expected) in [
             (401, "no", &now, None, Some("unknown")),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_says_how_to_mend_it() {
+    fn every_reason_names_a_remedy() {
         use RefusalReason::{Clock, Csrf, Page, ReplacedSecret, Signature, Time, TwoSecrets, Unknown};
         for reason in [Clock(-400), Time, ReplacedSecret, TwoSecrets, Csrf, Page, Signature, Unknown] {
             let text = reason.text();

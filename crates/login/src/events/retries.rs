@@ -1,5 +1,5 @@
-//! Retries of failed events, or of one event in any state. Each write changes a few hundred events at most, so that logins do
-//! not wait for it.
+//! Retries of failed events, or of an event in any state. Each write changes a few hundred events at most, so that
+//! logins do not wait for it.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::ids::{DomainId, EventId};
 
 /// Maximum events in a write.
 const PER_WRITE: u32 = 250;
-/// Maximum writes of a retry, which take some seconds. Events that fail again meanwhile cannot prolong it.
+/// Maximum writes of a retry, some seconds in total. Events that fail again in this time cannot prolong it.
 const MAX_WRITES: u32 = 400;
 /// Maximum events of a retry. If it reaches this number, there may be more.
 pub const MOST_RETRIED: usize = (PER_WRITE * MAX_WRITES) as usize;
@@ -32,7 +32,7 @@ const ONE: &str = sql!(
       RETURNING id"
 );
 
-/// Retries failed events after the last one that was retried, by an index of failed events. The state is checked again with
+/// Retries failed events after the last retried event, by an index of failed events. The state is checked again with
 /// the lock, because another server may have retried the event.
 macro_rules! failed {
     ($filter:literal) => {
@@ -69,8 +69,8 @@ pub enum RetryChoice<'a> {
     FailedOfAccount(&'a Account),
 }
 
-/// Queues events for another delivery with new attempts, up to [`MOST_RETRIED`], except those that are being sent. Adds an
-/// entry to the audit log if there are any. Returns the number of events.
+/// Queues events for another delivery with new attempts, up to [`MOST_RETRIED`], except those that are being sent. Adds
+/// an entry to the audit log if there are any. Returns the number of events.
 ///
 /// # Errors
 /// If the database is unavailable. Earlier writes of the retry stay in effect.
@@ -81,7 +81,7 @@ pub async fn retry(store: &Store, which: RetryChoice<'_>, actor: &Actor, now: Ti
         let (sql, params) = which.statement(&reached, now);
         let mut steps = vec![must(sql, params)];
         if written == 0 {
-            // Before the other step, because the rows are those of the last one.
+            // Before the other step, because a write returns the rows of its last step.
             let (object, account) = which.object();
             steps.insert(0, insert_entry(actor, account, Action::DeliveryRetried, object, &json!({}), now));
         }

@@ -1,5 +1,5 @@
-//! The slots of concurrent delivery attempts, of which every account has a share and may use free ones. Pure; the delivery job
-//! holds the state.
+//! The slots of concurrent delivery attempts. Every account has a share and may use free slots. Pure; the delivery job
+//! stores the state.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ type Owner = String;
 
 /// Maximum concurrent attempts.
 const MAX_CONCURRENT_ATTEMPTS: usize = 256;
-/// Maximum concurrent attempts at one endpoint.
+/// Maximum concurrent attempts at an endpoint.
 pub const MAX_PER_ENDPOINT: u32 = 8;
-/// Slots of each account. An account may use more if [`SPARE_SLOTS`] stay free for the others, which would otherwise wait for
-/// attempts that time out after 15 s.
+/// Slots of each account. An account may use more if [`SPARE_SLOTS`] stay free for the others, which would otherwise
+/// wait for attempts that time out after 15 s.
 const ACCOUNT_SHARE: usize = 32;
 /// Slots that are free for accounts below their share.
 const SPARE_SLOTS: usize = 64;
@@ -24,11 +24,11 @@ pub const MAX_ENDPOINTS_PER_LOOK: u32 = 64;
 #[derive(Debug, Default)]
 pub struct AttemptSlots {
     running: HashMap<Owner, usize>,
-    /// The last examined endpoint of accounts with more endpoints, after which the next examination starts.
+    /// The last examined endpoint of accounts with more endpoints. The next examination starts after it.
     reached: HashMap<Owner, String>,
 }
 
-/// A due event, for which its endpoint has a slot.
+/// A due event to an endpoint with a free slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DueDelivery {
     pub(crate) id: String,
@@ -45,8 +45,8 @@ impl AttemptSlots {
         MAX_CONCURRENT_ATTEMPTS.saturating_sub(self.used())
     }
 
-    /// Chooses the events that get a slot. `due` is sorted by age. Each account gets its share, and more if the spare slots
-    /// stay free.
+    /// Chooses the events that get a slot. `due` is sorted by age. Each account gets its share, and more if the spare
+    /// slots stay free.
     pub(crate) fn choose(&self, due: Vec<DueDelivery>) -> Vec<DueDelivery> {
         let mut taken = self.used();
         let mut running = self.running.clone();
@@ -66,8 +66,9 @@ impl AttemptSlots {
         chosen
     }
 
-    /// Returns the parameter of the statement that selects due events: a JSON list of `[owner, "full", ""]` for accounts
-    /// without a free slot, and of `[owner, "", endpoint]` for accounts whose examination starts after an endpoint.
+    /// Returns the parameter of the statement that selects due events: a JSON list of `[owner, "full", ""]` for
+    /// accounts without a free slot, and of `[owner, "", endpoint]` for accounts whose examination starts after an
+    /// endpoint.
     pub(crate) fn known(&self) -> String {
         let full = self.running.keys().filter(|owner| self.is_full(owner)).map(|owner| [owner, "full", ""]);
         let reached = self.reached.iter().filter(|(owner, _)| !self.is_full(owner));
@@ -75,15 +76,15 @@ impl AttemptSlots {
         full.chain(reached).map(Value::from_iter).collect::<Value>().to_string()
     }
 
-    /// Returns whether an account has no free slot.
+    /// Returns true if an account has no free slot.
     fn is_full(&self, owner: &str) -> bool {
         self.used() >= MAX_CONCURRENT_ATTEMPTS - SPARE_SLOTS
             && self.running.get(owner).is_some_and(|own| *own >= ACCOUNT_SHARE)
     }
 
-    /// Records the last examined endpoints of accounts with more endpoints. Skipped accounts keep their position, because
-    /// otherwise their first endpoints would get all slots. Returns whether some endpoints of accounts with free slots were
-    /// not examined, after the last one or before the first one.
+    /// Records the last examined endpoints of accounts with more endpoints. The position of skipped accounts is
+    /// preserved, because otherwise their first endpoints would get all slots. Returns true if some endpoints of
+    /// accounts with free slots were not examined, after the last examined endpoint or before the first.
     #[must_use]
     pub(crate) fn reached(&mut self, reached: HashMap<Owner, String>) -> bool {
         let was_halfway = self.is_halfway();
@@ -122,7 +123,7 @@ mod tests {
         (0..count).map(|number| DueDelivery { id: format!("{name} {number}"), owner: name.to_owned() }).collect()
     }
 
-    /// How many slots each account gets of what is due, and has then.
+    /// Assigns slots to due deliveries. Returns the number of assigned slots of each account.
     fn gets(slots: &mut AttemptSlots, due: Vec<DueDelivery>) -> Vec<(String, usize)> {
         let mut gets: Vec<(String, usize)> = Vec::new();
         for chosen in slots.choose(due) {
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn one_account_alone_takes_all_but_the_spare_slots_and_another_has_its_share_at_once() {
+    fn spare_slots_serve_a_second_account() {
         let mut slots = AttemptSlots::default();
         assert_eq!(gets(&mut slots, due("many", 1000)), [("many".to_owned(), 192)]);
         assert!(gets(&mut slots, due("many", 1000)).is_empty());
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_is_free_for_those_below_their_share_first() {
+    fn freed_slots_go_below_the_share_first() {
         let mut slots = AttemptSlots::default();
         gets(&mut slots, due("many", 1000));
         gets(&mut slots, due("few", 32));
@@ -156,29 +157,29 @@ mod tests {
         let both = [due("many", 10), due("few", 10), due("new", 2)].concat();
         assert_eq!(gets(&mut slots, both), [("new".to_owned(), 2)]);
         (0..40).for_each(|_| slots.end("many"));
-        // 185 are taken: of the others seven may go, and the spare slots stay.
+        // 185 slots are in use: seven more may be assigned, and the spare slots remain.
         let both = [due("many", 10), due("few", 10)].concat();
         assert_eq!(gets(&mut slots, both), [("many".to_owned(), 7)]);
     }
 
     #[test]
-    fn the_oldest_go_first() {
+    fn oldest_deliveries_are_chosen_first() {
         let all = [due("a", 1), due("b", 1), due("a", 2)].concat();
         assert_eq!(AttemptSlots::default().choose(all.clone()), all);
     }
 
     #[test]
-    fn a_look_goes_on_behind_the_endpoint_that_it_reached() {
+    fn scan_resumes_after_the_last_endpoint() {
         let mut slots = AttemptSlots::default();
         assert!(slots.reached(HashMap::from([("a".to_owned(), "https://m.test".to_owned())])));
         assert_eq!(slots.known(), r#"[["a","","https://m.test"]]"#);
         gets(&mut slots, due("a", 1000));
         assert_eq!(slots.known(), r#"[["a","full",""]]"#);
-        // It was passed over, and goes on there once it has slots again.
+        // The account was skipped, and its examination resumes there when it has slots again.
         assert!(!slots.reached(HashMap::new()));
         slots.end("a");
         assert_eq!(slots.known(), r#"[["a","","https://m.test"]]"#);
-        // There was nothing behind; before it there may be.
+        // There was no event after the position; there may be events before it.
         assert!(slots.reached(HashMap::new()));
         assert_eq!((slots.known().as_str(), slots.reached(HashMap::new())), ("[]", false));
     }

@@ -17,15 +17,15 @@ use crate::ids::{DomainId, EventId};
 
 pub use super::due_sql::{CLAIM, DUE, NEXT};
 
-/// Compares the lease, so that an attempt that outlived it changes nothing. `NOT IN` makes the planner use the primary key.
-/// Public for the test that counts its steps.
+/// Compares the lease, so that an attempt that outlived it changes nothing. `NOT IN` makes the planner use the primary
+/// key. Public for the test that counts its steps.
 pub const END: &str = "
     UPDATE deliveries
     SET state = $1, next_attempt_at = COALESCE($2, next_attempt_at), ended_at = $3, last_status = $4, last_error = $5,
         last_answer = $8, past_attempts = $9, leased_until = NULL, in_backoff = CASE WHEN $1 = 'pending' THEN 1 ELSE 0 END
     WHERE id = $6 AND leased_until = $7 AND state NOT IN ('delivered', 'failed')";
 
-/// Ends a batch of attempts, and returns the IDs, which are `$6`.
+/// Ends a batch of attempts, and returns the IDs, `$6`.
 const END_MANY: &str = "
     UPDATE deliveries
     SET state = e.state, next_attempt_at = COALESCE(e.next_attempt_at, deliveries.next_attempt_at), ended_at = e.ended_at,
@@ -51,7 +51,7 @@ const WAITING_UP_TO: &str =
 /// The times of the next attempts.
 #[derive(Clone, Copy, Debug)]
 pub struct Upcoming {
-    /// Whether an event is ready for an attempt.
+    /// True if an event is ready for an attempt.
     pub is_ready: bool,
     /// The first end of a wait for a further attempt.
     pub backoff_until: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub struct Upcoming {
 /// Leased deliveries.
 #[derive(Debug)]
 pub struct Claim {
-    /// The deliveries, oldest first if there is only one server.
+    /// The deliveries, oldest first on a single server.
     pub taken: Vec<ClaimedDelivery>,
     /// Due events that may be left.
     pub more: MoreDue,
@@ -75,7 +75,7 @@ pub enum MoreDue {
     None,
     /// Events for endpoints that were not examined.
     NotLookedAt,
-    /// Chosen events, which another server may have leased first.
+    /// Chosen events. Another server may have leased them first.
     Chosen,
 }
 
@@ -95,7 +95,7 @@ pub struct EndedAttempt<'a> {
 /// Returns the step that queues an event, for the write of its cause.
 ///
 /// # Errors
-/// If the event cannot be serialized, which does not happen.
+/// Never in practice: if the event cannot be serialized.
 pub fn queue(
     id: &EventId,
     event: &Event,
@@ -138,8 +138,8 @@ pub async fn find_upcoming(store: &Store, now: Timestamp) -> Result<Upcoming> {
     })
 }
 
-/// Returns the time for milliseconds since 1970, or the minimum or maximum time. An invalid time in one row must not stop other
-/// deliveries.
+/// Returns the time for milliseconds since 1970, or the minimum or maximum time. An invalid time in one row must not
+/// stop other deliveries.
 fn nearest_time(millis: i64) -> Timestamp {
     let outside = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(millis).unwrap_or(outside)
@@ -162,7 +162,7 @@ pub async fn count_waiting_up_to(store: &Store, max: u32) -> Result<u32> {
     Ok(u32::try_from(store.count(WAITING_UP_TO, params![max]).await?)?)
 }
 
-/// Makes the first `max` events ready whose wait has ended. Returns the number of events.
+/// Makes the first `max` events with an ended wait ready. Returns the number of events.
 ///
 /// # Errors
 /// If the database is unavailable.
@@ -207,8 +207,8 @@ pub async fn claim(store: &Store, now: Timestamp, leased_until: Timestamp, slots
     Ok(Claim { taken: rows.iter().map(read_claimed).collect::<Result<_>>()?, more: MoreDue::Chosen })
 }
 
-/// Records the end of an attempt, in one write with the steps of `judged` about its endpoint. Returns the rows of the last
-/// step, or `None` if the lease of the attempt has ended.
+/// Records the end of an attempt, in a write with the steps of `judged` about its endpoint. Returns the rows of the
+/// last step, or `None` if the lease of the attempt has ended.
 ///
 /// # Errors
 /// If the database is unavailable.
@@ -239,12 +239,12 @@ pub async fn free_leases(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// Parses a leased row. Only the columns that identify it must be valid; other errors affect this delivery alone.
+/// Parses a leased row. Only the columns that identify it must be valid; other errors affect only this delivery.
 fn read_claimed(row: &Row) -> Result<ClaimedDelivery> {
     let attempts = row.int(5).and_then(|attempts| u32::try_from(attempts).context("deliveries.attempts"));
     let (attempts, delivery) = match attempts {
         Ok(attempts) => (attempts, read_delivery(row)),
-        // The number of attempts is unknown: this is the last one.
+        // The number of attempts is unknown: this is the last attempt.
         Err(error) => (u32::MAX, Err(error)),
     };
     let owner = format!("{} {}", row.text(2)?, row.text(6)?);

@@ -1,5 +1,5 @@
-//! Sessions that the login host creates for itself: to log in at an account page, to add a key there, and to answer an OpenID
-//! Connect client. The domain's integrator gets no event for a login at an account page.
+//! Sessions that the login host creates for itself: to log in at an account page, to add a key there, and to answer an
+//! OpenID Connect client. The domain's integrator gets no event for a login at an account page.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ use crate::sessions::{
 /// The purpose of a session of the login host.
 #[derive(Clone, Debug)]
 pub enum AccountErrand {
-    /// A login, with the metadata that contain the return path, if there is one.
+    /// A login, with the metadata of the return path, if any.
     LogIn(Option<Metadata>),
     /// This user, who is signed in at the account pages, adds a key.
     AddOwnKey(Box<SignedInUser>),
@@ -37,12 +37,13 @@ pub enum AccountErrand {
     AnswerClient(Mode, AskingApplication),
 }
 
-/// A page whose link an operator hands over.
+/// A page with a link from an operator.
 #[derive(Clone, Debug)]
 pub struct LinkPage {
-    /// The URL with the claim secret in its fragment, which browsers do not send to servers, and previews of links do not use.
+    /// The URL with the claim secret in its fragment, which browsers do not send to servers and link previews do not
+    /// use.
     pub page_url: String,
-    /// The last time at which the page can be opened for the first time.
+    /// The end of the time in which the page can be opened first.
     pub open_before: Timestamp,
 }
 
@@ -54,11 +55,11 @@ pub struct AccountBrowser<'a> {
     pub user_agent: Option<&'a str>,
 }
 
-/// Creates a session on the login page, in one write with the steps of `with`. The page belongs to the browser from the start,
-/// so that another user cannot log in for it or add a key to its account.
+/// Creates a session on the login page, in a write with the steps of `with`. The page belongs to the browser from the
+/// start, so that another user cannot log in for it or add a key to its account.
 ///
 /// # Errors
-/// If the domain has no login method, no session may be created on it, or one of the steps is refused.
+/// If the domain has no login method, no session may be created on it, or a step is refused.
 pub async fn open_account_session(
     service: &LoginService,
     domain: &Domain,
@@ -86,7 +87,7 @@ pub async fn open_account_session(
     Ok(session)
 }
 
-/// Creates a session whose page an operator hands over, for a server at this public address.
+/// Creates a session with a link from an operator, for a server at this public address.
 ///
 /// # Errors
 /// If the address is not allowed for a live domain, the domain was deleted, or the database is unavailable.

@@ -1,4 +1,4 @@
-//! URLs at which the service itself accepts answers.
+//! URLs of the service for answers.
 
 use anyhow::Context;
 use signpost_auth::Mode;
@@ -8,11 +8,12 @@ use url::Url;
 use crate::error::Error;
 use crate::service::LoginService;
 
-/// Returns the URL of the hosted handler of a mode, at the public address. Live sessions require https, except those of the
-/// server's own domain on its own machine.
+/// Returns the URL of the hosted handler of a mode, at the public address. Live sessions require https, except for the
+/// system domain on a local address.
 ///
 /// # Errors
-/// [`Error::InsecurePublicUrl`], or an internal error if the public address is not a URL, which is checked at the start.
+/// [`Error::InsecurePublicUrl`], or an internal error if the public address is not a URL, which is checked at the
+/// start.
 pub(crate) fn make_hosted_url(service: &LoginService, account: &Account, mode: Mode) -> Result<Url, Error> {
     let address = &service.public_address;
     let environment = account.environment;

@@ -1,4 +1,4 @@
-//! Stores logins at hosted domains: the session, its event and the changes of the users in one write.
+//! Stores logins at hosted domains: the session, its event and the changes of the users in a single write.
 
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
@@ -21,7 +21,8 @@ use crate::users::{
 /// Maximum attempts at a write that is refused because a petname is taken or the user has changed.
 const MAX_ATTEMPTS: usize = 16;
 
-/// Returns the credential with this key. Always `None` for domains with a direct handler, whose users are not stored here.
+/// Returns the credential with this key. Always `None` for domains with a direct handler: their users are not stored
+/// here.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -53,9 +54,9 @@ pub(crate) fn check_credential(session: &Session, credential: Option<&Credential
     }
 }
 
-/// Stores the login of an existing credential, of a new user, or of a key that is added to an account. Of two concurrent
-/// registrations of a key, the second is refused while its wallet waits, and logs the user in if its wallet has received
-/// the success.
+/// Stores the login of an existing credential, of a new user, or of a key that is added to an account. Of two
+/// concurrent registrations of a key, the second is refused while its wallet waits, and logs the user in if its wallet
+/// has received the success.
 ///
 /// # Errors
 /// [`Error::UserUnknown`], [`Error::UserExists`], [`Error::CredentialExists`] and [`Error::TooManyCredentials`] if the
@@ -103,14 +104,14 @@ pub(crate) async fn admit(
     Err(anyhow!("a user of {} could be neither found nor made", session.domain_id).into())
 }
 
-/// Returns whether another user has a passkey with this credential ID since the answer was accepted.
+/// Returns true if another user has a passkey with this credential ID since the answer was accepted.
 async fn is_passkey_taken(service: &LoginService, login: &Login) -> Result<bool, Error> {
     let Some(passkey) = &login.passkey else { return Ok(false) };
     Ok(users::credential_sql::find_passkey_anywhere(&service.store, &passkey.id).await?.is_some())
 }
 
-/// Returns the subject of a login. A new user gets the petname that the authenticator shows, unless it is taken, in which
-/// case the first attempt was refused.
+/// Returns the subject of a login. A new user gets the petname that the authenticator shows, unless it is taken: then
+/// the first attempt was refused.
 fn make_entrant(
     login: &Login,
     key: CredentialKey,
@@ -161,8 +162,8 @@ fn method_of(session: &Session) -> LoginMethod {
     }
 }
 
-/// Logs a warning if the signature counter of a passkey did not increase: the passkey may have been copied. There is no other
-/// effect, because synced passkeys do not count (Web Authentication, 6.1.1).
+/// Logs a warning if the signature counter of a passkey did not increase: the passkey may have been copied. There is no
+/// other effect, because synced passkeys do not count (Web Authentication, 6.1.1).
 fn warn_of_copy(own: &Credential, proof: Option<&PasskeyColumns>) {
     let (Some(stored), Some(proof)) = (own.passkey.as_ref(), proof) else { return };
     let counts = stored.sign_count != 0 || proof.sign_count != 0;

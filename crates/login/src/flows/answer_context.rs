@@ -8,7 +8,7 @@ use crate::domains::LoginMethod;
 use crate::service::LoginService;
 use crate::sessions::{PAGE_COOKIE, Session};
 
-/// The context of a wallet's answer. The default is that of a wallet outside the browsers of the login pages.
+/// The context of a wallet's answer. The default is a wallet outside the browsers of the login pages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerContext {
     page_cookie: Option<CookieHash>,
@@ -16,8 +16,8 @@ pub(crate) struct AnswerContext {
 }
 
 impl AnswerContext {
-    /// Reads the context from the headers. The cookie of a cross-origin request is ignored, because the user may not have
-    /// intended the request.
+    /// Reads the context from the headers. The cookie of a cross-origin request is ignored, because the user may not
+    /// have intended the request.
     pub(crate) fn new(service: &LoginService, headers: &HeaderMap) -> Self {
         let Ok(origin) = single_header(headers, &header::ORIGIN) else { return Self::default() };
         let is_same_origin = origin.is_none_or(|origin| origin == service.origin.as_str());
@@ -29,7 +29,7 @@ impl AnswerContext {
         }
     }
 
-    /// Returns whether the answer comes from the browser that owns the session's page. No number is needed there.
+    /// Returns true if the answer comes from the browser that owns the session's page, which needs no number.
     pub(crate) fn owns(&self, session: &Session) -> bool {
         self.page_cookie.as_ref().is_some_and(|cookie| session.is_owned_by(cookie))
     }

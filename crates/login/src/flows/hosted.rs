@@ -1,4 +1,4 @@
-//! The hosted handlers, `/hosted/login`, `/hosted/register` and `/hosted/link`, where wallets post.
+//! The hosted handlers for wallets: `/hosted/login`, `/hosted/register` and `/hosted/link`.
 
 use axum::Json;
 use axum::http::header;
@@ -112,7 +112,7 @@ impl HostedHandlers<'_> {
 
 impl Host for HostedHandlers<'_> {
     type Session = Session;
-    /// `None` on a page, where the user is looked up after the signature and the number were checked.
+    /// `None` on a page, which looks up the user after the checks of signature and number.
     type User = Option<Credential>;
 
     fn read_challenge(&self, text: &str) -> Option<Challenge> {

@@ -10,8 +10,8 @@ use crate::service::LoginService;
 use crate::sessions::{PageLink, RECENT_LOGIN, Session, link_sql};
 use crate::users::{self, MAX_CREDENTIALS};
 
-/// Returns the link by which another key may join a user's account, opened by the credential that the user logged in with
-/// last. The user must have logged in, or registered, within [`RECENT_LOGIN`] and since the last sign-out in all browsers.
+/// Returns the link that adds a key to a user's account, opened by the credential of the user's last login. The user
+/// must have logged in, or registered, within [`RECENT_LOGIN`] and since the last sign-out in all browsers.
 ///
 /// # Errors
 /// [`Error::UserNotFound`], [`Error::RecentLoginRequired`], [`Error::TooManyCredentials`].
@@ -30,7 +30,7 @@ pub async fn check_linkable(service: &LoginService, domain: &Domain, user: &User
     Ok(PageLink::new(user.id, used_last.map(|own| own.id)))
 }
 
-/// Confirms that the key which answered a link belongs to the owner of the page. Returns the session after the write.
+/// Confirms the key of an answered link for the owner of the page. Returns the session after the write.
 ///
 /// # Errors
 /// If no answer waits for confirmation.
@@ -42,8 +42,8 @@ pub async fn confirm_link(service: &LoginService, session: Session) -> Result<Se
     Ok(confirmed)
 }
 
-/// Drops the answer of a key that does not belong to the owner of the page, and replaces the code. Returns the session after
-/// the write.
+/// Drops the answer of a key that does not belong to the owner of the page, and replaces the code. Returns the session
+/// after the write.
 ///
 /// # Errors
 /// If no answer waits for confirmation.

@@ -10,7 +10,7 @@ use crate::service::LoginService;
 use crate::sessions::Answerer;
 use crate::sessions::page_sql::{self, NamedPage};
 
-/// Accepts the answer of a Lightning wallet to the session whose ID has this suffix.
+/// Accepts the answer of a Lightning wallet to the session with this ID suffix.
 ///
 /// # Errors
 /// The error for the wallet.

@@ -42,7 +42,8 @@ pub(crate) async fn domain_for_session(service: &LoginService, session: &Session
     }
 }
 
-/// Returns the domain of a session if it is in the cache. A domain that may be outdated must not be the reason of an error.
+/// Returns the domain of a session if it is in the cache. A domain that may be outdated must not be the reason of an
+/// error.
 pub(crate) fn cached_domain(service: &LoginService, session: &Session) -> Option<CachedDomain> {
     service.domains.get(&session.account, &session.challenge.domain, &session.domain_id)
 }
@@ -71,7 +72,7 @@ pub(crate) async fn find_usable_domain(
     }
 }
 
-/// Returns the reason why no session may be created on a domain, if there is one.
+/// Returns the reason that forbids sessions on a domain, if any.
 pub(crate) async fn unusable_reason(service: &LoginService, domain: &Domain) -> anyhow::Result<Option<&'static str>> {
     if domain.verified_at.is_some() {
         return Ok(None);

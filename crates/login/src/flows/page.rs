@@ -67,8 +67,8 @@ pub async fn claim_page(service: &LoginService, session: Session, cookie: &Cooki
     }
 }
 
-/// Replaces the code of a page, for an automatic renewal only if that is due. Returns the session, which a concurrent renewal
-/// may have changed.
+/// Replaces the code of a page, for an automatic renewal only if that is due. Returns the session, possibly with the
+/// code of a concurrent renewal.
 ///
 /// # Errors
 /// If the session was answered or cancelled, or expired too long ago.
@@ -93,15 +93,14 @@ pub async fn renew_page(service: &LoginService, session: Session, renewal: Renew
     Err(Problem::Unavailable("too many concurrent renewals of this session".to_owned()).into())
 }
 
-/// Changes the mode of a page on request of its user. If registration is closed, the mode stays the same and the page gets a
-/// notice.
+/// Changes the mode of a page on request of its user. If registration is closed, the page only gets a notice.
 ///
 /// # Errors
 /// If the session was answered or cancelled, or expired too long ago.
 pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -> Result<Session, Error> {
     let mut session = session;
     for _ in 0..MAX_ATTEMPTS {
-        // A link keeps its mode: otherwise the key that answers could get an account of its own.
+        // The mode of a link is constant: otherwise the answering key could get a separate account.
         if session.challenge.mode == mode || [session.challenge.mode, mode].contains(&Mode::Link) {
             return Ok(session);
         }
@@ -126,8 +125,7 @@ pub async fn switch_mode(service: &LoginService, session: Session, mode: Mode) -
     Err(Problem::Unavailable("too many concurrent changes of this session".to_owned()).into())
 }
 
-/// Cancels a login on request of its user. Returns the session, which stays the same if it was authenticated or cancelled
-/// before.
+/// Cancels a login on request of its user. Returns the session, unchanged if it was authenticated or cancelled before.
 ///
 /// # Errors
 /// If the session was deleted, or the database cannot be written.

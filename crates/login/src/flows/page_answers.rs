@@ -24,7 +24,7 @@ use crate::users::{self, CredentialKey};
 #[derive(Clone, Debug)]
 pub(crate) struct PageAnswer {
     pub(crate) key: ProvenKey,
-    /// Whether a user of the domain has the key.
+    /// True if a user of the domain has the key.
     pub(crate) is_known: bool,
     pub(crate) answerer: Answerer,
 }
@@ -39,7 +39,7 @@ async fn check_method(
     if is_offered(service, session, &domain, method) { Ok(domain) } else { Err(HandlerRefusal::MethodNotOffered) }
 }
 
-/// Returns whether the page offers a login method.
+/// Returns true if the page offers a login method.
 pub(crate) fn is_offered(service: &LoginService, session: &Session, domain: &Domain, method: LoginMethod) -> bool {
     session.offers(domain, &service.supported_methods(session.account.environment)).contains(&method)
 }
@@ -47,7 +47,7 @@ pub(crate) fn is_offered(service: &LoginService, session: &Session, domain: &Dom
 /// Accepts the verified key of a Lightning wallet. Uses the cached domain if it allows the answer.
 ///
 /// # Errors
-/// If the page does not accept Lightning wallets, and those of [`accept_key`].
+/// If the page does not accept Lightning wallets, and the errors of [`accept_key`].
 pub(crate) async fn accept_lightning_key(
     service: &LoginService,
     session: Session,
@@ -73,8 +73,8 @@ pub(crate) async fn accept_lightning_key(
     accept_key(service, session, &domain, answer).await
 }
 
-/// Accepts the verified answer of a wallet to the code of a page: first its text, then the confirmation number, then its key.
-/// In the browser that owns the page no number is needed, because the user sees the page.
+/// Accepts the verified answer of a wallet to the code of a page: first its text, then the confirmation number, then
+/// its key. In the browser that owns the page no number is needed, because the user sees the page.
 pub(crate) async fn accept_scan(
     service: &LoginService,
     session: Session,
@@ -111,7 +111,7 @@ pub(crate) async fn accept_scan(
 /// Accepts a verified key. If it is refused, the page shows the reason.
 ///
 /// # Errors
-/// If the key has no account or has one already, the user has too many keys, or another answer came first.
+/// If the key has no account or already has an account, the user has too many keys, or another answer came first.
 pub(crate) async fn accept_key(
     service: &LoginService,
     session: Session,
@@ -143,7 +143,7 @@ pub(crate) async fn accept_key(
     Err(refusal)
 }
 
-/// Checks that the user of a link, if the session is one, may have another key.
+/// Checks that the user may have another key, if the session is a link.
 async fn check_link(service: &LoginService, session: &Session) -> Result<(), HandlerRefusal> {
     let Some(link) = session.link() else { return Ok(()) };
     let found = users::sql::find(&service.store, &session.domain_id, &link.user).await.map_err(failed)?;
@@ -155,7 +155,8 @@ async fn check_link(service: &LoginService, session: &Session) -> Result<(), Han
     Err(HandlerRefusal::TooManyKeys)
 }
 
-/// Returns the session with the answer, which waits for a confirmation if it is a link, and may offer a passkey.
+/// Returns the session with the answer, with a pending confirmation for a link, and possibly with an offer of a
+/// passkey.
 async fn apply_answer(
     service: &LoginService,
     session: &Session,
@@ -178,8 +179,8 @@ async fn apply_answer(
     Ok(answered)
 }
 
-/// Returns whether the page offers a passkey for the next login: after the answer of a wallet, to users who have no passkey
-/// and have not declined one.
+/// Returns true if the page offers a passkey for the next login: after the answer of a wallet, to users without a
+/// passkey who have not declined the offer.
 async fn is_passkey_wanted(
     service: &LoginService,
     session: &Session,
@@ -218,8 +219,8 @@ pub(crate) fn switch(
     switched.map_err(|refusal| refused(refusal, session, service))
 }
 
-/// Explains the refusal of a correctly signed answer: the page gets a notice about a wrong clock or a replaced code, and the
-/// wallet another error in the latter case. Refusals of answers with a wrong signature are not explained.
+/// Explains the refusal of a correctly signed answer: the page gets a notice about a wrong clock or a replaced code,
+/// and the wallet another error in the latter case. Refusals of answers with a wrong signature are not explained.
 pub(crate) async fn explain_refusal(
     service: &LoginService,
     environment: Environment,
@@ -250,8 +251,8 @@ pub(crate) async fn explain_refusal(
     }
 }
 
-/// Returns the error for an answer to the previous code, and notes it on the page. If the page asks since then whether to
-/// create an account, the wallet gets the corresponding error again and the page stays the same.
+/// Returns the error for an answer to the previous code, and notes it on the page. If the page now offers to create an
+/// account, the wallet gets the corresponding error again and the page is unchanged.
 pub(crate) async fn explain_replaced(service: &LoginService, session: &Session) -> HandlerRefusal {
     let was_login = session.replaced().is_some_and(|challenge| challenge.mode == Mode::Login);
     if was_login && session.notice().is_some_and(|notice| notice.reason == NoticeReason::UnknownKey) {

@@ -35,9 +35,9 @@ pub(crate) struct PasskeyPrompt {
 pub(crate) struct PasskeyMaker {
     pub(crate) handle: PasskeyHandle,
     pub(crate) petname: Petname,
-    /// Whether the user exists already.
+    /// True if the user exists already.
     is_user: bool,
-    /// The passkeys of the user, which exclude devices that have one of them.
+    /// The passkeys of the user. They exclude devices with any of these passkeys.
     pub(crate) has: Vec<PasskeyId>,
 }
 
@@ -48,12 +48,12 @@ pub(crate) enum PasskeyDenial {
     NotAsked,
     /// The response is not valid, for this reason.
     NotAccepted(PasskeyAnswerRefusal),
-    /// No user of this domain has the passkey. A passkey that no domain of this server has is named, so that the device can
-    /// remove it.
+    /// No user of this domain has the passkey. A passkey that no domain of this server has is named, so that the device
+    /// can remove it.
     Unknown(Option<PasskeyId>),
     /// The passkey belongs to this other domain.
     OtherSite(String),
-    /// The reason is the same as for wallets.
+    /// A reason that wallets have too.
     Wallet(HandlerRefusal),
 }
 
@@ -117,7 +117,7 @@ pub(crate) async fn accept_passkey(
     Ok(accept_key(service, session, domain, PageAnswer { key, is_known, answerer: Answerer::Owner }).await?)
 }
 
-/// Returns whether a user of any domain of this server has the passkey with this credential ID.
+/// Returns true if a user of any domain of this server has the passkey with this credential ID.
 async fn is_taken(service: &LoginService, id: &PasskeyId) -> Result<bool, Error> {
     Ok(credential_sql::find_passkey_anywhere(&service.store, id).await?.is_some())
 }
@@ -134,8 +134,8 @@ fn logs_in(service: &LoginService, session: &Session) -> bool {
     session.challenge.mode == Mode::Login && session.check_open(service.clock.now()).is_ok()
 }
 
-/// Returns the user for whom the page creates a passkey: a new user, the user to whom a key is added, or the user who logged
-/// in by wallet and got an offer.
+/// Returns the user for whom the page creates a passkey: a new user, the user to whom a key is added, or the user who
+/// logged in by wallet and got an offer.
 async fn find_maker(
     service: &LoginService,
     session: &Session,
@@ -171,8 +171,8 @@ async fn find_user(service: &LoginService, session: &Session, user: &UserId) -> 
 }
 
 impl PasskeyMaker {
-    /// Creates a user who registers by this session. Handle and petname are derived from the cookie, so that a second attempt
-    /// has the same ones.
+    /// Creates a user who registers by this session. Handle and petname are derived from the cookie, so that they are
+    /// equal in a second attempt.
     fn new_user(cookie: &CookieSecret, session: &SessionId) -> Self {
         let handle = PasskeyHandle::from_bytes(cookie.derive("signpost passkey handle ", session.as_str()));
         let mut drawn = [0; 8];
@@ -218,7 +218,7 @@ async fn log_in(
     Ok(accept_key(service, session, domain, PageAnswer { key, is_known: true, answerer: Answerer::Owner }).await?)
 }
 
-/// Returns whether the authenticator names the user who has the passkey. The page names no credentials, so a passkey must be
+/// Returns true if the authenticator names the user of the passkey. The page lists no credentials, so a passkey must be
 /// discoverable, and its authenticator must name the user (Web Authentication, section 7.2, step 6).
 async fn is_of_user(service: &LoginService, stored: &Credential, assertion: &PasskeyAssertion) -> Result<bool, Error> {
     let found = users::sql::find(&service.store, &stored.domain_id, &stored.user_id).await?;
@@ -249,14 +249,15 @@ async fn store_offered(service: &LoginService, session: Session, key: &ProvenKey
     settled.map_err(|error| error.on_conflict(PasskeyDenial::NotAsked))
 }
 
-/// Refuses a passkey. The page does not show the reason, because it makes no difference to the user; the log contains it.
+/// Refuses a passkey. The page does not show the reason, because it makes no difference to the user; the log contains
+/// it.
 async fn refuse(service: &LoginService, session: &Session, refusal: PasskeyAnswerRefusal) -> Result<(), PasskeyDenial> {
     record_notice(service, session, NoticeReason::PasskeyRefused).await?;
     Err(PasskeyDenial::NotAccepted(refusal))
 }
 
 impl PasskeyDenial {
-    /// Returns the reason for the log. `None` if no passkey was checked, or if the reason is the same as for wallets.
+    /// Returns the reason for the log. `None` if no passkey was checked, or if wallets have the reason too.
     pub(crate) fn refusal(&self) -> Option<PasskeyAnswerRefusal> {
         match self {
             Self::NotAccepted(refusal) => Some(*refusal),

@@ -8,8 +8,8 @@ use crate::domains::audit::insert_domain_entry;
 use crate::service::LoginService;
 use crate::sessions::{PasskeyAnswerRefusal, Session};
 
-/// Records that a passkey was refused, at most once a minute for each reason, because everyone can cause refusals. A failed
-/// write is only logged.
+/// Records that a passkey was refused, at most once a minute for each reason, because everyone can cause refusals. A
+/// failed write is only logged.
 pub(crate) async fn note_refused_passkey(
     service: &LoginService,
     session: &Session,

@@ -29,8 +29,8 @@ pub async fn delete_domain(
     domains::sql::delete(store, account, id, by, now, with).await
 }
 
-/// Removes a user of a domain with all credentials, and cancels the pending links of the user. `key` is the key by which
-/// the request named the user.
+/// Removes a user of a domain with all credentials, and cancels the pending links of the user. `key` is the user's key
+/// in the request.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if there is no such user.

@@ -14,13 +14,13 @@ use crate::service::LoginService;
 use crate::sessions::{PageLink, Session, link_sql};
 use crate::users::{self, Credential, HostedUser};
 
-/// Name of the cookie of a browser in which users are signed in. It gets a new value at each login.
+/// Name of the cookie of a browser with signed-in users. It gets a new value at each login.
 pub const LOGIN_COOKIE: CookieName = CookieName::new("signpost_login");
 
 /// Lifetime of the login cookie after the login: the maximum lifetime of a browser session.
 pub const LOGIN_COOKIE_LASTS: Duration = Duration::from_hours(30 * 24);
 
-/// A user who is signed in at a domain, in one browser.
+/// A user who is signed in at a domain, in a browser.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct SignedInUser {
@@ -38,9 +38,9 @@ impl SignedInUser {
     }
 }
 
-/// Starts the browser session of the browser that returns to the site with the completion code of this session. It owns the
-/// page by the cookie `page`, and sent the login cookie `before`. Returns the new login cookie, or `None` if the browser has
-/// it already. The user is signed in when the site completes the login. Links start no browser session.
+/// Starts the browser session of the browser that returns to the site with the completion code of this session. It owns
+/// the page by the cookie `page`, and sent the login cookie `before`. Returns the new login cookie, or `None` if the
+/// browser has it already. The user is signed in when the site completes the login. Links start no browser session.
 ///
 /// # Errors
 /// If the database is unavailable.
@@ -67,8 +67,8 @@ pub(crate) async fn begin_browser_session(
     Ok(Some(cookie))
 }
 
-/// Returns the user who is signed in at a domain in the browser with this cookie, and records the use of the browser session.
-/// It has ended if the user was deleted or has lost the key that proved the login.
+/// Returns the user who is signed in at a domain in the browser with this cookie, and records the use of the browser
+/// session. It has ended if the user was deleted or has lost the key that proved the login.
 ///
 /// # Errors
 /// If the database is unavailable.
@@ -82,7 +82,8 @@ pub async fn find_signed_in(
     Ok(Some(found))
 }
 
-/// Returns the signed-in user as [`find_signed_in`] does, but does not record the use: for automatic requests of a page.
+/// Returns the signed-in user as [`find_signed_in`] does, but does not record the use: for automatic requests of a
+/// page.
 ///
 /// # Errors
 /// If the database is unavailable.
@@ -114,8 +115,8 @@ pub(crate) async fn read_signed_in(
     Ok(Some(found))
 }
 
-/// Returns the steps of a sign-out in one browser: the browser session ends, and every pending link of the user is cancelled,
-/// because it may have been opened in that browser.
+/// Returns the steps of a sign-out in a browser: the browser session ends, and every pending link of the user is
+/// cancelled, because it may have been opened in that browser.
 #[must_use]
 pub fn sign_out_steps(who: &SignedInUser, now: Timestamp) -> [Step; 2] {
     let BrowserSession { cookie, environment, domain_id, .. } = &who.session;

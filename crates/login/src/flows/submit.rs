@@ -22,8 +22,8 @@ pub(crate) struct AcceptedAnswer {
     pub(crate) redirect: Option<Url>,
 }
 
-/// Verifies an answer that the integrator received, and stores the login. `credential` is the credential with its key, for
-/// hosted domains.
+/// Verifies an answer that the integrator received, and stores the login. `credential` is the credential with its key,
+/// for hosted domains.
 ///
 /// # Errors
 /// The first check that fails, or that another answer came first.
@@ -42,8 +42,8 @@ pub(crate) async fn accept_answer(
     store_accepted(service, session, key, answer, credential).await
 }
 
-/// Accepts an answer that the service received itself and has verified, and stores the login. `method` is the login method of
-/// the user, `credential` the credential with the key.
+/// Accepts an answer that the service received itself and has verified, and stores the login. `method` is the login
+/// method of the user, `credential` the credential with the key.
 ///
 /// # Errors
 /// The first check that fails, or that another answer came first.
@@ -85,12 +85,12 @@ async fn store_accepted(
     }
 }
 
-/// Completes a login of the same-device or the page flow with its completion code. The users are checked again, because they
-/// may have changed since the answer: a deleted user is refused, and a user who has registered since is logged in. The
-/// session is cancelled if the code came back in another browser, or if the user of a page may not log in any more.
+/// Completes a login of the same-device or the page flow with its completion code. The users are checked again, because
+/// they may have changed since the answer: a deleted user is refused, and a user who has registered since is logged in.
+/// The session is cancelled if the code was returned in another browser, or if the user of a page may no longer log in.
 ///
 /// # Errors
-/// If the code is wrong, came back in another browser, or the session is not pending.
+/// If the code is wrong, was returned in another browser, or the session is not pending.
 pub(crate) async fn complete_login(
     service: &LoginService,
     session: Session,
@@ -142,7 +142,7 @@ async fn store_completed(service: &LoginService, session: &Session, login: Login
     }
 }
 
-/// Cancels a session whose completion code is worthless, so that its page does not send the browser back again.
+/// Cancels a session with a worthless completion code, so that its page does not redirect the browser again.
 async fn cancel_if_pending(service: &LoginService, session: &Session) -> Result<(), Error> {
     match cancel_session(service, session).await {
         Ok(_) | Err(SessionWriteError::Changed(_)) => Ok(()),
@@ -210,13 +210,13 @@ pub(crate) async fn check_confirm_code(
     Err(Error::ConfirmCodeRefused)
 }
 
-/// Returns whether no event is sent for the session: its domain is the server's own, or it is a login at the account pages.
+/// Returns true if no event is sent for the session: at a system domain, or for a login at the account pages.
 fn has_no_event(session: &Session) -> bool {
     session.account.is_server() || (session.is_for_account() && session.challenge.mode != Mode::Link)
 }
 
-/// Returns the URL for the session's event: the domain's `event_url`, or else the webhook URL of the session. The events of
-/// OpenID Connect logins, of which the client learns anyway, are sent only to an `event_url`.
+/// Returns the URL for the session's event: the domain's `event_url`, or else the webhook URL of the session. The
+/// events of OpenID Connect logins, which the client receives as a response, are sent only to an `event_url`.
 fn event_url<'a>(domain: Option<&'a Domain>, session: &'a Session) -> Option<&'a Url> {
     if has_no_event(session) {
         return None;

@@ -28,7 +28,7 @@ use crate::service::LoginService;
 
 /// Timeout of a delivery attempt (docs/handlers.md, Delivery).
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Lease of a claimed delivery: one attempt, and 30 s more.
+/// Lease of a claimed delivery: the timeout of an attempt, and 30 s more.
 const LEASE_DURATION: SignedDuration = SignedDuration::from_secs(45);
 /// Maximum bytes of a response that are read, so that the connection can be reused.
 const MAX_RESPONSE_LEN: usize = 2048;
@@ -36,17 +36,16 @@ const MAX_RESPONSE_LEN: usize = 2048;
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 /// Delay before the endpoints that the last look left out are examined.
 const NEXT_LOOK_DELAY: Duration = Duration::from_millis(20);
-/// Minimum time between two looks at the outbox, during which ended attempts and queued events gather for the next
-/// look. If a look takes longer, the next one starts after the same time, so that at most half of the time is spent on
-/// looks.
+/// Minimum time between two scans of the outbox, to batch ended attempts and queued events. After a longer scan, the
+/// pause is as long as the scan, so that scans use at most half of the time.
 const GATHER_WINDOW: Duration = Duration::from_millis(2);
-/// Maximum of this time between two looks.
+/// Maximum time between two scans after a long scan.
 const MAX_GATHER_WINDOW: Duration = Duration::from_millis(20);
 
 /// Maximum tolerated difference between the clocks of two servers.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 
-/// Maximum events that are made ready in one write.
+/// Maximum events that are made ready in a write.
 const MAX_READY_PER_WRITE: u32 = 256;
 
 /// The running attempts, and the slots that they use.
@@ -99,7 +98,7 @@ impl RunningAttempts {
     }
 }
 
-/// Starts the due deliveries for which there are slots, and returns the time until the next look.
+/// Starts the due deliveries with slots, and returns the time until the next scan.
 async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Result<Duration> {
     let now = service.clock.now();
     let upcoming = sql::find_upcoming(&service.store, now).await?;
@@ -148,7 +147,7 @@ async fn claim_due(service: &LoginService, running: &mut RunningAttempts) -> Res
 /// The signing secrets of a domain, read once for all events that were claimed together.
 type SharedSecrets = Arc<OnceCell<Option<SigningSecrets>>>;
 
-/// Performs one delivery attempt and records its result. An error ends only this attempt.
+/// Performs a delivery attempt and records its result. An error ends only this attempt.
 async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: SharedSecrets, leased_until: Timestamp) {
     let started_at = service.clock.now();
     let began = Instant::now();
@@ -191,7 +190,7 @@ async fn deliver(service: LoginService, claimed: ClaimedDelivery, secrets: Share
     }
 }
 
-/// Logs one line per attempt, in the span that names the event.
+/// Logs a line per attempt, in the span of the event.
 fn log(attempt: &Attempt, sent: Option<&Delivery>, outcome: DeliveryOutcome) {
     let Attempt { status, error, .. } = attempt;
     let domain = sent.map(|sent| sent.domain_id.as_str());
@@ -241,7 +240,7 @@ async fn send(service: &LoginService, delivery: &Delivery, headers: HeaderMap) -
     };
     let now = service.clock.now();
     let is_success = (200..300).contains(&response.status);
-    // If private targets are allowed, this may be one: its response must not become readable through this server.
+    // If private targets are allowed, their responses must not become readable through this server.
     let is_public = reach == Reach::Public;
     Attempt {
         status: Some(response.status),

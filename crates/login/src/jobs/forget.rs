@@ -17,7 +17,7 @@ use crate::sessions::{REFRESH_WINDOW, REPLAY_WINDOW, RETENTION};
 /// Retention of sessions of the login host itself that led to no login. Callers open them without an API key or a
 /// login.
 const OWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
-/// Maximum retention of such a session if a browser keeps refreshing it.
+/// Maximum retention of such a session if a browser refreshes it continually.
 const MAX_OWN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 /// Retention of delivered events.
 const DELIVERED_RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -107,7 +107,7 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<usize> {
     let unfinished = BrowserSessionId::new(now - MAX_WAIT, [0; 16]);
     let oldest = BrowserSessionId::new(now - MAX_AGE - MAX_WAIT, [0; 16]);
     let signed_in = delete_in_batches(store, FORGET_BROWSER_SESSIONS, || params![&unfinished, &oldest]).await?;
-    // Nothing was sent to them for a month, so whether they still fail is unknown.
+    // Nothing was sent to them for a month, so their state is unknown.
     let endpoints = delete_in_batches(store, FORGET_ENDPOINTS, || params![now - FAILED_RETENTION]).await?;
     Ok(sessions + own + delivered + failed + keys + domains + entries + signed_in + endpoints)
 }

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::service::LoginService;
 
-/// Starts all jobs, which run until the server drains.
+/// Starts all jobs. They run until the server drains.
 #[must_use]
 pub fn spawn_all(login: &LoginService) -> [JoinHandle<()>; 3] {
     [

@@ -24,7 +24,7 @@ const MAX_MISSES: i64 = 3;
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(1);
 /// Interval between two searches for due checks.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
-/// Maximum domains per search. They are checked one after the other, and each may take ten seconds.
+/// Maximum domains per search. They are checked sequentially, and each check may last ten seconds.
 const MAX_PER_SWEEP: i64 = 20;
 
 /// A check more than an hour in the future was dated by a wrong clock, and is ignored.
@@ -40,14 +40,15 @@ const DUE: &str = sql!(
 );
 
 columns! {
-    /// A domain whose proof must be checked again.
+    /// A domain with a due check of its proof.
     struct DueDomain {
         id: DomainId,
         account: Account,
     }
 }
 
-/// Each of these updates requires that the check is due: if several servers check a domain, only the first one counts.
+/// Each of these updates requires that the check is due: if several servers check a domain, only the first result
+/// counts.
 const FOUND: &str =
     sql!("UPDATE domains SET last_checked_at = $3, failing_since = NULL, misses = 0 WHERE id = $4 AND ", IS_DUE);
 
@@ -108,7 +109,7 @@ async fn check(service: &LoginService, domain: &Domain) -> Result<()> {
     Ok(())
 }
 
-/// Returns the verified domains whose check is due.
+/// Returns the verified domains with a due check.
 async fn find_due(store: &Store, now: Timestamp) -> Result<Vec<DueDomain>> {
     let rows = store.read(DUE, params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, MAX_PER_SWEEP]).await?;
     rows.into_iter().map(|row| DueDomain::from_part("domains", row)).collect()
@@ -125,8 +126,8 @@ async fn record_missed(store: &Store, id: &DomainId, now: Timestamp) -> Result<(
     Ok(())
 }
 
-/// Marks the domain as not verified and cancels its pending sessions. A conflict if fewer checks have failed in a row
-/// than that takes.
+/// Marks the domain as not verified and cancels its pending sessions. A conflict if fewer than the required checks have
+/// failed in a row.
 async fn record_lost(store: &Store, id: &DomainId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_domain_entry(&Actor::Server, Action::DomainUnverified, id, &json!({}), now);
     let params = params![now - RECHECK_AFTER, now + CLOCK_TOLERANCE, now, id, MAX_MISSES];

@@ -5,7 +5,7 @@ use signpost_text::line;
 /// Maximum length in characters of an unknown program's name.
 const MAX_UNKNOWN_CHARS: usize = 40;
 
-/// The browser that asked for a code, according to its own `User-Agent`. A hint for the user, which proves nothing.
+/// The browser that requested a code, according to its `User-Agent`. A hint for the user, not a proof.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AskingBrowser {
     /// A browser, and the operating system if it is known.
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_is_named_as_people_know_it() {
+    fn browsers_have_familiar_names() {
         let windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)";
         let android = "Mozilla/5.0 (Linux; Android 14; K) AppleWebKit/537.36 (KHTML, like Gecko)";
         let iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)";
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_program_is_shown_short_and_without_what_cannot_be_seen() {
+    fn unknown_user_agent_is_cleaned_and_cut() {
         let long = "x".repeat(41);
         for (text, shown) in [
             ("curl/8.10.1", "curl/8.10.1"),

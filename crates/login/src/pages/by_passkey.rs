@@ -1,5 +1,5 @@
-//! Login by passkey: the first button, the field in which browsers offer saved passkeys, and the offer to create one
-//! for the next login. A script performs them; without scripts or passkeys they are hidden.
+//! Login by passkey: the first button, the field in which browsers offer saved passkeys, and the offer to create a
+//! passkey for the next login. A script performs them; without scripts or passkeys they are hidden.
 
 use maud::{Markup, html};
 use signpost_platform::pages::icons::Sign;
@@ -33,7 +33,7 @@ pub(crate) fn by_passkey(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// Renders the offer to create a passkey. The script shows it if the device can create one, and continues otherwise.
+/// Renders the offer to create a passkey. The script shows it if the device supports passkeys, and continues otherwise.
 pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     let offer = if page.view.task == PageTask::Register { &words.one_key } else { &words.offer };
@@ -50,7 +50,7 @@ pub(crate) fn passkey_offer(page: &LoginDocument<'_>) -> Markup {
     }
 }
 
-/// Renders the status line in which the script reports results that the page itself does not show.
+/// Renders the status line for results of the script that the page itself does not show.
 fn script_status(page: &LoginDocument<'_>) -> Markup {
     let words = page.words();
     html! {

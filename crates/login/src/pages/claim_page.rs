@@ -16,7 +16,7 @@ use crate::domains::Domain;
 pub const CLAIM_SCRIPT: Asset =
     Asset::new("claim", "js", "text/javascript; charset=utf-8", include_bytes!("../../assets/claim.js"));
 
-/// Renders the page that asks for the link, with the reason why one was refused. `path` is the path of the login page.
+/// Renders the page that asks for the link, with the reason of a refusal. `path` is the path of the login page.
 pub(crate) fn render_claim(
     (language, origin, path): (Language, &PublicOrigin, &str),
     domain: &Domain,

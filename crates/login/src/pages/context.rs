@@ -29,7 +29,7 @@ use crate::flows::sign_in::{LOGIN_COOKIE, LOGIN_COOKIE_LASTS, begin_browser_sess
 use crate::service::LoginService;
 use crate::sessions::{PAGE_COOKIE, PAGE_COOKIE_LASTS, Renewal, Session};
 
-/// Headers with which browsers mark a prefetch.
+/// Headers by which browsers mark a prefetch.
 const PREFETCH_HEADERS: [&str; 3] = ["purpose", "sec-purpose", "x-moz"];
 
 /// The context of a request for a login page.
@@ -84,8 +84,8 @@ impl LoginPageContext {
         self.admit(session, domain, self.cookie.clone()).await
     }
 
-    /// Returns the page if it belongs to this browser. A page without an owner first becomes that of the browser, if
-    /// the user navigated to it; then the `Set-Cookie` header is returned too.
+    /// Returns the page if it belongs to this browser. A navigation to a page without an owner makes the browser its
+    /// owner; then the `Set-Cookie` header is returned too.
     pub(crate) async fn find_or_claim(&self) -> Result<(OwnedPage, Option<HeaderValue>)> {
         let (session, domain) = self.find().await?;
         if session.needs_claim_secret() {
@@ -98,9 +98,8 @@ impl LoginPageContext {
         self.claim(session, domain).await
     }
 
-    /// Returns the page, which becomes that of the browser that sent its secret, and the `Set-Cookie` header. `secret`
-    /// is
-    /// `None` if the client does not accept HTML, as with link previews.
+    /// Makes the browser that sent the page's secret its owner. Returns the page and the `Set-Cookie` header. `secret`
+    /// is `None` if the client does not accept HTML, as with link previews.
     pub(crate) async fn claim_by_secret(
         &self,
         secret: Option<&CookieSecret>,
@@ -183,8 +182,8 @@ impl LoginPageContext {
         self.service.limits.check(Limit::GetSession, caller, elapsed).await.map_err(Problem::RateLimited)
     }
 
-    /// Begins the browser session with which the browser returns to the site; the completion of the login signs the
-    /// user in. Returns the `Set-Cookie` header, unless the browser has the cookie already.
+    /// Begins the browser session before the return to the site; the completion of the login signs the user in. Returns
+    /// the `Set-Cookie` header, unless the browser has the cookie already.
     pub(crate) async fn begin_sign_in(&self, page: &OwnedPage) -> Result<Option<HeaderValue>, Error> {
         let before = self.login_cookie.as_ref();
         let cookie = begin_browser_session(&self.service, &page.session, &page.cookie, before).await?;
@@ -245,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_claimed_by_a_person_who_goes_there() {
+    fn only_a_navigation_claims_a_page() {
         let (navigate, document) = (("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document"));
         for (method, headers, expected) in [
             (Method::GET, &[][..], true),

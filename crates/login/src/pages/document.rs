@@ -19,7 +19,7 @@ pub(crate) struct LoginDocument<'a> {
     pub(crate) view: &'a LoginView,
     pub(crate) language: Language,
     pub(crate) origin: &'a PublicOrigin,
-    /// The path of the page, to which its forms append a word.
+    /// The path of the page. Its forms append a word.
     pub(crate) path: String,
     pub(crate) token: FormToken,
 }
@@ -61,7 +61,7 @@ impl LoginDocument<'_> {
     }
 }
 
-/// Renders a name within a sentence: bold, with a text direction of its own.
+/// Renders a name within a sentence: bold, with a separate text direction.
 pub(crate) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
 }

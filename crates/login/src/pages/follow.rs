@@ -23,7 +23,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
-/// The state of a page, with which the script compares the page that it shows.
+/// The state of a page, for comparison by its script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct PageStatus {
     /// The word in `data-state`.
@@ -73,8 +73,8 @@ impl Follower {
         })
     }
 
-    /// Waits for the next status. `None` ends the stream: after the final state, on an error, or when the server shuts
-    /// down, after which the browser reconnects.
+    /// Waits for the next status. `None` ends the stream: after the final state, on an error, or at a shutdown of the
+    /// server, after which the browser reconnects.
     async fn next_status(&self) -> Option<PageStatus> {
         if self.sent.as_ref().is_some_and(|sent| sent.is_last) {
             return None;

@@ -53,8 +53,8 @@ pub(crate) async fn decline_offer(context: LoginPageContext, request: Request) -
     Ok(to_page(&context))
 }
 
-/// `POST /login/{id}/link`: `answer=yes` or `answer=no`, whether `key` is the user's own. If another key has answered
-/// since, the page shows that one.
+/// `POST /login/{id}/link`: `answer=yes` or `answer=no` confirms or declines `key`. If another key has answered since,
+/// the page shows the other key.
 pub(crate) async fn answer_link(context: LoginPageContext, request: Request) -> Result<Response> {
     let (page, form) = receive(&context, request).await?;
     let state = PageState::of(&page.session, context.service.clock.now());
@@ -82,7 +82,7 @@ pub(super) async fn receive_form(context: &LoginPageContext, request: Request) -
     PostedForm::receive(&context.service.origin, request).await.map_err(|refusal| refuse(context, refusal).into())
 }
 
-/// Redirects to the page, which shows the state of the session, whether the change succeeded or not.
+/// Redirects to the page with the state of the session, also after a failed change.
 fn to_changed(context: &LoginPageContext, changed: Result<Session, Error>) -> Response {
     match changed {
         Err(error @ Error::Problem(_)) => error.into_response(),

@@ -1,5 +1,5 @@
-//! The login page, for sites that have no login page of their own. The page of a session belongs to one browser, which
-//! alone sees it. A [`LoginView`](view::LoginView) holds all that it shows, so that views of different pages differ.
+//! The login page, for sites without a login page. The page of a session belongs to one browser, and only that browser
+//! sees it. A [`LoginView`](view::LoginView) contains everything on the page, so that views of different pages differ.
 
 mod asking;
 mod by_passkey;

@@ -8,7 +8,7 @@ use super::state::{PageState, Refusal};
 use super::view::PageTask;
 use super::words::LoginWords;
 
-/// Returns the state in one sentence, for screen readers.
+/// Returns the state in a sentence, for screen readers.
 pub(crate) fn says(page: &LoginDocument<'_>, waiting: &str) -> String {
     match &page.view.state {
         PageState::Create => page.words().create.head.to_owned(),
@@ -33,7 +33,7 @@ pub(crate) fn notice(page: &LoginDocument<'_>) -> Markup {
     html! { div #notice class=(class) { (sign.draw(20)) div { h2 { (head) } p { (text) } } } }
 }
 
-/// Returns whether the notice concerns a passkey. It is then shown beside the button for passkeys instead of above the
+/// Returns true if the notice concerns a passkey. It is then shown at the button for passkeys instead of above the
 /// code.
 pub(crate) fn concerns_passkey(page: &LoginDocument<'_>) -> bool {
     matches!(
@@ -60,7 +60,7 @@ fn refusal_head(page: &LoginDocument<'_>, refusal: &Refusal, named: fn(&str) -> 
     }
 }
 
-/// Renders the explanation of a refusal, and what the user can do.
+/// Renders the explanation of a refusal, and the next step of the user.
 fn refusal_text(page: &LoginDocument<'_>, refusal: &Refusal) -> Markup {
     let words = page.words();
     let domain = page.domain();

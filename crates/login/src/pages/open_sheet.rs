@@ -168,7 +168,7 @@ struct WalletKind {
     panel: Markup,
 }
 
-/// Renders the kinds of wallet, one below the other if a browser does not support `:has`.
+/// Renders the kinds of wallet, as a vertical list if a browser does not support `:has`.
 fn methods(page: &LoginDocument<'_>, code: &LoginCode) -> Markup {
     let words = page.words();
     let mut kinds = Vec::new();

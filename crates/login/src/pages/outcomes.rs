@@ -1,4 +1,4 @@
-//! The states of a login page that have no code: one column, the result, and one link to continue.
+//! The states of a login page without a code: a column with the result and a link to continue.
 
 use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
@@ -33,7 +33,7 @@ pub(crate) fn done(page: &LoginDocument<'_>, offers_passkey: bool) -> Markup {
     page.main("sheet one", head, &html! { section.who aria-labelledby="t" { (body) } })
 }
 
-/// Renders the question whether a key from another device is the user's own.
+/// Renders the confirmation of a key from another device.
 pub(crate) fn confirm_link(page: &LoginDocument<'_>, key: &LinkedKey) -> Markup {
     let words = page.words();
     let head = if key.is_lightning { words.add_lightning } else { words.add_wallet };

@@ -24,7 +24,7 @@ use crate::sessions::PasskeyAnswerRefusal;
 const PROMPT_MS: u32 = 120_000;
 /// Signature algorithms of passkeys, the preferred first.
 const ALGORITHMS: [PasskeyAlgorithm; 2] = [PasskeyAlgorithm::Es256, PasskeyAlgorithm::Rs256];
-/// Maximum attempts for a response whose session changes meanwhile.
+/// Maximum attempts for a response after concurrent changes of its session.
 const MAX_ATTEMPTS: usize = 3;
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
@@ -47,7 +47,7 @@ pub(crate) async fn answer(context: LoginPageContext, request: Request) -> Resul
         let OwnedPage { session, domain, cookie } = &page;
         match accept_passkey(&context.service, session.clone(), domain, cookie, credential).await {
             Ok(()) => break,
-            // A new code came between the read and the write: the response may be for the previous one.
+            // The code was replaced between the read and the write: the response may be for the previous code.
             Err(PasskeyDenial::Wallet(HandlerRefusal::NotHeld)) if attempt < MAX_ATTEMPTS => {
                 page = context.find_again(cookie).await?.ok_or(Problem::NotFound)?;
             }
@@ -92,7 +92,7 @@ fn options(prompt: &PasskeyPrompt, domain: &str) -> Value {
     }
 }
 
-/// Returns the user entity, whose name the device shows with the passkey.
+/// Returns the user entity. The device shows its name with the passkey.
 fn user(maker: &PasskeyMaker, domain: &str) -> Value {
     let name = format!("{} · {domain}", maker.petname.as_str());
     json!({ "id": maker.handle.to_string(), "name": name, "displayName": name })
@@ -102,7 +102,7 @@ fn to_descriptor(id: &PasskeyId) -> Value {
     json!({ "type": "public-key", "id": id.to_string() })
 }
 
-/// Returns the error body for the script. The next version of the page may show the same reason.
+/// Returns the error body for the script. The next version of the page may also show the reason.
 fn deny(context: &LoginPageContext, page: &OwnedPage, denial: PasskeyDenial) -> Response {
     let words = login_words(context.language);
     let domain = html! { (page.domain.name) };

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_has_its_word_one_heading_and_one_way_on_in_both_languages() {
+    fn every_state_renders_in_both_languages() {
         let all =
             Language::ALL.into_iter().flat_map(|language| states().into_iter().map(move |state| (language, state)));
         for (language, state) in all {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marks_that_tools_read_are_there_while_a_code_is() {
+    fn open_pages_have_the_machine_readable_marks() {
         for state in states() {
             let page = drawn(&view(state.clone()), Language::English);
             for mark in [
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_is_not_offered_has_no_button_and_no_panel() {
+    fn disabled_methods_are_not_rendered() {
         let mut one = view(PageState::Waiting);
         let code = one.code.take().unwrap();
         let code = LoginCode { wallet: None, ..code };
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn where_people_log_in_by_passkey_alone_there_is_one_column_and_no_code() {
+    fn passkey_only_page_has_no_code() {
         let mut alone = view(PageState::Refused(Refusal::UnknownPasskey));
         let code = alone.code.take().unwrap();
         alone.code = Some(LoginCode { scan: None, wallet: None, number: None, lightning: None, ..code });
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_is_there_gets_a_key_and_no_other_account_is_made_of_it() {
+    fn link_page_offers_no_new_account() {
         let page = drawn(
             &LoginView { task: PageTask::Link, can_switch: false, ..view(PageState::Waiting) },
             Language::English,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_words_are_text_and_turn_no_line() {
+    fn foreign_text_is_escaped_and_isolated() {
         let mut odd = view(PageState::Waiting);
         odd.site.display_name = Some("<b>\u{5e9}\u{5dc}\u{5d5}\u{5dd}".to_owned());
         odd.asked_by = AskingBrowser::from_user_agent("<script>alert(1)</script>\u{202e}\"'");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seconds_are_put_in_when_the_page_is_served() {
+    fn open_pages_have_the_seconds_placeholder() {
         let page = drawn(&view(PageState::Waiting), Language::English);
         assert_eq!(page.matches(SECONDS_MARK).count(), 3);
         let done = view(PageState::Done { offers_passkey: true });
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_another_page() {
+    fn every_state_has_its_own_version() {
         let versions: BTreeSet<_> = states().into_iter().map(|state| view(state).version()).collect();
         assert_eq!(versions.len(), states().len());
         assert_eq!(view(PageState::Waiting).version(), view(PageState::Waiting).version());

@@ -6,7 +6,7 @@ use signpost_auth::Mode;
 use crate::domains::LoginMethod;
 use crate::sessions::{KeyEvidence, NoticeReason, PasskeyOffer, Session, SessionState};
 
-/// Minimum time for which a refusal is shown: a younger one stays above the next code when its code is replaced.
+/// Minimum display time of a refusal: a younger refusal remains above the next code when its code is replaced.
 const MIN_NOTICE_TIME: SignedDuration = SignedDuration::from_secs(30);
 
 /// Number of digits of a key that are shown.
@@ -25,14 +25,14 @@ pub(crate) enum PageState {
     Link(LinkedKey),
     /// A wallet or a passkey answered, and the browser returns with the completion code.
     Done {
-        /// Whether the page offers a passkey first.
+        /// True if the page offers a passkey first.
         offers_passkey: bool,
     },
     /// The site has completed the login.
     LoggedIn,
     /// The code expired without an answer.
     Expired {
-        /// Whether the user can still request another code.
+        /// True if the user can still request another code.
         is_renewable: bool,
     },
     /// The last try of number matching was wrong.
@@ -133,12 +133,12 @@ impl PageState {
         }
     }
 
-    /// Returns whether the page has a code.
+    /// Returns true if the page has a code.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Waiting | Self::Create | Self::Refused(_))
     }
 
-    /// Returns whether the state is final.
+    /// Returns true if the state is final.
     pub(crate) fn is_last(&self) -> bool {
         matches!(
             self,

@@ -11,14 +11,14 @@ use super::state::PageState;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 use crate::sessions::{AskingApplication, ReturnOutcome, Session};
 
-/// Everything that a page shows of its session. Equal views are rendered as the same page.
+/// The content of a session's page. Equal views are rendered as equal pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoginView {
     pub(crate) state: PageState,
     pub(crate) task: PageTask,
-    /// Whether the page offers to switch between login and registration.
+    /// True if the page offers to switch between login and registration.
     pub(crate) can_switch: bool,
-    /// Whether the page accepts passkeys.
+    /// True if the page accepts passkeys.
     pub(crate) has_passkeys: bool,
     pub(crate) site: SiteNames,
     pub(crate) asked_by: Option<AskingBrowser>,
@@ -65,7 +65,7 @@ pub(crate) struct LoginCode {
     pub(crate) counts_to: Timestamp,
     /// The length of the countdown in seconds.
     pub(crate) life: i64,
-    /// Whether the code is replaced automatically.
+    /// True if the code is replaced automatically.
     pub(crate) is_renewed: bool,
 }
 
@@ -84,10 +84,10 @@ pub(crate) struct LoginHost<'a> {
 }
 
 impl LoginView {
-    /// Returns the view for the browser with this cookie, which owns the page.
+    /// Returns the view for the owner of the page, the browser with this cookie.
     ///
     /// # Errors
-    /// If the webhook's URL is too long for a code, which its registration checks.
+    /// If the webhook's URL is too long for a code, which the registration prevents.
     pub(crate) fn of(
         session: &Session,
         domain: &Domain,
@@ -116,7 +116,7 @@ impl LoginView {
         })
     }
 
-    /// Returns the version, which differs for every different view.
+    /// Returns the version, different for every different view.
     pub(crate) fn version(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
@@ -142,7 +142,7 @@ impl SiteNames {
 }
 
 impl LoginCode {
-    /// Returns whether the code is for no wallet.
+    /// Returns true if the code is for no wallet.
     pub(crate) fn is_empty(&self) -> bool {
         self.scan.is_none() && self.wallet.is_none() && self.lightning.is_none()
     }

@@ -22,8 +22,8 @@ impl Session {
     /// Accepts a key that was proven to answer this session.
     ///
     /// # Errors
-    /// [`AnswerRefusal::UnknownChallenge`] if the key answered another session, environment or challenge, and an error if the
-    /// session has expired or was answered already.
+    /// [`AnswerRefusal::UnknownChallenge`] if the key answered another session, environment or challenge, and an error
+    /// if the session has expired or was answered already.
     pub fn accept(self, key: ProvenKey, now: Timestamp, random: [u8; 16]) -> Result<Accepted, AnswerRefusal> {
         let evidence = key.into_evidence(&self).ok_or(AnswerRefusal::UnknownChallenge)?;
         self.check_open(now)?;
@@ -44,12 +44,13 @@ impl Session {
         })
     }
 
-    /// Completes a login of the same-device or the page flow. `secret` is the secret of the site's browser, which is checked
-    /// if the session was created with its hash.
+    /// Completes a login of the same-device or the page flow. `secret` is the secret of the site's browser, checked if
+    /// the session was created with its hash.
     ///
     /// # Errors
-    /// [`AnswerRefusal::CompletionCode`] if there is no confirmed answer or the code is wrong, [`AnswerRefusal::Browser`] if
-    /// the secret is wrong, and an error if the session has expired, was cancelled or is authenticated.
+    /// [`AnswerRefusal::CompletionCode`] if there is no confirmed answer or the code is wrong,
+    /// [`AnswerRefusal::Browser`] if the secret is wrong, and an error if the session has expired, was cancelled or is
+    /// authenticated.
     pub fn complete(
         self,
         code: &str,

@@ -1,5 +1,5 @@
-//! Binds a login on a page to the browser in which the site started it. A link to the page and a completion code are
-//! worthless in any other browser.
+//! Binds a login on a page to its starting browser. A link to the page and a completion code are worthless in any other
+//! browser.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl BrowserHash {
         (bytes.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// Returns whether this is the hash of the secret, in constant time.
+    /// Returns true if this is the hash of the secret, in constant time.
     #[must_use]
     pub fn is_of(&self, secret: &str) -> bool {
         let other = BASE64URL_NOPAD.encode(&Sha256::digest(secret));
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_of_one_secret_and_spelled_in_one_way() {
+    fn browser_hash_has_one_spelling() {
         let text = "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0";
         let hash = BrowserHash::parse(text).unwrap();
         assert_eq!((hash.is_of("abc"), hash.is_of("abd"), hash.is_of(""), hash.as_str()), (true, false, false, text));

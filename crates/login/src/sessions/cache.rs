@@ -1,4 +1,4 @@
-//! A cache of sessions, which are read far more often than they change.
+//! A cache of sessions: reads are far more frequent than changes.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl SessionCache {
         self.sessions.invalidate_all();
     }
 
-    /// Removes all sessions. New ones are stored if the database notifies this server of every change from now on.
+    /// Removes all sessions. New sessions are cached if the database notifies this server of every change from now on.
     pub fn restart(&self, is_notified: bool) {
         self.sessions.restart(is_notified);
     }

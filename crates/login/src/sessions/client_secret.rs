@@ -1,4 +1,4 @@
-//! The bearer token by which a page of the site follows its own session. It reads the session's status and nothing else.
+//! The bearer token by which a page of the site follows its session. It grants only the session's status.
 
 use std::fmt;
 
@@ -16,19 +16,19 @@ const CLIENT_SECRET_PREFIX: &str = "svc_client_";
 /// Lifetime after authentication: long enough for the page to read the new status.
 const READ_WINDOW_AFTER_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// A `client_secret`. It is derived from the API key and the session ID, so that a repeated request with the same
-/// `Idempotency-Key` returns the same secret, and the database alone does not reveal it.
+/// A `client_secret`. It is derived from the API key and the session ID, so that a repeated request (`Idempotency-Key`)
+/// returns an equal secret, and the database does not reveal it.
 pub struct ClientSecret(SecretString);
 
-/// The SHA-256 hash of a client secret, which is stored instead of it.
+/// The SHA-256 hash of a client secret, for the database.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClientSecretHash(String);
 
 impl ClientSecret {
-    /// Derives the secret of a session that was created with this API key, which has 256 random bits.
+    /// Derives the secret of a session that was created with this API key of 256 random bits.
     ///
     /// # Panics
-    /// Never: HMAC takes keys of any length.
+    /// Never: HMAC accepts keys of any length.
     #[must_use]
     pub fn derive(key: &SecretString, session: &SessionId) -> Self {
         let mac =
@@ -56,7 +56,7 @@ impl ClientSecret {
         ClientSecretHash(HEXLOWER.encode(&Sha256::digest(self.reveal())))
     }
 
-    /// Returns whether this secret may read the session now.
+    /// Returns true if this secret may read the session now.
     #[must_use]
     pub fn reads(&self, session: &Session, now: Timestamp) -> bool {
         let is_alive = match &session.state {

@@ -1,5 +1,5 @@
 //! Login on one device: only the wallet receives the completion code, and opens the site with it in the browser of its
-//! user. An attacker who made the wallet answer a session of their own does not get the code (RFC 10027).
+//! user. An attacker who made the wallet answer the attacker's session does not get the code (RFC 10027).
 
 use std::fmt;
 
@@ -20,15 +20,15 @@ pub enum Flow {
     CrossDevice,
     /// A link on the device that has the wallet.
     SameDevice,
-    /// A page of the service, from which the browser returns to the site.
+    /// A page of the service. The browser returns from it to the site.
     Page,
 }
 
-/// The code that completes a login on one device.
+/// The code that completes a login of the same-device or the page flow.
 #[derive(Clone)]
 pub struct CompletionCode(String);
 
-/// The SHA-256 hash of a completion code, which is stored instead of it.
+/// The SHA-256 hash of a completion code, for the database.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CompletionHash(String);
 
@@ -57,7 +57,7 @@ impl CompletionCode {
         Self(BASE64URL_NOPAD.encode(&random))
     }
 
-    /// Returns the code itself, for the URL to which the browser returns.
+    /// Returns the code itself, for the return URL.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -85,7 +85,7 @@ impl CompletionHash {
         Self(HEXLOWER.encode(&Sha256::digest(code)))
     }
 
-    /// Returns whether both are hashes of the same code, in constant time.
+    /// Returns true if the hashes are equal, in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()

@@ -1,12 +1,12 @@
-//! Number matching: the page shows two digits, and the user types them into the wallet. A user who was lured into scanning
-//! somebody else's code has no number to type (RFC 10027, relay of codes).
+//! Number matching: the page shows two digits, and the user types them into the wallet. A user who was lured into
+//! scanning an attacker's code has no number to type (RFC 10027, relay of codes).
 
 use std::fmt;
 
 use signpost_auth::Answer;
 use subtle::ConstantTimeEq;
 
-/// Maximum answers with a valid signature and a wrong number. The last one cancels the session.
+/// Maximum answers with a valid signature and a wrong number. The last answer cancels the session.
 pub const MAX_CONFIRM_TRIES: i64 = 3;
 
 /// The two digits on a page.
@@ -33,7 +33,7 @@ impl ConfirmCode {
         &self.0
     }
 
-    /// Returns whether an answer has this number, in constant time.
+    /// Returns true if an answer has this number, in constant time.
     #[must_use]
     pub fn is_carried_by(&self, answer: &Answer) -> bool {
         answer.confirm_code.as_ref().is_some_and(|code| bool::from(code.trim().as_bytes().ct_eq(self.0.as_bytes())))
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_has_two_digits_and_no_zero_before_them() {
+    fn confirm_code_has_two_digits() {
         for number in [0, 1, 89, 90, u64::MAX] {
             let code = ConfirmCode::new(u64::to_be_bytes(number));
             assert_eq!(ConfirmCode::from_stored(code.reveal()), Some(code.clone()));

@@ -44,12 +44,12 @@ rows! {
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     key: String,
-    /// The SHA-256 hash of the request, which detects another request with the same key.
+    /// The SHA-256 hash of the request, which detects another request with this key.
     asked: String,
 }
 
 impl IdempotencyKey {
-    /// Returns the key of a request, if it has one. `asked` returns a text that identifies the content of the request.
+    /// Returns the key of a request, if any. `asked` returns a text that identifies the content of the request.
     ///
     /// # Errors
     /// If the key is sent twice or does not have 1 to 255 visible ASCII characters, and the errors of `asked`.
@@ -81,7 +81,7 @@ impl IdempotencyKey {
 /// Returns the stored reply to an earlier request with this key.
 ///
 /// # Errors
-/// [`Error::IdempotencyKeyReused`] if that request was another one, and the errors of [`Store::read`].
+/// [`Error::IdempotencyKeyReused`] if that request was different, and the errors of [`Store::read`].
 pub(crate) async fn find_reply(
     store: &Store,
     account: &Account,

@@ -1,5 +1,5 @@
-//! Linking: adds another key to the account of a user who is logged in. The session names the account, and the key is added
-//! after the owner of the page has confirmed it.
+//! Linking: adds another key to the account of a user who is logged in. The session names the account, and the key is
+//! added after the owner of the page has confirmed it.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::ids::{CredentialId, UserId};
 /// Maximum age of the user's last login when a link is created.
 pub const RECENT_LOGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// Time after its creation in which a link gets new codes: it relies on a login before its creation.
+/// Time after its creation in which a link gets new codes: it depends on a login before its creation.
 pub const LINK_LASTS: SignedDuration = SignedDuration::from_mins(30);
 
 /// Minimum time after an answer for the owner of a page to confirm a key or to decide about a passkey.
@@ -34,10 +34,10 @@ pub enum Answerer {
 pub struct PageLink {
     /// The user with the account.
     pub user: UserId,
-    /// The credential by which the user was logged in when the link was created: the link can be completed only as long as
-    /// the user has it. `None` for links that an operator created.
+    /// The credential of the login before the creation of the link: the link can be completed only as long as the user
+    /// has it. `None` for links that an operator created.
     pub credential: Option<CredentialId>,
-    /// The time at which the owner of the page confirmed the key that answered.
+    /// The time at which the owner of the page confirmed the answering key.
     pub confirmed_at: Option<Timestamp>,
 }
 
@@ -56,7 +56,7 @@ impl Session {
         self.page.as_ref()?.link.as_ref()
     }
 
-    /// Returns the answered link, which waits for the confirmation of the page's owner. An answer by the owner is confirmed.
+    /// Returns the answered link without the confirmation of the page's owner. An answer by the owner is confirmed.
     #[must_use]
     pub fn await_confirmation(mut self, answerer: Answerer, now: Timestamp) -> Self {
         self.expires_at = self.expires_at.max(now + DECISION_WINDOW);
@@ -69,7 +69,8 @@ impl Session {
     /// Drops an answer that the owner of the page declined, and replaces the code that was answered.
     ///
     /// # Errors
-    /// [`AnswerRefusal::UnknownChallenge`] if no answer waits for confirmation, and an error if the session is not pending.
+    /// [`AnswerRefusal::UnknownChallenge`] if no answer waits for confirmation, and an error if the session is not
+    /// pending.
     pub fn decline_answer(mut self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Result<Self, AnswerRefusal> {
         self.check_pending(now)?;
         if !self.waits_for_confirmation() {
@@ -86,18 +87,18 @@ impl Session {
         Ok(renewed)
     }
 
-    /// Returns the end of automatic renewal for a page whose user acts now.
+    /// Returns the end of automatic renewal for a page with a user action now.
     pub(super) fn renews_from(&self, now: Timestamp) -> Timestamp {
         let until = now + RENEWAL_WINDOW;
         if self.link().is_some() { until.min(self.created_at + LINK_LASTS) } else { until }
     }
 
-    /// Returns whether this is a link that is too old for a new code.
+    /// Returns true if this is a link that is too old for a new code.
     pub(super) fn is_link_over(&self, now: Timestamp) -> bool {
         self.link().is_some() && now.duration_since(self.created_at) >= LINK_LASTS
     }
 
-    /// Returns whether a key has answered the link that the owner of the page has not confirmed.
+    /// Returns true if a key has answered the link, without a confirmation of the page's owner.
     #[must_use]
     pub fn waits_for_confirmation(&self) -> bool {
         let is_answered = matches!(self.state, SessionState::AnsweredOnPage { .. });

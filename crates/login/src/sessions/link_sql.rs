@@ -9,7 +9,7 @@ use super::write::write_returning;
 use super::{LINK_LASTS, Session, SessionWriteError};
 use crate::ids::{DomainId, SessionId, UserId};
 
-/// Compares the challenge, so that the confirmed answer is the one that the owner saw.
+/// Compares the challenge, so that the owner confirms the displayed answer.
 const CONFIRM: &str = sql!(
     "UPDATE sessions SET link_confirmed_at = $1
      WHERE id = $2 AND challenge = $3 AND link_user IS NOT NULL AND link_confirmed_at IS NULL
@@ -43,20 +43,20 @@ const CANCEL_UNCONFIRMED: &str = "
     WHERE link_user IS NOT NULL AND domain_id = $2 AND id >= $3 AND link_confirmed_at IS NULL
       AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Cancels all pending links of a user. Part of every write that takes away a permission of the user: a credential
-/// or a sign-in.
+/// Cancels all pending links of a user. Part of every write that removes a permission of the user: a credential or a
+/// sign-in.
 #[must_use]
 pub fn cancel_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
     step(CANCEL_OF_USER, params![now, user, domain, oldest_link(now)])
 }
 
-/// Returns the ID below which no session can be a pending link.
+/// Returns the minimum ID of sessions that can be a pending link.
 fn oldest_link(now: Timestamp) -> SessionId {
     SessionId::new(now - LINK_LASTS - LINK_LASTS, [0; 16])
 }
 
-/// Cancels the unconfirmed links of a user that is deleted. The completion of a confirmed link refuses to add a key to a
-/// deleted user.
+/// Cancels the unconfirmed links of a user that is deleted. The completion of a confirmed link refuses to add a key to
+/// a deleted user.
 #[must_use]
 pub fn cancel_unconfirmed_links_of(domain: &DomainId, user: &UserId, now: Timestamp) -> Step {
     step(CANCEL_UNCONFIRMED_OF_USER, params![now, user, domain, oldest_link(now)])
@@ -77,7 +77,7 @@ pub async fn confirm(store: &Store, session: &Session, now: Timestamp) -> Result
     write_returning(store, session, must(CONFIRM, params)).await
 }
 
-/// Stores a link whose answer to the challenge `old` was declined. Returns the session after the write.
+/// Stores a link after its answer to the challenge `old` was declined. Returns the session after the write.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if the link was confirmed or declined before, or the session has ended.

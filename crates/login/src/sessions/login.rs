@@ -8,7 +8,7 @@ use super::{KeyEvidence, PasskeyEvidence, Session, SessionState, User};
 use crate::domains::LoginMethod;
 use crate::ids::{EventId, UserId};
 
-/// An authenticated session and its event, which are stored in one write.
+/// An authenticated session and its event, stored in a single write.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Login {
@@ -53,8 +53,8 @@ impl Session {
         }
     }
 
-    /// Creates the event of an accepted answer (specification, §6). A passkey signs no text: its event has the challenge that
-    /// its page showed.
+    /// Creates the event of an accepted answer (specification, §6). A passkey signs no text: its event has the
+    /// challenge that its page showed.
     fn event(&self, id: &EventId, evidence: &KeyEvidence, now: Timestamp) -> Event {
         let (challenge, signed_message) = match &evidence.passkey {
             Some(_) => (evidence.signed_message.clone(), String::new()),

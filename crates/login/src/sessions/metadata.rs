@@ -1,4 +1,4 @@
-//! Metadata of a session, which the integrator gets back unchanged.
+//! Metadata of a session, returned to the integrator unchanged.
 
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,7 +9,8 @@ use url::Url;
 const MAX_RETURN_URL_LEN: usize = 2048;
 const MAX_CUSTOM_DATA_LEN: usize = 4096;
 
-/// Query parameters that the server adds to a `return_url`. If the URL had one of them already, the site might read that one.
+/// Query parameters that the server adds to a `return_url`. If the URL had such a parameter already, the site might
+/// read it.
 const RESERVED_PARAMETERS: [&str; 3] = ["code", "session_id", "error"];
 
 /// A JSON object in the integrator's spelling, including the order of members and the form of numbers.
@@ -32,7 +33,7 @@ impl Metadata {
     /// # Errors
     /// The wrong member and the reason. A `return_url` outside the domain would make the server an open redirector.
     pub fn new(object: Box<RawValue>, domain: &DomainName) -> Result<Self, (&'static str, String)> {
-        // Of two members with the same name, some parsers use the first and others the last.
+        // For repeated members, some parsers use the first and others the last.
         let known = serde_json::from_str::<Known<'_>>(object.get());
         let known = known.map_err(|_| ("metadata", "must not repeat a member".to_owned()))?;
         if let Some(text) = text(known.return_url, "metadata.return_url", MAX_RETURN_URL_LEN)?
@@ -44,7 +45,7 @@ impl Metadata {
         Ok(Self(object))
     }
 
-    /// Returns the URL to which the user returns, if the integrator set one.
+    /// Returns the return URL set by the integrator, if any.
     pub(crate) fn return_url(&self) -> Option<String> {
         let known = serde_json::from_str::<Known<'_>>(self.0.get()).ok()?;
         serde_json::from_str(known.return_url?.get()).ok()
@@ -92,8 +93,8 @@ fn check_return_url(text: &str, domain: &DomainName) -> Result<(), &'static str>
     Ok(())
 }
 
-/// Resolves `text` as a browser does, if the result is on the domain. Browsers read `//host` and `/\host` as other hosts, and
-/// remove tabs and line ends first.
+/// Resolves `text` as a browser does, if the result is on the domain. Browsers read `//host` and `/\host` as other
+/// hosts, and remove tabs and line ends first.
 fn resolve_on_domain(text: &str, domain: &DomainName) -> Option<Url> {
     if text.chars().any(char::is_control) || text.contains('\\') {
         return None;
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_return_url_stays_on_the_domain() {
+    fn return_url_stays_on_the_domain() {
         for (text, ok) in [
             ("/account", true),
             ("/", true),
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_on_this_machine_may_be_returned_to_without_encryption() {
+    fn localhost_return_url_may_use_http() {
         let localhost = DomainName::parse("localhost").unwrap();
         for (text, ok) in [
             ("http://localhost:9001/return", true),
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_kept_as_it_was_written() {
+    fn metadata_preserves_its_text() {
         for object in [r#"{"z": 1, "a": 18446744073709551617}"#, r#"{"n":1.00,"e":1e400}"#] {
             assert_eq!(serde_json::to_string(&metadata(object).unwrap()).unwrap(), object);
         }

@@ -67,7 +67,7 @@ pub use write::SessionWriteError;
 /// Lifetime of a session after its creation.
 pub const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Time after its expiry in which a session can be refreshed (docs/api.md, Refresh, cancel).
+/// Time after the expiry in which a session can be refreshed (docs/api.md, Refresh, cancel).
 pub const REFRESH_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 /// Minimum time in which the answer of a wallet can be completed.
@@ -86,7 +86,7 @@ rows! {
         pub domain_id: DomainId,
         pub challenge: Challenge as Parsed<Challenge>,
         pub webhook_url: Url,
-        /// The URL at which the service itself accepts answers, for domains with a hosted handler.
+        /// The URL of the service for answers, for domains with a hosted handler.
         pub hosted_url: Option<Url>,
         pub metadata: Option<Metadata>,
         /// The number that the user types into the wallet, for sessions with number matching.
@@ -105,8 +105,8 @@ rows! {
 }
 
 columns! {
-    /// Options of a creation request that a session stores unchanged. A field here is a column and a part of the fingerprint
-    /// of an idempotent request, so it must be skipped when it is `None`.
+    /// Options of a creation request that a session stores unchanged. A field here is a column and a part of the
+    /// fingerprint of an idempotent request, so it must be skipped when it is `None`.
     #[derive(Clone, Debug, Default, Serialize)]
     #[expect(missing_docs, reason = "the fields are those of the request")]
     pub struct SessionOptions {
@@ -124,7 +124,7 @@ columns! {
 #[expect(missing_docs, reason = "the states are the specification's, §3")]
 pub enum SessionState {
     Pending,
-    /// Answered in the same-device flow. The integrator is notified when the code comes back.
+    /// Answered in the same-device flow. The integrator is notified when the code is returned.
     Answered {
         evidence: Box<KeyEvidence>,
         code: CompletionHash,
@@ -154,7 +154,7 @@ pub struct NewSession {
     pub options: SessionOptions,
     /// The terms of the page, in the page flow.
     pub page: Option<PageTerms>,
-    /// The account to which a key is added, in the mode `link`.
+    /// The account that gets a key, in the mode `link`.
     pub link: Option<PageLink>,
 }
 
@@ -181,7 +181,7 @@ pub struct SessionEntropy {
 }
 
 impl SessionEntropy {
-    /// Draws random bytes in one system call.
+    /// Draws random bytes in a single system call.
     #[must_use]
     pub fn draw() -> Self {
         let [mut id, mut nonce] = [[0; 16]; 2];
@@ -213,7 +213,7 @@ pub enum AnswerRefusal {
     ConfirmCode,
     /// The completion code is wrong.
     CompletionCode,
-    /// The completion code came back in another browser than the one in which the login began.
+    /// The completion code was not returned in the browser that started the login.
     Browser,
 }
 
@@ -250,14 +250,14 @@ impl Session {
         Self { client_secret: Some(secret.hash()), ..self }
     }
 
-    /// Returns the URL to which wallets post their answer.
+    /// Returns the URL for wallets' answers.
     #[must_use]
     pub fn answer_url(&self) -> &Url {
         self.hosted_url.as_ref().unwrap_or(&self.webhook_url)
     }
 
-    /// Returns the URL to which the user returns. A path is resolved on the site of the webhook if that is on the domain, and
-    /// on the domain otherwise.
+    /// Returns the return URL. A path is resolved on the site of the webhook if that is on the domain, and on the
+    /// domain otherwise.
     #[must_use]
     pub fn return_url(&self) -> Option<Url> {
         if self.is_login_hosts() {
@@ -299,7 +299,7 @@ impl Session {
         }
     }
 
-    /// Returns whether the session has an answer.
+    /// Returns true if the session has an answer.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         !matches!(self.state, SessionState::Pending | SessionState::Cancelled { .. })
@@ -311,7 +311,7 @@ impl Session {
         1536 + self.metadata.as_ref().map_or(0, |metadata| metadata.as_str().len())
     }
 
-    /// Returns whether the session can still be read.
+    /// Returns true if the session can still be read.
     #[must_use]
     pub fn is_readable(&self, now: Timestamp) -> bool {
         match &self.state {
@@ -348,7 +348,7 @@ impl Session {
         }
     }
 
-    /// Returns whether the session is young enough for another code.
+    /// Returns true if the session is young enough for another code.
     #[must_use]
     pub fn is_refreshable(&self, now: Timestamp) -> bool {
         now.duration_since(self.expires_at) < REFRESH_WINDOW && !self.is_link_over(now)

@@ -35,7 +35,7 @@ pub enum NoticeReason {
     UnknownKey,
     /// No account has the key, and registration is closed.
     Closed,
-    /// An account has the key that was to create one.
+    /// A registration with a key that has an account.
     KeyKnown,
     /// An account has the key that was to be linked: the user's own, or another.
     KeyTaken,

@@ -18,7 +18,7 @@ pub enum PasskeyOffer {
     Open,
     /// The user declined.
     Declined,
-    /// The user created a passkey, which is stored when the login is completed.
+    /// The user created a passkey. It is stored when the login is completed.
     Made(Box<OfferedPasskey>),
 }
 
@@ -39,7 +39,7 @@ pub struct OfferedPasskey {
 }
 
 impl PasskeyOffer {
-    /// Returns whether there is an offer, in any state.
+    /// Returns true if there is an offer, in any state.
     pub(super) fn exists(&self) -> bool {
         *self != Self::NotMade
     }

@@ -1,5 +1,5 @@
-//! Sessions that are shown on a page of the service. One browser owns the page, its code is renewed automatically, and the
-//! site is notified when that browser is back there.
+//! Sessions on a page of the service. One browser owns the page, its code is renewed automatically, and the site is
+//! notified when that browser returns to it.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::domains::{Domain, Registration};
 use crate::ids::SessionId;
 use signpost_platform::pages::cookie::{CookieHash, CookieName, CookieSecret};
 
-/// Name of the cookie of the browser that owns a page. It identifies no user, and is the same for all pages.
+/// Name of the cookie of the browser that owns a page. It identifies no user, and is shared by all pages.
 pub const PAGE_COOKIE: CookieName = CookieName::new("signpost_page");
 
 /// Lifetime of the page cookie after the last page.
@@ -28,7 +28,7 @@ pub const MAX_PAGE_CODE_LIFE: Duration = Duration::from_mins(2);
 /// Time after its creation, and after each renewal by hand, in which a page renews its code automatically.
 pub const RENEWAL_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
-/// Divisor of a code's lifetime: the code is renewed when this part is left, which is at most six seconds.
+/// Divisor of a code's lifetime: the code is renewed when this part remains, at most six seconds.
 const RENEWED_BEFORE_END: i32 = 20;
 
 /// Offset in the session ID of the suffix in its LNURL: the last 12 of 41 characters, 56 random bits.
@@ -47,11 +47,11 @@ pub struct SessionPage {
     pub replaced: Option<Challenge>,
     /// The last refused answer.
     pub notice: Option<Notice>,
-    /// The account to which a key is added, for links.
+    /// The account that gets a key, for links.
     pub link: Option<PageLink>,
     /// The state of the offer of a passkey.
     pub offer: PasskeyOffer,
-    /// The hash of the secret that makes a browser the owner, for pages whose link an operator hands over.
+    /// The hash of the secret that makes a browser the owner, for pages with a link from an operator.
     pub claim_secret: Option<CookieHash>,
 }
 
@@ -78,7 +78,7 @@ pub enum Renewal {
 pub enum KeyDecision {
     /// The key answers the session.
     Accept,
-    /// No user has the key: the page asks whether to create an account.
+    /// No user has the key: the page offers to create an account.
     AskToRegister,
     /// The key is refused for this reason.
     Refuse(NoticeReason),
@@ -92,7 +92,7 @@ pub struct SwitchEntropy {
     pub number: [u8; 8],
 }
 
-/// The outcome with which a browser returns to the site.
+/// The outcome in the return URL.
 #[derive(Clone, Copy, Debug)]
 pub enum ReturnOutcome<'a> {
     /// The user logged in.
@@ -148,27 +148,27 @@ impl Session {
         self
     }
 
-    /// Returns whether the page has no owner, and gets one only by a secret. This is the case for account pages whose link an
-    /// operator hands over; all others of the account have an owner from the start.
+    /// Returns true if the page has no owner, and only a secret assigns an owner. This is the case for account pages
+    /// with a link from an operator; all other account pages have an owner from the start.
     #[must_use]
     pub fn needs_claim_secret(&self) -> bool {
         self.page_owner().is_none() && self.is_for_account()
     }
 
-    /// Returns whether this secret makes a browser the owner of the page, in constant time.
+    /// Returns true if this secret makes a browser the owner of the page, in constant time.
     #[must_use]
     pub fn accepts_claim_secret(&self, secret: &CookieSecret) -> bool {
         let expected = self.page.as_ref().and_then(|page| page.claim_secret.as_ref());
         expected.is_some_and(|expected| expected.matches(&secret.hash()))
     }
 
-    /// Returns the browser that owns the page, if there is one.
+    /// Returns the browser that owns the page, if any.
     #[must_use]
     pub fn page_owner(&self) -> Option<&PageOwner> {
         self.page.as_ref()?.owner.as_ref()
     }
 
-    /// Returns whether the browser with this cookie owns the page, in constant time.
+    /// Returns true if the browser with this cookie owns the page, in constant time.
     #[must_use]
     pub fn is_owned_by(&self, cookie: &CookieHash) -> bool {
         self.page_owner().is_some_and(|owner| owner.cookie.matches(cookie))
@@ -199,20 +199,20 @@ impl Session {
         CompletionCode::new(code)
     }
 
-    /// Returns whether the session may create an account: if registration is open, or if the integrator created the session
-    /// for it. A login at the account pages may create one only if it continues to another page.
+    /// Returns true if the session may create an account: if registration is open, or if the integrator created the
+    /// session for it. A login at the account pages may create one only if it continues to another page.
     #[must_use]
     pub fn may_register(&self, domain: &Domain) -> bool {
         if self.challenge.mode == Mode::Link || (self.is_for_account() && self.metadata.is_none()) {
             return false;
         }
-        // The mode of a client's session comes from its authorization request, which anyone can send.
+        // The mode of a client's session is from its authorization request, which attackers can send too.
         let was_created_to_register =
             !self.is_for_client() && self.page.as_ref().is_none_or(|page| page.terms.mode == Mode::Register);
         was_created_to_register || domain.registration == Registration::Open
     }
 
-    /// Decides about a verified key, which belongs to a user of the domain if `is_known`. A login never creates an account
+    /// Decides about a verified key. With `is_known` a user of the domain has the key. A login never creates an account
     /// without a question to the user, and a registration never becomes a login.
     #[must_use]
     pub fn evaluate_key(&self, domain: &Domain, is_known: bool) -> KeyDecision {
@@ -226,7 +226,7 @@ impl Session {
         }
     }
 
-    /// Returns the URL to which the browser is sent: the session's `return_url` with the outcome in its query.
+    /// Returns the URL of the browser's return: the session's `return_url` with the outcome in its query.
     #[must_use]
     pub fn return_with(&self, outcome: ReturnOutcome<'_>) -> Option<Url> {
         let mut url = self.return_url()?;
@@ -239,7 +239,7 @@ impl Session {
         Some(url)
     }
 
-    /// Returns the URL of the page, to which the site sends the browser.
+    /// Returns the URL of the page, for the site's redirect.
     #[must_use]
     pub fn page_url(&self, public_address: &str) -> Option<String> {
         self.page.as_ref()?;
@@ -250,7 +250,8 @@ impl Session {
         Some(format!("{public_address}{prefix}/login/{}", self.id))
     }
 
-    /// Returns the URL for the answer of a Lightning wallet (LUD-04). `None` if the session does not accept such wallets.
+    /// Returns the URL for the answer of a Lightning wallet (LUD-04). `None` if the session does not accept such
+    /// wallets.
     #[must_use]
     pub fn lnurl(&self, public_address: &str) -> Option<String> {
         if self.page.as_ref()?.terms.confirm {
@@ -261,8 +262,8 @@ impl Session {
         Some(format!("{public_address}/lnurl/{suffix}?tag=login&k1={k1}&action={}", self.challenge.mode))
     }
 
-    /// Returns whether the code must be renewed now: it is about to expire, has no answer, and automatic renewal has not
-    /// ended.
+    /// Returns true if the code must be renewed now: it is about to expire, has no answer, and automatic renewal has
+    /// not ended.
     #[must_use]
     pub fn is_renewal_due(&self, now: Timestamp) -> bool {
         let is_open = self.state == SessionState::Pending && self.renews_until().is_some_and(|until| now < until);
@@ -276,7 +277,7 @@ impl Session {
         self.expires_at - self.expires_at.duration_since(issued_at) / RENEWED_BEFORE_END
     }
 
-    /// Replaces the code of a page. The mode, the number and the tries stay the same.
+    /// Replaces the code of a page. The mode, the number and the tries are unchanged.
     ///
     /// # Errors
     /// If the session was answered or cancelled, or expired too long ago.
@@ -298,8 +299,8 @@ impl Session {
         Ok(renewed)
     }
 
-    /// Changes a login into a registration, or back, with a new code and a new number for wallets that post to `hosted_url`.
-    /// The tries stay the same, so that a change does not renew them. Without a `notice` the user asked for the change.
+    /// Changes a login into a registration, or back, with a new code and a new number for wallets that post to
+    /// `hosted_url`. The number of tries is unchanged. Without a `notice` the user requested the change.
     ///
     /// # Errors
     /// If the session was answered or cancelled, or expired too long ago.
@@ -326,7 +327,7 @@ impl Session {
         Ok(switched)
     }
 
-    /// Replaces the challenge. A page stores the previous one.
+    /// Replaces the challenge. A page stores the previous challenge.
     pub(super) fn with_nonce(self, ttl: Duration, now: Timestamp, nonce: [u8; 16]) -> Self {
         let challenge = Challenge { issued_at: now.as_second(), nonce: Nonce(nonce), ..self.challenge.clone() };
         let ttl = if self.page.is_some() { ttl.min(MAX_PAGE_CODE_LIFE) } else { ttl };

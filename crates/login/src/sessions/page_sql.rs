@@ -48,14 +48,14 @@ const NOTE: &str = "
     WHERE id = $2 AND (challenge = $3 OR replaced_challenge = $3)
       AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Does not replace the notice with the question whether to create an account.
+/// Does not replace the notice with the offer to create an account.
 const NOTE_UNLESS_UNKNOWN_KEY: &str =
     sql!(NOTE, r#" AND (notice IS NULL OR notice NOT LIKE '%"reason":"unknown_key"%')"#);
 
 const REPLACED: &str = sql!(Session::SELECT, " WHERE replaced_challenge = $1 AND environment = $2");
 
-/// Finds the session of an LNURL by the last characters of its ID, in either environment. Also counts the credentials of the
-/// domain with the key, and the sessions with this suffix, because an ambiguous suffix is refused.
+/// Finds the session of an LNURL by the last characters of its ID, in either environment. Also counts the credentials
+/// of the domain with the key, and the sessions with this suffix, because an ambiguous suffix is refused.
 const BY_SUFFIX: &str = sql!(
     "SELECT ",
     Session::COLUMN_LIST,
@@ -69,7 +69,7 @@ const BY_SUFFIX: &str = sql!(
 pub struct NamedPage {
     /// The session.
     pub session: Session,
-    /// Whether a user of its domain has the key of the wallet.
+    /// True if a user of its domain has the key of the wallet.
     pub is_known: bool,
 }
 
@@ -82,7 +82,7 @@ pub async fn claim(store: &Store, session: &Session, owner: &PageOwner) -> Resul
     write_returning(store, session, must(CLAIM, params![cookie, code, &session.id])).await
 }
 
-/// Replaces the challenge `old` by that of the session, and the other properties that change with it.
+/// Replaces the challenge `old` by the session's, and the other properties that change with it.
 pub(super) async fn renew(store: &Store, session: &Session, old: &Challenge) -> Result<(), SessionWriteError> {
     let Session { id, challenge, expires_at, confirm_code, hosted_url, page: Some(page), .. } = session else {
         return Err(anyhow!("{} is on no page", session.id).into());
@@ -101,7 +101,7 @@ pub(super) async fn renew(store: &Store, session: &Session, old: &Challenge) -> 
     Ok(())
 }
 
-/// Stores the answer of a session on a page. `domain` is the domain by which the answer was accepted.
+/// Stores the answer of a session on a page. `domain` is the domain from the acceptance of the answer.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if the session was answered, has another challenge, or the domain may have changed.
@@ -137,7 +137,8 @@ pub async fn settle_offer(store: &Store, id: &SessionId, outcome: PasskeyOffer) 
 /// Records why an answer to this challenge was refused.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the session was answered or has another challenge, or the page has a more important notice.
+/// [`WriteError::Conflict`] if the session was answered or has another challenge, or the page has a more important
+/// notice.
 pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: Notice) -> Result<(), WriteError> {
     let sql = match notice.reason {
         NoticeReason::Replaced | NoticeReason::Clock { .. } => NOTE_UNLESS_UNKNOWN_KEY,
@@ -146,7 +147,7 @@ pub async fn note(store: &Store, id: &SessionId, challenge: &Challenge, notice: 
     store.commit([must(sql, params![Json(notice), id, challenge.to_string()])]).await
 }
 
-/// Returns the session whose previous challenge this was.
+/// Returns the session with this previous challenge.
 ///
 /// # Errors
 /// If the database cannot be read, or a column of the row is not valid.
@@ -155,7 +156,7 @@ pub async fn find_replaced(store: &Store, environment: Environment, challenge: &
     row.map(Session::from_row).transpose()
 }
 
-/// Returns the session whose ID has this suffix, if there is only one.
+/// Returns the session with this ID suffix, if there is only one.
 ///
 /// # Errors
 /// If the database cannot be read, or a column of the row is not valid.
@@ -168,7 +169,7 @@ pub async fn find_by_suffix(store: &Store, suffix: &str, key: &PublicKey) -> Res
     Ok((sessions == 1).then_some(NamedPage { session, is_known: credentials > 0 }))
 }
 
-/// Returns the offer for its column, which is empty if there is no offer.
+/// Returns the offer for its column, `None` without an offer.
 fn to_stored(offer: &PasskeyOffer) -> Option<Json<PasskeyOffer>> {
     offer.exists().then(|| Json(offer.clone()))
 }
@@ -177,7 +178,7 @@ fn to_stored(offer: &PasskeyOffer) -> Option<Json<PasskeyOffer>> {
 #[derive(Debug)]
 pub struct PageColumns(Option<Box<SessionPage>>);
 
-/// Rejects combinations of columns that no write stores, because a wrong reading could give the page a second owner.
+/// Rejects combinations of columns that no write stores, because a wrong interpretation could add a second owner.
 impl ReadColumns for PageColumns {
     const COLUMNS: &'static [Column] = &[
         Column { name: "page_until", kind: Kind::Integer },

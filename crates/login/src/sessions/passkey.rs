@@ -1,4 +1,5 @@
-//! Answers of authenticators. The challenge that they sign is the SHA-256 of the challenge text, as for Lightning wallets.
+//! Answers of authenticators. The challenge that they sign is the SHA-256 of the challenge text, as for Lightning
+//! wallets.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use jiff::Timestamp;
@@ -27,7 +28,7 @@ pub enum PasskeyAnswerRefusal {
     /// A user of another domain has the passkey.
     #[error("a user of another domain has this passkey")]
     OtherSite,
-    /// A new passkey has the credential ID of another one.
+    /// A new passkey has the credential ID of another passkey.
     #[error("a passkey with this credential ID is in use")]
     Taken,
 }
@@ -77,8 +78,8 @@ impl PasskeyAnswerRefusal {
 }
 
 impl Session {
-    /// Checks a login by the passkey with this key, against the current or the previous code of the page: the user may need
-    /// longer than the lifetime of a code.
+    /// Checks a login by the passkey with this key, against the current or the previous code of the page: the user may
+    /// need longer than the lifetime of a code.
     ///
     /// # Errors
     /// [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first check that fails.
@@ -103,8 +104,8 @@ impl Session {
         Ok(self.prove(signed, key, signature, passkey, now))
     }
 
-    /// Checks a passkey that was created for this user: to create an account, to add a key to an account, or after an offer.
-    /// It has not signed anything.
+    /// Checks a passkey that was created for this user: to create an account, to add a key to an account, or after an
+    /// offer. It has not signed anything.
     ///
     /// # Errors
     /// [`PasskeyAnswerRefusal::Session`] if the session accepts no answer, or the first check that fails.
@@ -132,8 +133,8 @@ impl Session {
         Ok(self.prove(signed, &new.key, String::new(), passkey, now))
     }
 
-    /// Checks an answer against the current code, and if it answers another one, against the previous code, if that had the
-    /// same mode. Returns the challenge that was answered.
+    /// Checks an answer against the current code, and then against the previous code, if that had the current mode.
+    /// Returns the answered challenge.
     fn check_codes<T>(
         &self,
         check: impl Fn(&[u8; 32]) -> Result<T, PasskeyRefusal>,
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_is_logged_apart() {
+    fn every_refusal_has_its_log_reason() {
         let proofs = [
             PasskeyRefusal::Malformed("x"),
             PasskeyRefusal::Type,

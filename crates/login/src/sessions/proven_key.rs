@@ -17,7 +17,7 @@ use crate::domains::LoginMethod;
 use crate::ids::SessionId;
 use crate::users::Petname;
 
-/// A key whose owner answered the challenge of a session. Only the checks of this module create one, and [`Session::accept`]
+/// A key that answered the challenge of a session. Only the checks of this module create it, and [`Session::accept`]
 /// compares it with the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProvenKey {
@@ -100,8 +100,8 @@ impl ProvenKey {
 }
 
 impl Session {
-    /// Verifies the time, the challenge and the signature of an answer. [`Session::is_confirmed_by`] checks the confirmation
-    /// number, after an attempt has been recorded.
+    /// Verifies the time, the challenge and the signature of an answer. [`Session::is_confirmed_by`] checks the
+    /// confirmation number, after an attempt has been recorded.
     ///
     /// # Errors
     /// The first check that fails.
@@ -118,8 +118,8 @@ impl Session {
         Ok(ProvenKey::new(self, KeyEvidence::of_answer(answer)))
     }
 
-    /// Checks that a verified answer signed the text of this session, which is open. Neither time nor signature is checked
-    /// again.
+    /// Checks that the session is open and that a verified answer signed its text. Neither time nor signature is
+    /// checked again.
     ///
     /// # Errors
     /// The first check that fails.
@@ -173,7 +173,7 @@ impl Session {
         Ok(ProvenKey::new(self, evidence))
     }
 
-    /// Returns whether the pending session has this answer of a Lightning wallet already.
+    /// Returns true if the pending session has this answer of a Lightning wallet already.
     #[must_use]
     pub fn is_answered_by(&self, callback: &AuthCallback, now: Timestamp) -> bool {
         let SessionState::AnsweredOnPage { evidence } = &self.state else { return false };
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evidence_is_kept_as_the_answer_that_older_servers_read() {
+    fn stored_evidence_parses_as_an_answer() {
         let stored = r#"{"public_key":"02","signature":"30","challenge":"Sign","timestamp":5,"device_info":{"platform":"ios"},"confirm_code":"42"}"#;
         let evidence: KeyEvidence = serde_json::from_str(stored).unwrap();
         let written = serde_json::to_string(&evidence).unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debug_text_tells_neither_the_device_nor_the_number() {
+    fn debug_output_hides_device_and_number() {
         let stored = r#"{"public_key":"02","signature":"30","challenge":"Sign this with 42","timestamp":5,"device_info":{"device_id":"DEVICE-7"}}"#;
         let debug = format!("{:?}", serde_json::from_str::<KeyEvidence>(stored).unwrap());
         assert!(debug.contains("02") && !debug.contains("42") && !debug.contains("DEVICE-7"), "{debug}");

@@ -1,5 +1,5 @@
-//! The text that a wallet signs for a session, and the QR code that asks for it. The accepted renderings depend on the handler
-//! and on whether the page shows a number.
+//! The signed text of a session, and its QR code. The accepted renderings depend on the handler and on the number on
+//! the page.
 
 use signpost_auth::{Answer, InvalidQrData, QrData, Signing, Through};
 use subtle::ConstantTimeEq;
@@ -26,8 +26,9 @@ impl Session {
         QrData::signed_as(signing, self.answer_url().clone(), self.challenge.clone(), expires_at)
     }
 
-    /// Returns the only accepted text of sessions with a hosted handler and a number. It names the host of the handler, so
-    /// that a relayed code with another host is detected. All other sessions accept the two renderings of the specification.
+    /// Returns the only accepted text of sessions with a hosted handler and a number. It names the host of the handler,
+    /// so that a relayed code with another host is detected. All other sessions accept the two renderings of the
+    /// specification.
     #[must_use]
     pub fn through(&self) -> Option<Through> {
         let webhook = self.hosted_url.as_ref()?;
@@ -35,7 +36,7 @@ impl Session {
         Some(Through::new(self.challenge.clone(), webhook, Some(number.reveal())))
     }
 
-    /// Returns whether an answer has the number of the page, or the page shows none.
+    /// Returns true if an answer has the number of the page, or the page shows none.
     #[must_use]
     pub fn is_confirmed_by(&self, answer: &Answer) -> bool {
         match (self.through(), &self.confirm_code) {
@@ -45,7 +46,7 @@ impl Session {
         }
     }
 
-    /// Returns whether an answer signed the host-bound text without a number, although the page shows one.
+    /// Returns true if an answer signed the host-bound text without the number on the page.
     #[must_use]
     pub fn is_without_number(&self, answer: &Answer) -> bool {
         let Some(webhook) = &self.hosted_url else { return false };

@@ -31,7 +31,7 @@ const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1 AND account = $2 AND 
 
 const HOSTED: &str = sql!(Session::SELECT, " WHERE challenge = $1 AND environment = $2 AND hosted_url IS NOT NULL");
 
-/// Newest first. The statuses are those of [`Session::status`].
+/// Newest first. The statuses match [`Session::status`].
 const LIST: &str = sql!(
     Session::SELECT,
     " WHERE account = $1 AND environment = $2 AND id < $3 AND created_at > $7
@@ -81,7 +81,7 @@ const GIVE_BACK_TRY: &str = "
     UPDATE sessions SET confirm_tries = confirm_tries - 1
     WHERE id = $1 AND confirm_tries > 0 AND answer IS NULL AND authenticated_at IS NULL AND cancelled_at IS NULL";
 
-/// Follows [`TAKE_TRY`] in one write, once for each number of tries.
+/// Follows [`TAKE_TRY`] in its write, once for each number of tries.
 const NOTE_TRIED: &str =
     "UPDATE sessions SET notice = $1 WHERE id = $2 AND confirm_tries = $3 AND page_until IS NOT NULL";
 
@@ -105,10 +105,10 @@ pub(crate) fn cancel_sessions_of(domain: &DomainId, now: Timestamp) -> Step {
     step(CANCEL_ALL, params![now, domain, now - REFRESH_WINDOW])
 }
 
-/// Inserts a new session, in one write with the steps of `with`. `domain` is the domain by which the session was allowed.
+/// Inserts a new session, in a write with the steps of `with`. `domain` is the domain from the check of the request.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the domain was deleted or may have changed, or one of the steps is refused.
+/// [`WriteError::Conflict`] if the domain was deleted or may have changed, or a step is refused.
 pub async fn insert(
     store: &Store,
     session: Session,
@@ -179,7 +179,7 @@ pub async fn count_pending_of_newest(store: &Store, now: Timestamp, newest: u32)
     store.count(COUNT_PENDING_OF_NEWEST, params![now, newest]).await
 }
 
-/// Replaces the challenge `old` by that of the session.
+/// Replaces the challenge `old` by the session's challenge.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if the session was answered, or has another challenge.
@@ -192,8 +192,8 @@ pub async fn refresh(store: &Store, session: &Session, old: &Challenge) -> Resul
     Ok(())
 }
 
-/// Counts an attempt with the right confirmation number, before the answer is accepted, so that concurrent answers cannot
-/// exceed the number of attempts.
+/// Counts an attempt with the right confirmation number, before the answer is accepted, so that concurrent answers
+/// cannot exceed the number of attempts.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
@@ -202,8 +202,8 @@ pub async fn use_confirm_try(store: &Store, session: &Session) -> Result<(), Ses
     Ok(())
 }
 
-/// Counts an attempt with a wrong confirmation number and notes it on the page. The last one cancels the session in the
-/// same write, because no answer could be accepted any more.
+/// Counts an attempt with a wrong confirmation number and notes it on the page. The last attempt cancels the session in
+/// this write, because no further answer could be accepted.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if no attempt is left, or the session does not wait for an answer.
@@ -222,7 +222,7 @@ fn take_try(session: &Session) -> Step {
     must(TAKE_TRY, params![&session.id, session.challenge.to_string(), MAX_CONFIRM_TRIES])
 }
 
-/// Gives back the attempt of an answer with the right number that was refused for another reason.
+/// Restores the attempt of an answer with the right number that was refused for another reason.
 ///
 /// # Errors
 /// If the database cannot be written.
@@ -239,12 +239,12 @@ pub async fn cancel(store: &Store, session: &Session, now: Timestamp) -> Result<
     write_returning(store, session, must(CANCEL, params![now, &session.id])).await
 }
 
-/// Stores a login, in one write with its event, which is sent to `url`, and the steps of `with`. `domain` is the domain that
-/// `url` was read from.
+/// Stores a login, in a write with its event to `url` and the steps of `with`. `domain` is the domain that `url` was
+/// read from.
 ///
 /// # Errors
 /// [`SessionWriteError::Changed`] if another answer came first or the domain may have changed, and
-/// [`SessionWriteError::StepRefused`] if one of the steps is refused.
+/// [`SessionWriteError::StepRefused`] if a step is refused.
 pub async fn store_login(
     store: &Store,
     login: &Login,

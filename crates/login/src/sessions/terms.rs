@@ -1,4 +1,4 @@
-//! The terms with which a session on a page was created, and the login methods that it offers.
+//! The creation parameters of a session on a page, and the login methods of the page.
 
 use serde::{Deserialize, Serialize};
 use signpost_auth::Mode;
@@ -6,12 +6,12 @@ use signpost_auth::Mode;
 use super::Session;
 use crate::domains::{Domain, LoginMethod, LoginMethods};
 
-/// Parameters of the creation of a session that stay the same when its mode changes.
+/// Creation parameters of a session that do not depend on its mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageTerms {
     /// The mode at the creation. `register` allows the user to create an account if registration is closed.
     pub mode: Mode,
-    /// Whether the integrator requires number matching, which Lightning wallets do not support.
+    /// True if the integrator requires number matching, which Lightning wallets do not support.
     pub confirm: bool,
     /// The purpose of the login.
     #[serde(default, skip_serializing_if = "PagePurpose::is_site")]
@@ -51,26 +51,26 @@ impl PagePurpose {
 }
 
 impl Session {
-    /// Returns whether the login host created the session, and not a site.
+    /// Returns true if the login host created the session, and not a site.
     #[must_use]
     pub fn is_login_hosts(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose != PagePurpose::Site)
     }
 
-    /// Returns whether the login host created the session for an OpenID Connect client.
+    /// Returns true if the login host created the session for an OpenID Connect client.
     #[must_use]
     pub fn is_for_client(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Client)
     }
 
-    /// Returns whether the login host created the session for its account pages.
+    /// Returns true if the login host created the session for its account pages.
     #[must_use]
     pub fn is_for_account(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.terms.purpose == PagePurpose::Account)
     }
 
-    /// Returns the login methods that the page offers and accepts, of those that the server supports. Without a number on the
-    /// page, no method that needs it is accepted.
+    /// Returns the login methods that the page offers and accepts, of those that the server supports. Without a number
+    /// on the page, no method that needs it is accepted.
     #[must_use]
     pub fn offers(&self, domain: &Domain, supported: &LoginMethods) -> Vec<LoginMethod> {
         let Some(page) = &self.page else { return Vec::new() };
@@ -82,7 +82,7 @@ impl Session {
     }
 }
 
-/// Returns whether a page at a domain has a login method, of those that the server supports.
+/// Returns true if a page at a domain has a login method that the server supports.
 #[must_use]
 pub fn can_log_in(domain: &Domain, terms: &PageTerms, supported: &LoginMethods) -> bool {
     !available_methods(domain, terms, supported).is_empty()
@@ -99,7 +99,7 @@ fn available_methods(domain: &Domain, terms: &PageTerms, supported: &LoginMethod
     methods
 }
 
-/// Returns whether the domain has a login method for which the page shows a number.
+/// Returns true if the domain has a login method with number matching.
 #[must_use]
 pub fn takes_numbers(domain: &Domain) -> bool {
     let methods = domain.methods();

@@ -11,16 +11,16 @@ use tokio::sync::futures::Notified;
 
 use crate::ids::SessionId;
 
-/// Maximum waiting requests in one process.
+/// Maximum waiting requests in a process.
 const MAX_WAITING: usize = 10_000;
-/// Maximum waiting requests for one session, so that one client secret cannot take all places.
+/// Maximum waiting requests for a session, so that a client secret cannot occupy all places.
 const MAX_PER_SESSION: usize = 100;
-/// Maximum waiting requests for the sessions of one account.
+/// Maximum waiting requests for the sessions of an account.
 const MAX_PER_ACCOUNT: usize = MAX_WAITING / 4;
-/// Maximum waiting requests with client secrets for one account. Everyone can open pages, which must not keep the account's
-/// own servers from waiting.
+/// Maximum waiting requests with client secrets for an account. Pages are public and must not prevent the account's
+/// servers from waiting.
 const MAX_PAGES_PER_ACCOUNT: usize = 2000;
-/// Maximum waiting requests with client secrets from one client IP.
+/// Maximum waiting requests with client secrets from a client IP.
 const MAX_PER_ADDRESS: usize = 64;
 
 /// The waiting requests of this process; cheap to clone.
@@ -44,7 +44,7 @@ struct SessionWaiters {
     by: usize,
 }
 
-/// A place among the waiting requests, which is released on drop.
+/// A place among the waiting requests, released on drop.
 #[derive(Debug)]
 pub struct Waiter {
     waiting: Waiters,
@@ -53,12 +53,12 @@ pub struct Waiter {
     _slots: Vec<Slot>,
 }
 
-/// The limit that keeps a request from waiting.
+/// The limit that prevents a request from waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooManyWaiters {
     /// The limit of this process or of this session.
     Everybody,
-    /// The limit, which is this number, of the account, of its pages or of the client IP.
+    /// This limit of the account, of its pages or of the client IP.
     Caller(usize),
 }
 
@@ -72,8 +72,8 @@ impl From<TooManyWaiters> for Problem {
 }
 
 impl Waiters {
-    /// Acquires a place for a request that waits for a session of an account. `page` is the client IP of a request with the
-    /// session's client secret.
+    /// Acquires a place for a request that waits for a session of an account. `page` is the client IP of a request with
+    /// the session's client secret.
     ///
     /// # Errors
     /// [`TooManyWaiters`] if a limit is reached.
@@ -124,7 +124,8 @@ fn acquire_slot(slots: &Concurrent, caller: Caller, max: usize) -> Result<Slot, 
 }
 
 impl Waiter {
-    /// Completes when the session changes in this process. Call it before reading the session, so that no change is missed.
+    /// Completes when the session changes in this process. Call it before reading the session, so that no change is
+    /// missed.
     pub fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }

@@ -11,8 +11,8 @@ const SELECT: &str = sql!(Session::SELECT, " WHERE id = $1");
 /// An error of a write of a session.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionWriteError {
-    /// The session has changed since it was read, or its domain may have. Contains the session as it is now, or `None` if it
-    /// was deleted.
+    /// The session has changed since it was read, or its domain may have. Contains the session as it is now, or `None`
+    /// if it was deleted.
     #[error("another write of the session came first")]
     Changed(Option<Box<Session>>),
     /// Another required step of the write changed no row.
@@ -40,7 +40,8 @@ impl From<SessionWriteError> for Error {
     }
 }
 
-/// Performs a write whose first step changes the session if it is as it was read. Returns the rows of the last step.
+/// Performs a write that changes the session in its first step, if the row is unchanged. Returns the rows of the last
+/// step.
 pub(super) async fn write(
     store: &Store,
     session: &Session,
@@ -57,7 +58,7 @@ pub(super) async fn write(
     }
 }
 
-/// Performs a write of one step that returns the columns of the session. Returns the session after the write.
+/// Performs a write of a single step that returns the columns of the session. Returns the session after the write.
 pub(super) async fn write_returning(
     store: &Store,
     session: &Session,

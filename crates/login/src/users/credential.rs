@@ -47,7 +47,7 @@ pub struct Credential {
 /// The additional columns of a passkey.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyColumns {
-    /// The credential ID, which its authenticator chose.
+    /// The credential ID, created by the authenticator.
     pub id: PasskeyId,
     /// The last reported signature counter. Many authenticators always report 0.
     pub sign_count: u32,
@@ -59,7 +59,7 @@ pub struct PasskeyColumns {
 pub enum CredentialKind {
     /// A wallet for `svc:` codes.
     Wallet,
-    /// A Lightning wallet, whose key is specific to the login host.
+    /// A Lightning wallet, with a key that is specific to the login host.
     Lightning,
     /// A passkey.
     Passkey,
@@ -134,7 +134,7 @@ impl CredentialKey {
         }
     }
 
-    /// Returns the canonical spelling, which the database stores, in lower-case hex.
+    /// Returns the canonical spelling in lower-case hex, for the database.
     #[must_use]
     pub fn canonical(&self) -> String {
         match self {
@@ -229,7 +229,7 @@ mod tests {
     const PASSKEY: &str = "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
 
     #[test]
-    fn a_key_is_a_wallets_or_a_passkeys_and_has_one_spelling() {
+    fn credential_key_has_one_spelling() {
         for text in [WALLET, PASSKEY] {
             let key = CredentialKey::parse(&text.to_uppercase()).unwrap();
             assert_eq!(key.canonical(), text);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_contradicts_itself_is_no_credential() {
+    fn inconsistent_credential_row_is_an_error() {
         let (now, id) = (Timestamp::UNIX_EPOCH, |random| UserId::new(Timestamp::UNIX_EPOCH, [random; 16]));
         let passkey = PasskeyColumns { id: PasskeyId::from_bytes(&[1]).unwrap(), sign_count: 0 };
         let new = NewCredential {

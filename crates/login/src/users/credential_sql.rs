@@ -72,7 +72,7 @@ pub async fn find_passkey_anywhere(
     Ok(Some((credential, domain, values.next_column()?)))
 }
 
-/// Returns whether a passkey may be offered to the user with a key: the user has none, has room for one, and has not
+/// Returns true if a passkey may be offered to the user with a key: the user has none, has room for one, and has not
 /// declined one.
 ///
 /// # Errors
@@ -83,7 +83,7 @@ pub(crate) async fn wants_passkey(store: &Store, domain: &DomainId, key: &Creden
     Ok(row.int(0)? > 0)
 }
 
-/// Returns the user handle of a user, and stores this one if there is none yet. `None` if there is no such user.
+/// Returns the user handle of a user, and stores `handle` if there is none yet. `None` if there is no such user.
 ///
 /// # Errors
 /// If the database is unavailable.

@@ -1,7 +1,7 @@
-//! Users of hosted domains, for which the service itself answers the wallets and stores the users, so that the
-//! integrator writes no cryptography (docs/handlers.md, Hosted handlers).
+//! Users of hosted domains: the service itself answers the wallets and stores the users, so that the integrator writes
+//! no cryptography (docs/handlers.md, Hosted handlers).
 //!
-//! This file has the rules, which are pure; [`sql`] stores the rows.
+//! This file has the pure rules; [`sql`] stores the rows.
 
 mod credential;
 pub mod credential_sql;
@@ -72,7 +72,7 @@ pub struct NewUser {
 pub struct AuthenticatorUser {
     /// `user.id`.
     pub handle: PasskeyHandle,
-    /// The name that the authenticator shows, which becomes the petname unless another user has it.
+    /// The name that the authenticator shows. It becomes the petname unless another user has it.
     pub petname: Option<Petname>,
 }
 
@@ -113,7 +113,7 @@ impl UserEntropy {
 
 impl NewUser {
     /// Creates the user of a domain who registers with a key. `known_as` is the user entity of a passkey, if the key is
-    /// one or one was created together with it.
+    /// a passkey or a passkey was created together with it.
     #[must_use]
     pub fn register(
         domain: &DomainId,

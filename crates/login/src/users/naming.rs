@@ -11,17 +11,17 @@ const MAX_NAME_LEN: usize = 60;
 /// Maximum groups of a user.
 const MAX_GROUPS: usize = 50;
 
-/// The name of a user: one line without invisible characters.
+/// The name of a user: a line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct UserName(String);
 
-/// The name of a credential: one line without invisible characters.
+/// The name of a credential: a line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct CredentialName(String);
 
-/// The groups of a user, without duplicates. Their names contain no commas, which separate them in one line.
+/// The groups of a user, without duplicates. Their names contain no commas, the separator of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct UserGroups(Vec<String>);
@@ -96,7 +96,7 @@ impl TryFrom<String> for UserName {
 impl TryFrom<Vec<String>> for UserGroups {
     type Error = String;
 
-    /// Parses the groups in a request, and keeps their order.
+    /// Parses the groups in a request, and preserves their order.
     fn try_from(words: Vec<String>) -> Result<Self, String> {
         let mut groups = Vec::new();
         for word in words {
@@ -116,8 +116,8 @@ impl TryFrom<Vec<String>> for UserGroups {
 }
 
 impl UserPatch {
-    /// Returns the details for the audit log, whose entries may outlive the user: the groups, and whether a name was
-    /// set.
+    /// Returns the details for the audit log: the groups, and a flag instead of the name, because entries may outlive
+    /// the user.
     pub(super) fn to_details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         if let Some(name) = &self.name {
@@ -130,7 +130,7 @@ impl UserPatch {
     }
 }
 
-/// Returns the text as one line without invisible characters, unless it is empty or too long.
+/// Returns the text as a line without invisible characters, unless it is empty or too long.
 fn clean(text: &str) -> Option<String> {
     let text = signpost_text::line(text).trim().to_owned();
     (1..=MAX_NAME_LEN).contains(&text.chars().count()).then_some(text)
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_line_that_can_be_seen() {
+    fn user_name_is_one_visible_line() {
         assert_eq!(UserName::parse(" Ann\u{202e}\nLee ").unwrap().as_str(), "Ann Lee");
         for text in ["", "\u{200b}", &"é".repeat(61)] {
             assert!(UserName::parse(text).is_err(), "{text:?}");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_named_once_each_and_none_has_a_comma() {
+    fn groups_are_unique_without_commas() {
         assert_eq!(groups(&["admins", " shop staff "]).unwrap().0, ["admins", "shop staff"]);
         for words in [&[][..], &[""], &["a,b"], &["a", "a"], &["a", "a "], &["x"; 2]] {
             assert!(groups(words).is_err(), "{words:?}");

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::words::{ADJECTIVES, ANIMALS};
 
-/// A user's petname: an adjective, an animal and a number. A domain never gives the same petname twice.
+/// A user's petname: an adjective, an animal and a number. A domain never reuses a petname.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Petname(String);
 
 impl Petname {
-    /// Creates one of ninety million petnames from 64 random bits.
+    /// Creates a petname, of ninety million, from 64 random bits.
     #[must_use]
     pub fn draw(random: [u8; 8]) -> Self {
         let drawn = u64::from_be_bytes(random);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_one_that_everybody_can_type_and_stands_once() {
+    fn words_are_unique_and_ascii() {
         for words in [ADJECTIVES, ANIMALS] {
             let known: BTreeSet<_> = words.iter().collect();
             assert_eq!((known.len(), words.len()), (100, 100));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_given_is_not_read() {
+    fn malformed_petname_is_rejected() {
         for text in ["", "amber-otter", "amber-otter-12", "Amber-otter-1234", "amber-otter-12a4", "amber-otter-1234-x"]
         {
             assert!(Petname::from_stored(text).is_err(), "{text}");

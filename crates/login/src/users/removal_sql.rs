@@ -27,7 +27,7 @@ const DELETE_ALL_CREDENTIALS: &str = "DELETE FROM credentials WHERE domain_id = 
 
 const FORGET_PETNAMES: &str = "DELETE FROM petnames WHERE domain_id = $1";
 
-/// Deletes a credential, in one write with the step `with`.
+/// Deletes a credential, in a write with the step `with`.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if it is the only credential of the user, or does not exist.
@@ -48,8 +48,8 @@ pub(crate) async fn delete_credential(
     store.commit([lock, delete, with, entry]).await
 }
 
-/// Deletes a user of a domain with all credentials, in one write with the step `with`. `key` is the key by which the
-/// request named the user.
+/// Deletes a user of a domain with all credentials, in a write with the step `with`. `key` is the user's key in the
+/// request.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if there is no such user.
@@ -71,7 +71,7 @@ pub(crate) async fn delete(
     store.commit([delete, delete_credentials, with, entry]).await
 }
 
-/// Deletes all users of a domain, in one write with the step `with`.
+/// Deletes all users of a domain, in a write with the step `with`.
 ///
 /// # Errors
 /// If the database is unavailable.

@@ -16,7 +16,7 @@ use crate::ids::{DomainId, UserId};
 
 const BY_KEY: &str = sql!(CredentialRow::SELECT, " WHERE domain_id = $1 AND public_key = $2");
 
-/// The credentials of the users on one page.
+/// The credentials of the users on a page.
 const CREDENTIALS: &str = sql!(
     CredentialRow::SELECT,
     " WHERE domain_id = $1 AND user_id >= $2 AND user_id <= $3 ORDER BY user_id, created_at, public_key"
@@ -46,16 +46,16 @@ const INSERT_OFFERED: &str = sql!(
      ON CONFLICT DO NOTHING"
 );
 
-/// Locks a user before a credential is added: of two concurrent additions, the second counts the first. The user handle
-/// of a passkey must be that of the user.
+/// Locks a user before a credential is added: the second of concurrent additions counts the first. The user handle of a
+/// passkey must belong to the user.
 const LOCK_USER_WITH_HANDLE: &str = "
     UPDATE users SET passkey_handle = COALESCE(passkey_handle, $3)
     WHERE domain_id = $1 AND id = $2 AND COALESCE(passkey_handle, $3, '') = COALESCE($3, passkey_handle, '')";
 
 const INSERT_PETNAME: &str = sql!(GivenPetname::INSERT, " ON CONFLICT (domain_id, petname) DO NOTHING");
 
-/// Never sets an earlier time than the last login, whose server's clock may have been ahead. A login is always later
-/// than the sign-out before it.
+/// Never sets an earlier time than the last login, because the clock of its server may have been ahead. A login is
+/// always later than the sign-out before it.
 const SET_LAST_LOGIN: &str = "
     UPDATE users SET last_login_at = CASE
         WHEN last_login_at > $3 AND (signed_out_at IS NULL OR last_login_at > signed_out_at) THEN last_login_at
@@ -84,8 +84,8 @@ const REQUIRE_LOGIN_AFTER_SIGN_OUT: &str = "
     WHERE domain_id = $1 AND id = $2 AND (signed_out_at IS NULL OR signed_out_at < COALESCE(last_login_at, created_at))";
 
 impl Entrant {
-    /// Returns the steps of the login in the tables of users. Refused if the key was added to a user or removed
-    /// meanwhile, if the petname was given before, if the user was deleted, or if the user has the maximum number of
+    /// Returns the steps of the login in the tables of users. Refused if the key was concurrently added to a user or
+    /// removed, if the petname was used before, if the user was deleted, or if the user has the maximum number of
     /// credentials.
     pub(crate) fn steps(self, now: Timestamp) -> Vec<Step> {
         match self {
@@ -135,8 +135,8 @@ pub(crate) fn require_login_after_sign_out(domain: &DomainId, user: &UserId) -> 
     must(REQUIRE_LOGIN_AFTER_SIGN_OUT, params![domain, user])
 }
 
-/// Returns the step that adds the passkey that was created together with the credential of a login, for the user with
-/// this user handle. It follows the steps of the login, which succeeds even if the passkey cannot be added.
+/// Returns the step that adds a passkey from a login with another credential, for the user with this user handle. It
+/// follows the steps of the login, which succeeds even if the passkey cannot be added.
 pub(crate) fn add_offered_step(credential: Credential, handle: PasskeyHandle) -> Step {
     let params = insert_params(credential).into_iter().chain([handle.to_string().into()]).collect();
     step(INSERT_OFFERED, params)
@@ -237,8 +237,8 @@ pub async fn find_having(
     Ok(Some((HostedUser::from_row(row)?, credential)))
 }
 
-/// Returns the credentials of the users from the first ID to the last, in the order of the IDs, and those of a user
-/// oldest first.
+/// Returns the credentials of the users from the first ID to the last, ordered by user ID and then by age, oldest
+/// first.
 async fn list_credentials(store: &Store, domain: &DomainId, first: &UserId, last: &UserId) -> Result<Vec<Credential>> {
     store.read(CREDENTIALS, params![domain, first, last]).await?.into_iter().map(read_credential).collect()
 }

@@ -1,4 +1,4 @@
-//! CORS for the browser wallet at a host of its own: only its origin is allowed, without cookies (Fetch standard).
+//! CORS for the browser wallet at a separate host: only its origin is allowed, without cookies (Fetch standard).
 
 use axum::extract::{Request, State};
 use axum::http::header::{

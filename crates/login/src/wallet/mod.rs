@@ -1,4 +1,4 @@
-//! Routes where wallets post to hosted handlers: without an API key, so each client address has a tenth of an account's
+//! Routes of the hosted handlers for wallets: without an API key, so each client address has a tenth of an account's
 //! limit.
 
 mod cross_origin;
@@ -47,7 +47,7 @@ async fn handle_answer(
         return hosted::to_response(&error);
     }
     let context = AnswerContext::new(&service, request.headers());
-    // The handler contract treats a body that is no JSON as one without fields.
+    // The handler contract treats a body that is not JSON as an object without fields.
     match read_body(request.into_body()).await {
         Ok(body) => hosted::handle_answer(&service, environment, mode, context, &body).await.into_response(),
         Err(error) => hosted::to_response(&error),

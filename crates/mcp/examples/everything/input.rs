@@ -1,4 +1,4 @@
-//! Tools that ask the client for something before they answer (2026-07-28).
+//! Tools that request input from the client before they reply (2026-07-28).
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
@@ -63,7 +63,7 @@ fn asked(what: InputRequired) -> CallError {
     CallError::InputRequired(what)
 }
 
-/// A form with one text.
+/// Returns a form with one text field.
 pub(crate) fn form(message: &str, field: &str, kind: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { field: { "type": kind } }, "required": [field] });
     json!({ "message": message, "requestedSchema": schema })
@@ -117,7 +117,7 @@ fn rounds(everything: &Everything, call: &Call<'_>) -> Result<Output, CallError>
     }
 }
 
-/// Only what the client said that it can do.
+/// Requests only the inputs that the client declared as capabilities.
 fn whatever_it_can(call: &Call<'_>) -> Result<Output, CallError> {
     let mut request = InputRequired::new();
     if call.supports("elicitation") {
@@ -135,12 +135,12 @@ fn tag(everything: &Everything, state: &str) -> Hmac<Sha256> {
     mac
 }
 
-/// A state that only this server can have written.
+/// Returns a state with the signature of this server.
 fn signed(everything: &Everything, state: &str) -> String {
     format!("{state}.{}", HEXLOWER.encode(&tag(everything, state).finalize().into_bytes()))
 }
 
-/// The state that came back, if one did and it is ours.
+/// Returns the state in the request, if there is one with a valid signature.
 fn state(everything: &Everything, call: &Call<'_>) -> Result<Option<String>, CallError> {
     let Some(sent) = call.state() else { return Ok(None) };
     let refused = || CallError::Refused("requestState was not written by this server; begin again without it".into());

@@ -1,5 +1,4 @@
-//! A server with one of everything: what the protocol's conformance suite asks a server under test to have, under the
-//! names that it asks for.
+//! A server with every feature that the protocol's conformance suite requires, under the names that it requires.
 //!
 //! ```sh
 //! cargo run --example everything -- --listen 127.0.0.1:8809     # prints http://127.0.0.1:8809/mcp
@@ -17,7 +16,7 @@ use serde_json::json;
 use signpost_mcp::{Handler, Hosts, Http, Info, Method, Origins, Revision, Server, SessionLimits, Sessions, router};
 use tokio::net::TcpListener;
 
-/// What every handler can read: the key by which it recognises its own `requestState`.
+/// The state of all handlers: the key that authenticates `requestState`.
 struct Everything {
     key: [u8; 16],
 }
@@ -39,7 +38,7 @@ fn server() -> Server<Everything> {
     for prompt in prompts::all() {
         server = server.prompt(prompt);
     }
-    // Without sessions nothing can be remembered; nothing here changes either, so there would be nothing to tell.
+    // Without sessions no subscription can be stored; nothing changes here, so there are no notifications either.
     for name in ["resources/subscribe", "resources/unsubscribe"] {
         let revisions = Revision::V2024_11_05..=Revision::V2025_11_25;
         server = server.method(Method { name, revisions, call: Handler::Now(|_, _, _| Ok(json!({}))) });

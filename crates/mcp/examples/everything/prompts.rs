@@ -1,4 +1,4 @@
-//! Prompts: with and without arguments, with a resource, with a picture, with a question to the client.
+//! Prompts: with and without arguments, with a resource, with a picture, with an input request.
 
 use signpost_mcp::{
     Call, CallError, Content, Contents, Handler, InputRequired, Prompt, PromptArgument, PromptMessage, Role, Texts,

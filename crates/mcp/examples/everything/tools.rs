@@ -123,7 +123,7 @@ fn progress() -> Tool<Everything> {
     )
 }
 
-/// A schema with the words of JSON Schema 2020-12 that a server must not lose.
+/// Returns a schema with the JSON Schema 2020-12 keywords that a server must preserve.
 fn schema_2020_12() -> Tool<Everything> {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -152,7 +152,7 @@ fn schema_2020_12() -> Tool<Everything> {
     with_schema("json_schema_2020_12_tool", "Has a schema of many words", schema, call)
 }
 
-/// An argument that is a header too.
+/// Returns a tool with an argument that is also a header.
 fn mirrored() -> Tool<Everything> {
     let schema = json!({
         "type": "object",

@@ -26,7 +26,7 @@ pub(super) fn preflight(origin: OriginVerdict<'_>) -> Response {
     response
 }
 
-/// Adds the headers with which scripts of an allowed origin can read `response`.
+/// Adds the headers that let scripts of an allowed origin read `response`.
 pub(super) fn share(response: &mut Response, origin: OriginVerdict<'_>) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("Origin"));

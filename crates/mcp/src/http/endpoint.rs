@@ -35,13 +35,13 @@ pub struct Http {
     pub origins: Origins,
     /// The accepted `Host` names.
     pub hosts: Hosts,
-    /// The rate limit, if there is one.
+    /// The rate limit, if any.
     pub gate: Option<Arc<dyn Gate>>,
-    /// The sessions over SSE; keep a clone to count and to end them.
+    /// The sessions over SSE. A clone can count and end them.
     pub sessions: Sessions,
     /// The relay to sessions of other servers, if there are any.
     pub relay: Option<Arc<dyn Relay>>,
-    /// The page for people, if there is one; programs get 405 there.
+    /// The page for people, if any; programs get 405 there.
     pub page: Option<OpenPage>,
     /// Timeout of reading the body of a request.
     pub body_timeout: Duration,

@@ -11,7 +11,7 @@ use http::{HeaderName, HeaderValue};
 
 use crate::pending::{PendingResponse, ResponseStep};
 
-/// Half of the interval expected by clients, so that one late comment is tolerated.
+/// Half of the interval expected by clients, so that a late comment is tolerated.
 pub(super) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(7);
 
 /// Disables the buffering of events in nginx and similar proxies.

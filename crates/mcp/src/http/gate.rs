@@ -14,7 +14,7 @@ pub trait Gate: Send + Sync + 'static {
     fn admit<'a>(&'a self, bucket: Bucket, request: &'a Parts) -> BoxFuture<'a, Result<Permit, RetryAfter>>;
 }
 
-/// An admitted request. A stream keeps it until it is closed, so it can contain a guard that counts open streams.
+/// An admitted request. It lives as long as its stream, so it can contain a guard that counts open streams.
 #[derive(Default)]
 pub struct Permit(Option<Box<dyn Any + Send + Sync>>);
 

@@ -9,8 +9,8 @@ use crate::context::{DuplicateHeader, single_header};
 
 /// The accepted values of the `Host` header.
 ///
-/// A server on loopback must check it: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding), and only
-/// the `Host` header distinguishes its requests from those of local programs.
+/// A server on loopback must check it: a web page can make its name resolve to 127.0.0.1 (DNS rebinding), and only the
+/// `Host` header distinguishes its requests from requests of local programs.
 #[derive(Clone, Debug, Default)]
 pub enum Hosts {
     /// Any name.

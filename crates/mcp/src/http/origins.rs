@@ -3,7 +3,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::context::{DuplicateHeader, single_header};
 
-/// The web origins whose scripts may call the server (RFC 6454). Requests without `Origin` are always allowed.
+/// The web origins (RFC 6454) with access to the server. Requests without `Origin` are always allowed.
 ///
 /// ```
 /// # use signpost_mcp::Origins;

@@ -14,7 +14,7 @@ use crate::response::RpcResponse;
 /// Limits of the sessions over SSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionLimits {
-    /// Maximum number of open streams; further ones are rejected (503).
+    /// Maximum number of open streams; further streams are rejected (503).
     pub open: usize,
     /// Maximum number of waiting replies of a stream; further requests are rejected (429).
     pub queued: usize,
@@ -45,7 +45,7 @@ struct SessionTable {
     closed: bool,
 }
 
-/// 128 random bits, written as 32 hex digits. It is a secret that gives access to the session, so it has no `Debug`.
+/// 128 random bits, written as 32 hex digits. A secret that grants access to the session, so it has no `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SseSessionId([u8; 16]);
 
@@ -76,7 +76,7 @@ impl Sessions {
         self.table().sessions.len()
     }
 
-    /// Ends all streams and prevents new ones. Call it at shutdown, because streams do not end by themselves.
+    /// Ends all streams and prevents new ones. Call it at shutdown, because streams never end by themselves.
     pub fn close(&self) {
         *self.table() = SessionTable { closed: true, sessions: HashMap::new() };
     }
@@ -88,7 +88,7 @@ impl Sessions {
         if table.closed || table.sessions.len() >= self.0.limits.open {
             return None;
         }
-        // An existing session with the same id must not be replaced.
+        // An existing session with this ID must not be replaced.
         let Entry::Vacant(place) = table.sessions.entry(id) else { return None };
         let (sender, replies) = channel(self.0.limits.queued);
         place.insert(Arc::new(SseSession { replies: sender, agreed: Mutex::default() }));
@@ -127,7 +127,7 @@ impl SseSession {
         self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores the negotiated values of a reply and sends its body, if it has one.
+    /// Stores the negotiated values of a reply and sends its body, if any.
     pub(super) fn deliver(&self, mut response: RpcResponse, place: OwnedPermit<Vec<u8>>) {
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         agreed.keep(&mut response);

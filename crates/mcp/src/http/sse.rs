@@ -92,7 +92,7 @@ async fn post_to_session<S: Send + Sync + 'static>(
     }
 }
 
-/// Handles a message whose stream is open on this server. The response is sent on the stream.
+/// Handles a message for a stream on this server. The response is sent on the stream.
 pub(super) fn post_to_stream<S: Send + Sync + 'static>(
     endpoint: &Arc<Endpoint<S>>,
     id: &str,

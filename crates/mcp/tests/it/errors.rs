@@ -5,17 +5,17 @@ use signpost_mcp::{Revision, serve_stdio};
 
 use crate::fixture::{META, Start, Stream, app, post, send, server};
 
-/// What a case is answered with.
+/// The expected reply of a case.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
-    /// HTTP status, code, and how the message begins.
+    /// HTTP status, code, and beginning of the message.
     Error(u16, i32, &'static str),
-    /// A result the model sees, with `isError`, and how its text begins.
+    /// A result with `isError`, visible to the model, and the beginning of its text.
     ToolResult(&'static str),
 }
 use Answer::{Error, ToolResult};
 
-/// A body (`META` stands for what a revision has in `params._meta`), the id in the reply, and the answers up to
+/// A body (`META` is replaced by the `params._meta` of a revision), the ID in the reply, and the replies up to
 /// 2025-06-18, at 2025-11-25 and at 2026-07-28.
 type Case = (&'static str, &'static str, [Answer; 3]);
 
@@ -163,7 +163,7 @@ fn body(case: &Case, revision: Option<Revision>) -> String {
     case.0.replace("META", if is_stateless(revision) { META } else { "{}" })
 }
 
-/// The headers that a client of `revision` sends with `body`.
+/// Returns the headers that a client of `revision` sends with `body`.
 fn headers(body: &str, revision: Option<Revision>) -> String {
     let Some(revision) = revision else { return String::new() };
     let message: serde_json::Value = serde_json::from_str(&body.replace("1e999", "1")).unwrap_or_default();
@@ -212,12 +212,12 @@ async fn over_http(app: &Router, path: &str) {
 }
 
 #[tokio::test]
-async fn the_table_holds_on_mcp() {
+async fn error_table_applies_to_mcp() {
     over_http(&app(), "/mcp").await;
 }
 
 #[tokio::test]
-async fn the_table_holds_on_sse_without_a_session() {
+async fn error_table_applies_to_sse_without_a_session() {
     over_http(&app(), "/sse").await;
 }
 
@@ -225,17 +225,17 @@ fn initialize(revision: Revision) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"i","method":"initialize","params":{{"protocolVersion":"{revision}"}}}}"#)
 }
 
-/// The revision to agree on first; one without `initialize` is told by each body.
-fn agreed(revision: Option<Revision>) -> Option<Revision> {
+/// Returns the revision to negotiate first. `None` for one without `initialize`, which each request names.
+fn initial_revision(revision: Option<Revision>) -> Option<Revision> {
     revision.filter(|revision| !revision.is_stateless())
 }
 
 #[tokio::test]
-async fn the_table_holds_in_a_session_over_sse() {
+async fn error_table_applies_to_sse_sessions() {
     let app = app();
     for revision in revisions() {
         let mut stream = Stream::open(&app).await;
-        if let Some(revision) = agreed(revision) {
+        if let Some(revision) = initial_revision(revision) {
             send(&app, post(&stream.endpoint, "", initialize(revision))).await;
             assert!(stream.message().await.contains(revision.as_str()));
         }
@@ -248,15 +248,15 @@ async fn the_table_holds_in_a_session_over_sse() {
 }
 
 #[tokio::test]
-async fn the_table_holds_on_stdio() {
+async fn error_table_applies_to_stdio() {
     let lines: Vec<_> = CASES.iter().filter(|case| !case.0.is_empty()).collect();
     for revision in revisions() {
-        let mut input = agreed(revision).map(initialize).into_iter().collect::<Vec<_>>();
+        let mut input = initial_revision(revision).map(initialize).into_iter().collect::<Vec<_>>();
         input.extend(lines.iter().map(|case| body(case, revision)));
         let mut output = Vec::new();
         serve_stdio(&server(), &Start(40), input.join("\n").as_bytes(), &mut output).await.unwrap();
         let output = String::from_utf8(output).unwrap();
-        let mut replies = output.lines().skip(usize::from(agreed(revision).is_some()));
+        let mut replies = output.lines().skip(usize::from(initial_revision(revision).is_some()));
         for case in &lines {
             check(case, revision, None, replies.next().unwrap());
         }

@@ -1,4 +1,4 @@
-//! Extensions of the protocol: what a server says of them, and what a handler knows of its client.
+//! Extensions of the protocol: the capabilities of the server and of the client.
 
 use axum::Router;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ fn members(value: Value) -> Map<String, Value> {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-/// A server whose one tool returns what its client says of the extension.
+/// Creates a server with a tool that returns the client's settings of the extension.
 fn server() -> Server<()> {
     Server::new(Info::default())
         .extension(NAME, members(json!({ "sizes": [1] })))
@@ -51,7 +51,7 @@ fn message(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
 }
 
-/// A call of the tool by a client of which nothing else is known.
+/// Returns a call of the tool without other information about the client.
 fn call() -> String {
     message("tools/call", &json!({ "name": "settings" }))
 }
@@ -60,8 +60,8 @@ fn initialize(capabilities: &Value) -> String {
     message("initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities }))
 }
 
-/// What the tool returned.
-fn told(reply: &str) -> Value {
+/// Returns the result of the tool.
+fn tool_result(reply: &str) -> Value {
     let reply: Value = serde_json::from_str(reply).unwrap();
     serde_json::from_str(reply["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
 }
@@ -77,7 +77,7 @@ async fn result(revision: Revision, method: &str, params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_extension_is_among_the_capabilities_and_marks_tools_and_resources() {
+async fn extension_is_a_capability_and_marks_tools() {
     for revision in Revision::ALL {
         let introduction = if revision.is_stateless() { "server/discover" } else { "initialize" };
         let introduced = result(revision, introduction, json!({})).await;
@@ -93,7 +93,7 @@ async fn an_extension_is_among_the_capabilities_and_marks_tools_and_resources() 
 }
 
 #[tokio::test]
-async fn a_stateless_request_brings_the_extensions_of_its_client() {
+async fn stateless_request_declares_client_extensions() {
     for (capabilities, known) in [
         (json!({ "extensions": { NAME: { "sizes": [2] } } }), json!({ "sizes": [2] })),
         (json!({ "extensions": { NAME: {} } }), json!({})),
@@ -109,14 +109,14 @@ async fn a_stateless_request_brings_the_extensions_of_its_client() {
         let body = message("tools/call", &json!({ "name": "settings", "_meta": meta }));
         let headers = "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: settings\n";
         let answer = send(&app(), post("/mcp", headers, body)).await;
-        assert_eq!(told(std::str::from_utf8(&answer.body).unwrap()), known, "{capabilities}");
+        assert_eq!(tool_result(std::str::from_utf8(&answer.body).unwrap()), known, "{capabilities}");
     }
     let answer = send(&app(), post("/mcp", "", call())).await;
-    assert_eq!(told(std::str::from_utf8(&answer.body).unwrap()), Value::Null);
+    assert_eq!(tool_result(std::str::from_utf8(&answer.body).unwrap()), Value::Null);
 }
 
 #[tokio::test]
-async fn a_connection_remembers_the_extensions_of_its_client() {
+async fn connection_stores_client_extensions() {
     let has = json!({ "extensions": { NAME: { "sizes": [2] } } });
     let long = json!({ "extensions": { NAME: {}, "com.example/other": { "x": "y".repeat(4096) } } });
     let lines = [&call(), &initialize(&has), &call(), &initialize(&long), &call(), &initialize(&json!({})), &call()];
@@ -124,7 +124,7 @@ async fn a_connection_remembers_the_extensions_of_its_client() {
     let mut output = Vec::new();
     serve_stdio(&server(), &(), input.as_bytes(), &mut output).await.unwrap();
     let replies = String::from_utf8(output).unwrap();
-    let known: Vec<_> = replies.lines().step_by(2).map(told).collect();
+    let known: Vec<_> = replies.lines().step_by(2).map(tool_result).collect();
     assert_eq!(known, [Value::Null, json!({ "sizes": [2] }), Value::Null, Value::Null]);
 
     let app = app();
@@ -133,6 +133,6 @@ async fn a_connection_remembers_the_extensions_of_its_client() {
     one.message().await;
     for (stream, known) in [(&mut one, json!({ "sizes": [2] })), (&mut two, Value::Null)] {
         send(&app, post(&stream.endpoint, "", call())).await;
-        assert_eq!(told(&stream.message().await), known);
+        assert_eq!(tool_result(&stream.message().await), known);
     }
 }

@@ -1,4 +1,4 @@
-//! A server with one tool for each way a call can end, and the means to talk to it.
+//! A server with one tool for each outcome of a call, and helpers for requests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use signpost_mcp::{
 };
 use tower::ServiceExt;
 
-/// What a request of 2026-07-28 says about itself.
+/// The `_meta` of a request of 2026-07-28.
 pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 
-/// The state: what `add` adds to.
+/// The state: the first summand of `add`.
 pub(crate) struct Start(pub(crate) i64);
 
 pub(crate) fn server() -> Server<Start> {
@@ -37,12 +37,12 @@ pub(crate) fn server() -> Server<Start> {
         .tool(tool("panic", |_, _, _| panic!("the disk of secrets burns")))
 }
 
-/// The reply of a server in which nothing waits.
+/// Returns the reply of a server with tools that never wait.
 pub(crate) fn answered(start: i64, context: &Context<'_>, body: &[u8]) -> RpcResponse {
     server().handle(&Start(start), context, body).now_or_never().expect("nothing waits")
 }
 
-/// The headers for version, method and name; those that are none to HTTP are left out.
+/// Returns the headers for version, method and name, without invalid HTTP header values.
 pub(crate) fn sent(values: [Option<&[u8]>; 3]) -> HeaderMap {
     let names = ["mcp-protocol-version", "mcp-method", "mcp-name"];
     let pairs = names.into_iter().zip(values);
@@ -74,7 +74,7 @@ fn add(start: &Start, arguments: &Arguments, call: &Call<'_>) -> Result<Output, 
     Output::structured(&json!({ "sum": start.0 + n, "note": "say \"hi\"\n", "revision": call.revision.as_str() }))
 }
 
-/// Sessions whose ids differ but are not random.
+/// Creates sessions with distinct, but not random, IDs.
 fn sessions(limits: SessionLimits) -> Sessions {
     let next = AtomicU64::new(0);
     Sessions::new(limits, move || u128::from(next.fetch_add(1, Ordering::Relaxed)).to_be_bytes())
@@ -95,7 +95,7 @@ pub(crate) fn app() -> Router {
     router(server(), Start(40), http())
 }
 
-/// A whole answer.
+/// A complete HTTP response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -112,7 +112,7 @@ impl Answer {
     }
 }
 
-/// `method` on `path` with `headers`, given as one text, a line each; for `localhost` unless they say otherwise.
+/// Creates a request with `headers`, one per line. The default `Host` is `localhost`.
 pub(crate) fn request(method: &str, path: &str, headers: &str, body: impl Into<Body>) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path);
     if !headers.contains("Host:") {
@@ -124,7 +124,7 @@ pub(crate) fn request(method: &str, path: &str, headers: &str, body: impl Into<B
     request.body(body.into()).unwrap()
 }
 
-/// A message in JSON.
+/// Creates a `POST` request with a JSON message.
 pub(crate) fn post(path: &str, headers: &str, body: impl Into<Body>) -> Request<Body> {
     request("POST", path, &format!("Content-Type: application/json\n{headers}"), body)
 }
@@ -139,9 +139,9 @@ async fn whole(response: Response) -> Answer {
     Answer { status: parts.status, headers: parts.headers, body }
 }
 
-/// An open stream, read event by event.
+/// An open event stream.
 pub(crate) struct Stream {
-    /// Where to post.
+    /// The URL for messages.
     pub(crate) endpoint: String,
     pub(crate) headers: HeaderMap,
     body: body::BodyDataStream,
@@ -158,13 +158,13 @@ impl Stream {
         stream
     }
 
-    /// The next event or comment as it was sent; `None` at the end.
+    /// Returns the next raw event or comment; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<String> {
         let event = self.body.next().await?.unwrap();
         Some(String::from_utf8(event.to_vec()).unwrap())
     }
 
-    /// The next message.
+    /// Returns the next message.
     pub(crate) async fn message(&mut self) -> String {
         let event = self.next().await.unwrap();
         event.strip_prefix("event: message\ndata: ").unwrap().strip_suffix("\n\n").unwrap().to_owned()

@@ -1,7 +1,7 @@
-//! Messages made from real ones by accident and malice: whatever arrives is answered, and the answer is one.
+//! Random mutations of messages: each has a valid reply.
 //!
-//! `make test` replays the corpus and a few thousand mutations of it, always the same ones. `make fuzz` goes on for a
-//! minute with others each time; what breaks the parser is then put into the corpus, to be replayed for ever.
+//! `make test` replays the corpus and a few thousand mutations of it, always the same messages. `make fuzz` tries
+//! others for a minute; messages that break the parser are added to the corpus.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::notebook::{Notebook, server};
 use crate::properties::is_answer;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
-/// How many mutations `make test` tries.
+/// Number of mutations in `make test`.
 const MUTATIONS: u32 = 5_000;
 
 fn corpus() -> Vec<Vec<u8>> {
@@ -26,7 +26,7 @@ fn corpus() -> Vec<Vec<u8>> {
     files.into_iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// Answers a body at every revision, with headers and without.
+/// Handles a body at every revision, with headers and without, and checks the reply.
 fn check(body: &[u8]) {
     static SERVER: LazyLock<Server<Notebook>> = LazyLock::new(server);
     let state = Notebook::default();
@@ -38,7 +38,7 @@ fn check(body: &[u8]) {
                 headers_required: revision.is_stateless(),
                 ..Context::session(revision)
             };
-            // A call that waits is one that was understood.
+            // A call that waits was parsed.
             if let Some(reply) = SERVER.handle(&state, &context, body).now_or_never() {
                 is_answer(&reply).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(body)));
             }
@@ -46,7 +46,7 @@ fn check(body: &[u8]) {
     }
 }
 
-/// What breaks messages of this kind.
+/// Significant parts of messages.
 const TOKENS: &[&str] = &[
     "{",
     "}",
@@ -76,19 +76,19 @@ fn the_corpus_is_answered() {
 }
 
 #[test]
-fn what_is_made_from_the_corpus_is_answered() {
+fn mutations_of_the_corpus_are_answered() {
     let (corpus, mut random) = (corpus(), Random(0x5169_6E70_6F73_7421));
     for _ in 0..MUTATIONS {
         check(&mutated(&mut random, &corpus, TOKENS));
     }
 }
 
-/// `make fuzz`; it keeps what it broke the parser with.
+/// `make fuzz`. Stores the messages that break the parser.
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
 fn a_minute_of_mutations_is_answered() {
     let (corpus, mut random) = (corpus(), Random(seed()));
-    // One of the tools panics, which is answered like any fault: thousands of times there is nothing to say about it.
+    // One of the tools panics, which is a normal internal error here: the hook would print it thousands of times.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let (begun, mut count) = (Instant::now(), 0_u64);

@@ -1,4 +1,4 @@
-//! What is counted, and what a client over its limit is told.
+//! Rate limits, and the error if they are exceeded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ fn counted(closed: bool) -> (Router, Arc<Count>) {
 const PING: &str = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
 
 #[tokio::test]
-async fn every_message_and_every_stream_is_counted_and_nothing_else() {
+async fn only_messages_and_streams_are_counted() {
     let (app, count) = counted(false);
     for (method, path, headers) in [
         ("OPTIONS", "/mcp", ""),
@@ -74,7 +74,7 @@ async fn every_message_and_every_stream_is_counted_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn over_the_limit_is_429_with_the_id_and_when_to_come_again() {
+async fn exceeded_limit_is_429_with_id_and_retry_time() {
     let (app, _) = counted(true);
     for (path, body, id) in [
         ("/mcp", PING, "\"p\""),

@@ -1,4 +1,4 @@
-//! What HTTP adds: methods, types, sizes, times.
+//! HTTP: methods, content types, sizes, timeouts.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ fn is_refused(answer: &Answer, status: u16, id: &str) {
 }
 
 #[tokio::test]
-async fn accept_never_refuses() {
+async fn accept_header_never_causes_a_rejection() {
     for accept in ["", "Accept: */*", "Accept: application/json", "Accept: text/event-stream", "Accept: text/html"] {
         for path in ["/mcp", "/sse"] {
             let answer = send(&app(), post(path, accept, PING)).await;
@@ -29,7 +29,7 @@ async fn accept_never_refuses() {
 }
 
 #[tokio::test]
-async fn no_session_is_ever_given_or_asked_for_on_mcp() {
+async fn mcp_endpoint_has_no_sessions() {
     let answer = send(&app(), post("/mcp", "Mcp-Session-Id: made-up\nLast-Event-ID: 4", PING)).await;
     assert_eq!((answer.status.as_u16(), answer.header("mcp-session-id")), (200, None));
 }
@@ -45,7 +45,7 @@ async fn a_notification_is_202_without_a_body() {
 }
 
 #[tokio::test]
-async fn other_methods_are_405_with_what_is_allowed() {
+async fn other_methods_are_405_with_allow() {
     for (path, methods, allow) in [
         ("/mcp", &["GET", "HEAD", "DELETE", "PUT", "PATCH"][..], "POST, OPTIONS"),
         ("/sse", &["HEAD", "DELETE", "PUT", "PATCH"][..], "GET, POST, OPTIONS"),
@@ -61,7 +61,7 @@ async fn other_methods_are_405_with_what_is_allowed() {
 }
 
 #[tokio::test]
-async fn only_json_is_taken() {
+async fn only_json_is_accepted() {
     let types = [
         ("application/json", true),
         ("Application/JSON; charset=utf-8", true),
@@ -86,7 +86,7 @@ async fn only_json_is_taken() {
 }
 
 #[tokio::test]
-async fn a_body_of_1_mib_is_taken_and_one_byte_more_is_413() {
+async fn body_over_1_mib_is_413() {
     let padded = |length: usize| format!("{PING}{}", " ".repeat(length - PING.len()));
     for path in ["/mcp", "/sse"] {
         assert_eq!(send(&app(), post(path, "", padded(1 << 20))).await.status, 200);
@@ -98,7 +98,7 @@ async fn a_body_of_1_mib_is_taken_and_one_byte_more_is_413() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_does_not_come_is_408() {
+async fn delayed_body_is_408() {
     for path in ["/mcp", "/sse"] {
         let body = Body::from_stream(stream::pending::<Result<Bytes, io::Error>>());
         is_refused(&send(&app(), post(path, "", body)).await, 408, "null");
@@ -106,13 +106,13 @@ async fn a_body_that_does_not_come_is_408() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_400() {
+async fn truncated_body_is_400() {
     let body = Body::from_stream(stream::iter([Ok(Bytes::from_static(b"{")), Err(io::Error::other("gone"))]));
     is_refused(&send(&app(), post("/mcp", "", body)).await, 400, "null");
 }
 
 #[tokio::test]
-async fn nesting_ends_somewhere() {
+async fn nesting_is_bounded() {
     const DEEP: usize = 10_000;
     let nest = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     let arguments = |depth: usize| {
@@ -133,7 +133,7 @@ async fn nesting_ends_somewhere() {
 }
 
 #[tokio::test]
-async fn what_is_echoed_ends_somewhere() {
+async fn echoed_text_is_bounded() {
     let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
     let longest = "1".repeat(16 * 1024);
     let answer = send(&app(), post("/mcp", "", ping(&longest))).await;
@@ -150,7 +150,7 @@ async fn what_is_echoed_ends_somewhere() {
 }
 
 #[tokio::test]
-async fn our_fault_tells_only_the_id_it_was_logged_under() {
+async fn internal_error_reveals_only_its_log_id() {
     for tool in ["break", "panic"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
         let answer = send(&app(), post("/mcp", "X-Request-Id: req-1", body.clone())).await;
@@ -162,7 +162,7 @@ async fn our_fault_tells_only_the_id_it_was_logged_under() {
     }
 }
 
-/// Where the log goes, to be read.
+/// The captured log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -177,10 +177,11 @@ impl io::Write for Log {
 }
 
 #[tokio::test]
-async fn our_fault_is_logged_once_with_its_cause_and_no_other_fault_is() {
+async fn only_internal_errors_are_logged_with_cause() {
     let log = Log::default();
     let (writer, this) = (log.clone(), thread::current().id());
-    // For all threads: without a global subscriber, the first event of another thread could disable this one's.
+    // For all threads: without a global subscriber, the first event of another thread could disable the events of this
+    // thread.
     let writer = move || if thread::current().id() == this { writer.clone() } else { Log::default() };
     tracing_subscriber::fmt().with_ansi(false).with_writer(writer).init();
     for tool in ["add", "fail", "nope", "break"] {
@@ -195,7 +196,7 @@ async fn our_fault_is_logged_once_with_its_cause_and_no_other_fault_is() {
 }
 
 #[tokio::test]
-async fn a_header_sent_twice_agrees_with_nothing() {
+async fn repeated_header_never_matches() {
     let meta = crate::fixture::META;
     let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{{"_meta":{meta}}}}}"#);
     let once = "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/list\n";

@@ -1,4 +1,4 @@
-//! What is answered when nothing is wrong.
+//! Successful requests.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn stateless(method: &str) -> Value {
 }
 
 #[test]
-fn initialize_agrees_on_the_revision_asked_for_or_the_newest_that_has_it() {
+fn initialize_negotiates_the_revision() {
     let cases = [
         (r#""protocolVersion":"2024-11-05""#, "2024-11-05"),
         (r#""protocolVersion":"2025-03-26""#, "2025-03-26"),
@@ -47,14 +47,14 @@ fn initialize_agrees_on_the_revision_asked_for_or_the_newest_that_has_it() {
 }
 
 #[test]
-fn only_initialize_agrees_on_a_revision() {
+fn only_initialize_negotiates_a_revision() {
     let reply = answered(0, &Context::session(Revision::V2025_11_25), call("ping", "").as_bytes());
     assert_eq!(reply.negotiated, None);
     assert_eq!(reply.body.unwrap(), br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 }
 
 #[test]
-fn a_value_is_sent_as_it_is_and_as_text() {
+fn value_is_sent_structured_and_as_text() {
     let result = answer(Revision::ASSUMED, &call("tools/call", r#""name":"add","arguments":{"n":2}"#))["result"].take();
     let value = json!({ "sum": 42, "note": "say \"hi\"\n", "revision": "2025-03-26" });
     assert_eq!(result["structuredContent"], value);
@@ -65,7 +65,7 @@ fn a_value_is_sent_as_it_is_and_as_text() {
 }
 
 #[test]
-fn a_stateless_result_says_that_it_is_complete_and_whose_it_is() {
+fn stateless_result_is_complete_and_names_the_server() {
     let params = format!(r#""_meta":{META},"name":"add","arguments":{{"n":2}}"#);
     let result = answer(Revision::V2024_11_05, &call("tools/call", &params))["result"].take();
     assert_eq!(result["structuredContent"]["revision"], "2026-07-28");
@@ -74,7 +74,7 @@ fn a_stateless_result_says_that_it_is_complete_and_whose_it_is() {
 }
 
 #[test]
-fn discover_tells_what_initialize_told() {
+fn discover_equals_initialize() {
     let result = stateless("server/discover");
     let revisions = json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
     assert_eq!(result["supportedVersions"], revisions);
@@ -86,7 +86,7 @@ fn discover_tells_what_initialize_told() {
 }
 
 #[test]
-fn the_list_is_the_same_bytes_every_time() {
+fn list_is_byte_identical_every_time() {
     let list = call("tools/list", "");
     let bytes = || answered(0, &Context::session(Revision::ASSUMED), list.as_bytes()).body.unwrap();
     assert_eq!(bytes(), bytes());
@@ -107,7 +107,7 @@ fn the_list_is_the_same_bytes_every_time() {
 }
 
 #[test]
-fn what_a_revision_has_dropped_is_unknown_to_it() {
+fn dropped_methods_are_unknown() {
     let unknown = |context: &Context<'_>, body: String, status: u16| {
         let reply = answered(0, context, body.as_bytes());
         assert_eq!(reply.status, status);
@@ -120,7 +120,7 @@ fn what_a_revision_has_dropped_is_unknown_to_it() {
 }
 
 #[test]
-fn a_ping_is_answered_at_every_revision() {
+fn ping_is_answered_at_every_revision() {
     for revision in Revision::ALL {
         let meta = if revision.is_stateless() { format!(r#""_meta":{META}"#) } else { String::new() };
         let reply = answered(0, &Context::session(revision), call("ping", &meta).as_bytes());
@@ -130,7 +130,7 @@ fn a_ping_is_answered_at_every_revision() {
 }
 
 #[test]
-fn a_notification_is_answered_with_silence_whatever_it_says() {
+fn notification_has_no_reply() {
     let notifications = [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -143,7 +143,7 @@ fn a_notification_is_answered_with_silence_whatever_it_says() {
     }
 }
 
-/// `_meta`, headers, and the code and status of the answer.
+/// `_meta`, headers, and the code and status of the reply.
 type Sign = (&'static str, [Option<&'static str>; 3], Option<(u16, &'static str)>);
 
 const SIGNS: &[Sign] = {
@@ -184,7 +184,7 @@ const SIGNS: &[Sign] = {
 };
 
 #[test]
-fn headers_and_body_must_tell_the_same_of_a_stateless_request() {
+fn stateless_headers_must_match_the_body() {
     for (meta, headers, expected) in SIGNS {
         let [version, method, name] = headers.map(|header| header.map(str::as_bytes));
         let sent = sent([version, method, name]);
@@ -201,7 +201,7 @@ fn headers_and_body_must_tell_the_same_of_a_stateless_request() {
 }
 
 #[test]
-fn where_headers_are_not_required_those_sent_must_still_agree() {
+fn optional_headers_must_match_the_body() {
     let body = call("tools/call", &format!(r#""_meta":{META},"name":"add","arguments":{{"n":1}}"#));
     let status = |name| {
         let sent = sent([None, None, name]);
@@ -215,7 +215,7 @@ fn where_headers_are_not_required_those_sent_must_still_agree() {
 }
 
 #[tokio::test]
-async fn an_unknown_version_is_told_what_is_spoken() {
+async fn unknown_version_error_lists_supported_versions() {
     for path in ["/mcp", "/sse"] {
         let body = r#"{"jsonrpc":"2.0","id":"x","method":"tools/list"}"#;
         let answer = send(&app(), post(path, "MCP-Protocol-Version: 2031-01-01", body)).await;
@@ -228,7 +228,7 @@ async fn an_unknown_version_is_told_what_is_spoken() {
 }
 
 #[test]
-fn a_value_is_one_line_and_an_object() {
+fn value_is_an_object_on_one_line() {
     let foreign = RawValue::from_string("{\r\n \"a\":\n1}".into()).unwrap();
     assert_eq!(Structured::render(&BTreeMap::from([("b", foreign)])).unwrap().json(), r#"{"b":{"a":1}}"#);
     for no_object in [json!([1]), json!("{}"), json!(null)] {
@@ -238,7 +238,7 @@ fn a_value_is_one_line_and_an_object() {
 
 #[test]
 #[should_panic(expected = "two tools are called \"add\"")]
-fn a_name_is_taken_once() {
+fn duplicate_tool_name_is_rejected() {
     let tool = || Tool::<i64> {
         name: "add",
         title: "",

@@ -1,4 +1,4 @@
-//! The layer as its clients see it.
+//! The server from the view of its clients.
 
 mod errors;
 mod extensions;

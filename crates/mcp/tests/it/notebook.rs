@@ -1,4 +1,4 @@
-//! A server with resources, a prompt, and tools that wait, ask and log.
+//! A server with resources, a prompt, and tools that wait, request input and log.
 
 use axum::Router;
 use futures_util::FutureExt;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::fixture::{META, http};
 
-/// The state: what the tool `wait` waits for.
+/// The state: the event that the tool `wait` waits for.
 #[derive(Default)]
 pub(crate) struct Notebook {
     pub(crate) go_on: Notify,
@@ -127,7 +127,7 @@ pub(crate) fn app() -> Router {
     router(server(), Notebook::default(), http())
 }
 
-/// The answer, its id and status aside, of a server in which nothing waits.
+/// Returns the result, without ID and status, of a server with tools that never wait.
 pub(crate) fn answer(revision: Revision, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
     if revision.is_stateless() && params.get("_meta").is_none() {

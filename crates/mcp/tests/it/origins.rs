@@ -1,4 +1,4 @@
-//! Who may call: `Origin`, `Host` and what a browser is told.
+//! Access: `Origin`, `Host` and CORS headers.
 
 use axum::body::Body;
 use axum::http::{Request, Version};
@@ -10,7 +10,7 @@ use crate::fixture::{Answer, Start, app, http, post, request, send, server};
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[test]
-fn a_pattern_covers_whole_labels_below_its_domain_over_https() {
+fn pattern_covers_https_subdomains() {
     let origins = Origins::parse([
         "http://localhost:3000",
         "HTTPS://Site.example.org:443",
@@ -57,7 +57,7 @@ fn a_pattern_covers_whole_labels_below_its_domain_over_https() {
 }
 
 #[test]
-fn what_is_no_origin_is_refused_with_the_reason() {
+fn invalid_origin_is_rejected_with_a_reason() {
     let cases = [
         ("*", "the scheme is missing"),
         ("null", "the scheme is missing"),
@@ -91,7 +91,7 @@ fn is_refused(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn an_origin_is_let_in_and_told_so_or_refused_and_told_nothing() {
+async fn only_allowed_origins_get_cors_headers() {
     let cases = [
         (None, true),
         (Some("http://localhost:3000"), true),
@@ -119,7 +119,7 @@ async fn an_origin_is_let_in_and_told_so_or_refused_and_told_nothing() {
 }
 
 #[tokio::test]
-async fn a_preflight_is_always_204_and_shares_only_with_the_allowed() {
+async fn preflight_is_204_and_shares_with_allowed_origins() {
     for path in ["/mcp", "/sse"] {
         let preflight = |origin: &str| request("OPTIONS", path, &format!("Origin: {origin}"), Body::empty());
         let answer = send(&app(), preflight("https://chat.example.com")).await;
@@ -138,7 +138,7 @@ async fn a_preflight_is_always_204_and_shares_only_with_the_allowed() {
 }
 
 #[tokio::test]
-async fn on_loopback_only_its_own_names_are_answered() {
+async fn loopback_server_rejects_other_hosts() {
     let hosts = Hosts::Loopback { also: vec!["atm.example.org".into()] };
     let app = router(server(), Start(0), Http { hosts, ..http() });
     let cases = [
@@ -164,13 +164,13 @@ async fn on_loopback_only_its_own_names_are_answered() {
         let preflight = send(&app, request("OPTIONS", "/sse", &format!("Host: {host}"), Body::empty())).await;
         assert_eq!(preflight.status, if allowed { 204 } else { 403 }, "{host}");
     }
-    // A target that names a host is what counts.
+    // The host in an absolute target takes precedence.
     let absolute: Request<Body> = post("http://evil.test/mcp", "Host: localhost", PING);
     is_refused(&send(&app, absolute).await);
 }
 
 #[tokio::test]
-async fn a_request_has_one_host() {
+async fn request_has_one_host() {
     for hosts in [Hosts::Any, Hosts::Loopback { also: Vec::new() }] {
         let app = router(server(), Start(0), Http { hosts, ..http() });
         for sent in [
@@ -189,7 +189,7 @@ async fn a_request_has_one_host() {
             *bare.version_mut() = version;
             assert_eq!(send(&app, bare).await.status, 400);
         }
-        // HTTP/2 has it in the target.
+        // HTTP/2 has the host in the target.
         let mut bare = post("http://localhost/mcp", "", PING);
         bare.headers_mut().remove("host");
         *bare.version_mut() = Version::HTTP_2;

@@ -1,4 +1,4 @@
-//! What holds for any bytes at all.
+//! Properties that apply to any bytes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ struct Problem {
     message: String,
 }
 
-/// A reply is one line holding either a result or an error, and its status fits.
+/// Checks that a reply is one line with either a result or an error, and has the matching status.
 pub(crate) fn is_answer(reply: &RpcResponse) -> Result<(), TestCaseError> {
     let Some(body) = &reply.body else {
         prop_assert_eq!(reply.status, 202);
@@ -58,7 +58,7 @@ pub(crate) fn is_answer(reply: &RpcResponse) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Pieces of messages, so that what is put together is often almost right.
+/// Returns combined parts of messages, often nearly valid.
 fn almost_a_message() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "{",
@@ -108,7 +108,7 @@ fn header() -> impl Strategy<Value = Option<Vec<u8>>> {
     prop::option::of(prop_oneof![known.prop_map(|text| text.as_bytes().to_vec()), vec(any::<u8>(), 0..12)])
 }
 
-/// A number as JSON writes it, of any size.
+/// Returns a JSON number of any size.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|n| n.to_string()),
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn an_id_comes_back_as_it_was_sent(id in prop_oneof![
+    fn id_is_returned_unchanged(id in prop_oneof![
         number(), any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),
         r#""(\\u[0-9a-c][0-9a-f]{3}|\\[nrtbf/"\\]|[a-z]){0,20}""#,
     ]) {
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn any_input_on_stdio_ends_and_holds_only_replies(input in vec(body(), 0..6)) {
+    fn any_stdio_input_yields_only_replies(input in vec(body(), 0..6)) {
         let mut output = Vec::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(serve_stdio(&server(), &Start(1), &*input.join(&b'\n'), &mut output)).unwrap();

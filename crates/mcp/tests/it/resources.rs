@@ -1,4 +1,4 @@
-//! What can be read, what can be chosen, and how both are completed and listed.
+//! Resources and prompts, their completion and their lists.
 
 use serde_json::{Value, json};
 use signpost_mcp::{Handler, Method, Revision};
@@ -9,7 +9,7 @@ const OLD: Revision = Revision::V2025_06_18;
 const NEW: Revision = Revision::V2026_07_28;
 
 #[test]
-fn resources_and_templates_are_listed_apart() {
+fn resources_and_templates_have_separate_lists() {
     for revision in [OLD, NEW] {
         let listed = answer(revision, "resources/list", &json!({}));
         let uris: Vec<_> = listed["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()).collect();
@@ -23,7 +23,7 @@ fn resources_and_templates_are_listed_apart() {
 }
 
 #[test]
-fn a_resource_is_read_by_its_uri() {
+fn resource_is_read_by_its_uri() {
     let read = |uri: &str| answer(OLD, "resources/read", &json!({ "uri": uri }));
     let welcome = json!({ "contents": [{ "uri": "notes://welcome", "mimeType": "text/plain", "text": "Hello" }] });
     assert_eq!(read("notes://welcome"), welcome);
@@ -35,7 +35,7 @@ fn a_resource_is_read_by_its_uri() {
 }
 
 #[test]
-fn what_is_no_resource_has_the_code_of_its_revision() {
+fn unknown_resource_has_the_code_of_its_revision() {
     for uri in
         ["notes://nothing", "notes://a/b", "notes:///b.md", "notes://a/b/c.md", "notes://a/%ff.md", "", "x/lost.md"]
     {
@@ -52,7 +52,7 @@ fn what_is_no_resource_has_the_code_of_its_revision() {
 }
 
 #[test]
-fn a_prompt_takes_the_arguments_that_it_names() {
+fn prompt_accepts_its_declared_arguments() {
     let get = |params: Value| answer(OLD, "prompts/get", &params);
     let prompt = answer(OLD, "prompts/list", &json!({}))["prompts"][0].take();
     assert_eq!((&prompt["name"], &prompt["arguments"][0]["required"]), (&json!("summarise"), &json!(true)));
@@ -75,7 +75,7 @@ fn a_prompt_takes_the_arguments_that_it_names() {
 }
 
 #[test]
-fn what_is_typed_is_completed() {
+fn partial_argument_is_completed() {
     let prompt = json!({ "type": "ref/prompt", "name": "summarise" });
     let template = json!({ "type": "ref/resource", "uri": "notes://{folder}/{note}.md" });
     let complete = |of: &Value, name: &str, value: &str, known: Value| {
@@ -114,7 +114,7 @@ fn what_is_typed_is_completed() {
 }
 
 #[test]
-fn a_long_list_comes_in_pages() {
+fn long_list_is_paginated() {
     let small = || {
         let mut server = server().page_size(2);
         for name in ["a", "b", "c"] {

@@ -20,7 +20,7 @@ fn pong(id: u32) -> String {
 }
 
 #[tokio::test]
-async fn a_stream_says_first_where_to_post() {
+async fn stream_begins_with_the_endpoint_event() {
     let stream = Stream::open(&app()).await;
     let id = stream.endpoint.strip_prefix("/sse?sessionId=").unwrap();
     assert!(id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase()), "{id}");
@@ -31,7 +31,7 @@ async fn a_stream_says_first_where_to_post() {
 }
 
 #[tokio::test]
-async fn a_reply_comes_on_the_stream_of_its_session_alone() {
+async fn reply_is_sent_only_on_its_session() {
     let app = app();
     let (mut one, mut two) = (Stream::open(&app).await, Stream::open(&app).await);
     assert_ne!(one.endpoint, two.endpoint);
@@ -43,7 +43,7 @@ async fn a_reply_comes_on_the_stream_of_its_session_alone() {
 }
 
 #[tokio::test]
-async fn a_notification_brings_no_event() {
+async fn notification_causes_no_event() {
     let app = app();
     let mut stream = Stream::open(&app).await;
     let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -53,7 +53,7 @@ async fn a_notification_brings_no_event() {
 }
 
 #[tokio::test]
-async fn what_one_session_agreed_on_is_not_anothers() {
+async fn sessions_negotiate_independently() {
     let app = app();
     let bad = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}"#;
     let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
@@ -67,7 +67,7 @@ async fn what_one_session_agreed_on_is_not_anothers() {
 }
 
 #[tokio::test]
-async fn an_unknown_session_is_404_with_the_id() {
+async fn unknown_session_is_404_with_the_id() {
     let app = app();
     let stream = Stream::open(&app).await;
     let gone = stream.endpoint.clone();
@@ -81,7 +81,7 @@ async fn an_unknown_session_is_404_with_the_id() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_streams() {
+async fn number_of_streams_is_bounded() {
     let Http { sessions, .. } = http();
     let app = router(server(), Start(0), Http { sessions: sessions.clone(), ..http() });
     let mut streams = vec![Stream::open(&app).await, Stream::open(&app).await, Stream::open(&app).await];
@@ -94,7 +94,7 @@ async fn there_are_only_so_many_streams() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_not_read_holds_only_so_many_replies() {
+async fn unread_stream_buffers_a_bounded_number_of_replies() {
     let app = app();
     let mut stream = Stream::open(&app).await;
     for id in [1, 2] {
@@ -111,7 +111,7 @@ async fn a_stream_that_is_not_read_holds_only_so_many_replies() {
 }
 
 #[tokio::test]
-async fn a_session_is_never_given_to_another_by_a_repeated_id() {
+async fn repeated_session_id_is_rejected() {
     let sessions = signpost_mcp::Sessions::new(SessionLimits::default(), || [7; 16]);
     let app = router(server(), Start(0), Http::new(sessions));
     let mut first = Stream::open(&app).await;
@@ -121,7 +121,7 @@ async fn a_session_is_never_given_to_another_by_a_repeated_id() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quiet_stream_has_a_comment_every_15_seconds_until_it_is_idle_for_too_long() {
+async fn quiet_stream_has_keepalives_until_idle_timeout() {
     let idle = Duration::from_mins(1);
     let http = with_limits(SessionLimits { idle, ..SessionLimits::default() });
     let sessions = http.sessions.clone();
@@ -140,7 +140,7 @@ async fn a_quiet_stream_has_a_comment_every_15_seconds_until_it_is_idle_for_too_
 }
 
 #[tokio::test]
-async fn closing_ends_every_stream_and_opens_no_more() {
+async fn shutdown_ends_every_stream() {
     let http = http();
     let sessions = http.sessions.clone();
     let app = router(server(), Start(0), http);
@@ -153,13 +153,13 @@ async fn closing_ends_every_stream_and_opens_no_more() {
 }
 
 #[test]
-fn no_session_id_can_be_read_from_debug_output() {
+fn debug_output_hides_session_ids() {
     let sessions = signpost_mcp::Sessions::new(SessionLimits::default(), || [0xab; 16]);
     let http = Http::new(sessions);
     assert!(!format!("{http:?} {:?}", http.sessions).contains("abab"));
 }
 
-/// Reads until `end` has come.
+/// Reads until `end` is received.
 async fn read_until(connection: &mut TcpStream, end: &str) -> String {
     let mut text = String::new();
     let mut buffer = [0; 4096];
@@ -172,7 +172,7 @@ async fn read_until(connection: &mut TcpStream, end: &str) -> String {
 }
 
 #[tokio::test]
-async fn over_tcp_a_session_lives_as_long_as_its_connection() {
+async fn session_ends_with_its_tcp_connection() {
     let http = http();
     let sessions = http.sessions.clone();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! One message a line.
+//! The stdio transport: one message per line.
 
 use signpost_mcp::{MAX_MESSAGE_BYTES, serve_stdio};
 
@@ -21,7 +21,7 @@ fn pong(id: u32) -> String {
 }
 
 #[tokio::test]
-async fn every_request_has_a_reply_in_order_and_nothing_else_is_written() {
+async fn only_replies_are_written_in_order() {
     let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let input = format!("{}\n\n  \r\n{notification}\n{}\r\n{}", ping(1), ping(2), ping(3));
     assert_eq!(talk(input).await, [pong(1), pong(2), pong(3)]);
@@ -32,7 +32,7 @@ async fn every_request_has_a_reply_in_order_and_nothing_else_is_written() {
 }
 
 #[tokio::test]
-async fn a_line_of_1_mib_is_taken_and_a_longer_one_is_skipped() {
+async fn line_over_1_mib_is_skipped() {
     let padded = |length: usize| format!("{}{}", ping(1), " ".repeat(length - ping(1).len()));
     for ending in ["", "\n", "\r\n"] {
         let fits = format!("{}{ending}", padded(MAX_MESSAGE_BYTES - 1));
@@ -50,7 +50,7 @@ async fn a_line_of_1_mib_is_taken_and_a_longer_one_is_skipped() {
 }
 
 #[tokio::test]
-async fn what_initialize_agrees_on_holds_from_then_on() {
+async fn negotiated_revision_persists() {
     let bad = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}}"#;
     let told = bad.replace(r#""name""#, &format!(r#""_meta":{META},"name""#));
     let initialize = |revision: &str| {

@@ -1,4 +1,4 @@
-//! Calls that take their time: what is told meanwhile, who is asked, what ends them.
+//! Long calls: notifications, input requests and cancellation.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn wait(meta: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{{"_meta":{meta},"name":"wait"}}}}"#)
 }
 
-/// The messages in the events of a body.
+/// Returns the messages in the events of a body.
 fn messages(body: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(body).unwrap();
     text.lines()
@@ -27,16 +27,16 @@ fn messages(body: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// An app whose tool `wait` does not have to.
-fn hurried() -> axum::Router {
+/// Creates an app with a tool `wait` that does not wait.
+fn fast_app() -> axum::Router {
     let notebook = Notebook::default();
     notebook.go_on.notify_one();
     router(server(), notebook, http())
 }
 
 #[tokio::test]
-async fn what_is_told_on_the_way_comes_before_the_reply() {
-    let answer = send(&hurried(), post("/mcp", EVENTS, wait(r#"{"progressToken":7}"#))).await;
+async fn notifications_precede_the_reply() {
+    let answer = send(&fast_app(), post("/mcp", EVENTS, wait(r#"{"progressToken":7}"#))).await;
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     assert_eq!(answer.header("x-accel-buffering"), Some("no"));
     let told = messages(&answer.body);
@@ -48,16 +48,16 @@ async fn what_is_told_on_the_way_comes_before_the_reply() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_no_events_gets_the_reply_alone() {
+async fn client_without_events_gets_only_the_reply() {
     for accept in ["", "Accept: application/json", "Accept: */*"] {
-        let answer = send(&hurried(), post("/mcp", accept, wait(r#"{"progressToken":7}"#))).await;
+        let answer = send(&fast_app(), post("/mcp", accept, wait(r#"{"progressToken":7}"#))).await;
         assert_eq!(answer.header("content-type"), Some("application/json"), "{accept}");
         assert_eq!(answer.json()["result"]["content"][0]["text"], "waited");
     }
 }
 
 #[tokio::test]
-async fn nobody_is_told_what_nobody_asked_for() {
+async fn unrequested_notifications_are_not_sent() {
     let stateless = "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: wait\n";
     let asked = |more: &str| META.replacen('{', &format!("{{{more}"), 1);
     for (meta, told) in [
@@ -68,7 +68,7 @@ async fn nobody_is_told_what_nobody_asked_for() {
         (asked(r#""progressToken":"p","io.modelcontextprotocol/logLevel":"emergency","#), 2),
         (asked(r#""progressToken":{},"#), 0),
     ] {
-        let answer = send(&hurried(), post("/mcp", &format!("{stateless}{EVENTS}"), wait(&meta))).await;
+        let answer = send(&fast_app(), post("/mcp", &format!("{stateless}{EVENTS}"), wait(&meta))).await;
         let count = if told == 0 { 0 } else { messages(&answer.body).len() - 1 };
         assert_eq!((answer.status.as_u16(), count), (200, told), "{meta}");
         assert_eq!(answer.header("content-type") == Some("application/json"), told == 0);
@@ -76,7 +76,7 @@ async fn nobody_is_told_what_nobody_asked_for() {
 }
 
 #[tokio::test]
-async fn a_call_ends_with_its_client() {
+async fn call_is_cancelled_with_its_client() {
     let notebook = Arc::new(Notebook::default());
     let response = router(shared(), Arc::clone(&notebook), http())
         .oneshot(post("/mcp", EVENTS, wait(r#"{"progressToken":7}"#)))
@@ -87,7 +87,7 @@ async fn a_call_ends_with_its_client() {
     assert_eq!(Arc::strong_count(&notebook), 1);
 }
 
-/// The same tool over a state that can be watched.
+/// Creates a server with a shared state for the test.
 fn shared() -> signpost_mcp::Server<Arc<Notebook>> {
     use signpost_mcp::{Annotations, Handler, Info, Output, Server, Tool};
     Server::new(Info::default()).tool(Tool {
@@ -111,19 +111,19 @@ fn shared() -> signpost_mcp::Server<Arc<Notebook>> {
 }
 
 #[tokio::test]
-async fn a_session_over_sse_hears_what_is_told_and_may_set_its_level() {
+async fn sse_session_gets_notifications_at_its_level() {
     let notebook = Arc::new(Notebook::default());
     let app = router(shared(), Arc::clone(&notebook), http());
     let mut stream = Stream::open(&app).await;
     assert_eq!(send(&app, post(&stream.endpoint, "", wait(r#"{"progressToken":1}"#))).await.status, 202);
     assert!(stream.message().await.contains("notifications/progress"));
-    // The session is free for others meanwhile.
+    // The session accepts other requests during the call.
     send(&app, post(&stream.endpoint, "", r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#)).await;
     assert_eq!(stream.message().await, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
     notebook.go_on.notify_one();
     assert!(stream.message().await.starts_with(r#"{"jsonrpc":"2.0","id":"w","result""#));
 
-    let app = hurried();
+    let app = fast_app();
     let mut stream = Stream::open(&app).await;
     let level = r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}"#;
     send(&app, post(&stream.endpoint, "", level)).await;
@@ -139,7 +139,7 @@ async fn a_session_over_sse_hears_what_is_told_and_may_set_its_level() {
 }
 
 #[tokio::test]
-async fn stdio_tells_while_a_call_waits() {
+async fn stdio_sends_notifications_during_a_call() {
     let (notebook, server) = (Notebook::default(), server());
     let (client, ours) = duplex(4096);
     let (reader, writer) = tokio::io::split(ours);
@@ -160,7 +160,7 @@ async fn stdio_tells_while_a_call_waits() {
 }
 
 #[test]
-fn an_answer_may_need_input_from_a_client_that_can_give_it() {
+fn input_is_requested_from_capable_clients() {
     let meta = |capabilities: Value| {
         let mut meta: Value = serde_json::from_str(META).unwrap();
         meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
@@ -188,14 +188,14 @@ fn an_answer_may_need_input_from_a_client_that_can_give_it() {
 }
 
 #[tokio::test]
-async fn a_panic_while_waiting_costs_one_reply() {
+async fn panic_in_a_call_affects_one_reply() {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"boom"}}"#;
     let answer = send(&app(), post("/mcp", "", body)).await;
     assert_eq!((answer.status.as_u16(), &answer.json()["error"]["code"]), (500, &json!(-32603)));
 }
 
 #[tokio::test]
-async fn a_marked_argument_is_a_header_too() {
+async fn marked_argument_is_mirrored_in_a_header() {
     let headers = "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: route\n";
     for (arguments, more, expected) in [
         (r#"{"region":"eu"}"#, "Mcp-Param-Region: eu", 200),
@@ -224,7 +224,7 @@ async fn a_marked_argument_is_a_header_too() {
 }
 
 #[test]
-fn notifications_nobody_takes_are_bounded() {
+fn unread_notifications_are_bounded() {
     let notifications = signpost_mcp::Notifications::default();
     let (state, server) = (Notebook::default(), server());
     for _ in 0..600 {

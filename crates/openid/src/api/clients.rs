@@ -30,7 +30,7 @@ use crate::service::OpenidService;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RotateSecretBody {
-    /// Whether the previous secret ends at once.
+    /// Invalidates the previous secret at once.
     #[serde(default)]
     now: bool,
 }
@@ -112,8 +112,8 @@ pub(crate) async fn patch(
     Ok(Json(ClientView::new(client, issuer(&service, &domain), now)))
 }
 
-/// `POST /domains/{id}/clients/{client}/rotate`: creates another secret. The previous one is accepted for another day,
-/// or not any more with `now`.
+/// `POST /domains/{id}/clients/{client}/rotate`: creates a new secret. The previous secret expires after a day, or at
+/// once with `now`.
 pub(crate) async fn rotate(
     State(service): State<OpenidService>,
     account: Account,

@@ -35,8 +35,8 @@ impl RedirectTarget {
     }
 }
 
-/// Appends parameters to the query of a URL, whose own query stays as it is. Spaces become `%20`, which all parsers
-/// accept.
+/// Appends parameters to the query of a URL and leaves the existing query unchanged. Spaces become `%20`, which all
+/// parsers accept.
 #[must_use]
 pub fn append_query<'a>(address: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
@@ -53,7 +53,7 @@ pub fn append_query<'a>(address: &str, pairs: impl Iterator<Item = (&'a str, &'a
     format!("{address}{joint}{query}")
 }
 
-/// Returns the host of a URL for display, or its scheme if it is a private-use one.
+/// Returns the host of a URL for display, or its scheme if that is private-use.
 #[must_use]
 pub fn host_of(address: &str) -> String {
     let Ok(url) = Url::parse(address) else { return String::new() };
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_whose_it_is_and_repeats_the_state() {
+    fn response_has_issuer_and_state() {
         let iss = "iss=https%3A%2F%2Flogin.test%2Fdom_1";
         let cases = [
             ("https://shop.test/cb", "https://shop.test/cb?code=c&state=a%2Bb%20%26%C3%A9&"),

@@ -72,7 +72,7 @@ pub fn decide(
     }
 }
 
-/// Returns whether the user must log in although they are signed in. A user who logged in for this request need not do
+/// Returns true if the user must log in although they are signed in. A user who logged in for this request need not do
 /// so again, unless the consent page was open for so long that the login is too old for the request.
 fn must_log_in(
     request: &ValidatedAuthorizationRequest,
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// What is decided, in a word.
+    /// Returns the decision as a word.
     fn word(more: &str, visitor: Option<&SignedInVisitor>, hinted: Option<&UserId>) -> &'static str {
         match decide(&request(more), &test_client(), visitor, hinted, LOGIN + MINUTE) {
             Decision::Refuse(refusal) => refusal.code.as_str(),
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_signed_in_and_agreed_is_asked_nothing() {
+    fn signed_in_user_with_consent_gets_a_code() {
         assert_eq!(word("", Some(&visitor()), None), "code");
         assert_eq!(word("prompt=none", Some(&visitor()), None), "code");
         assert_eq!(word("", Some(&visitor()), Some(&user(1))), "code");
     }
 
     #[test]
-    fn nobody_who_is_not_signed_in_gets_a_code() {
+    fn signed_out_visitor_gets_no_code() {
         for (more, decision) in
             [("", "login"), ("prompt=create", "register"), ("prompt=login", "login"), ("prompt=none", "login_required")]
         {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_login_is_asked_for_once() {
+    fn new_login_is_required_once() {
         let came = SignedInVisitor { came_for_this: true, ..visitor() };
         for (more, decision) in [
             ("prompt=login", "login"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_of_another_person_is_never_passed_over() {
+    fn id_token_hint_of_another_user_is_honored() {
         let came = SignedInVisitor { came_for_this: true, ..visitor() };
         assert_eq!(word("", Some(&visitor()), Some(&user(2))), "login");
         assert_eq!(word("prompt=none", Some(&visitor()), Some(&user(2))), "login_required");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn whom_the_client_does_not_admit_gets_no_code_whatever_they_agreed_to() {
+    fn unadmitted_user_gets_no_code() {
         let out = SignedInVisitor { is_admitted: false, agrees: true, came_for_this: true, ..visitor() };
         for more in ["", "prompt=none", "prompt=consent"] {
             assert_eq!(word(more, Some(&out), None), "access_denied", "{more}");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn consent_is_asked_for_where_there_is_none_for_all_of_it() {
+    fn missing_scopes_require_consent() {
         let (none, less) = (None, Some(OpenidScopes::of_request("openid")));
         for agreed in [none, less] {
             let visitor = SignedInVisitor { agreed, ..visitor() };
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operators_own_client_asks_nobody_unless_it_wants_to() {
+    fn trusted_client_skips_consent() {
         let trusted = ClientSettings { is_trusted: true, ..test_client() };
         let visitor = SignedInVisitor { agreed: None, ..visitor() };
         let decided = |more: &str| decide(&request(more), &trusted, Some(&visitor), None, LOGIN);

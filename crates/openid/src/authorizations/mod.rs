@@ -27,7 +27,7 @@ pub use request::{PromptMode, PromptOptions, ValidatedAuthorizationRequest};
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(1);
 
 rows! {
-    /// An authorization request that is pending for one browser.
+    /// An authorization request that is pending for a browser.
     #[derive(Clone, Debug)]
     pub struct PendingAuthorization in "openid_authorizations" by [id] {
         /// The ID.
@@ -48,7 +48,7 @@ rows! {
 }
 
 impl PendingAuthorization {
-    /// Returns whether it belongs to the browser with this cookie and to this domain, and has not expired. Compares the
+    /// Returns true if it belongs to the browser with this cookie and to this domain, and has not expired. Compares the
     /// cookie in constant time.
     #[must_use]
     pub fn belongs_to(&self, cookie: &CookieHash, domain: &DomainId, now: Timestamp) -> bool {

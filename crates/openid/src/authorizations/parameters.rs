@@ -62,7 +62,7 @@ impl Parameters {
         self.text(name).map(str::to_owned)
     }
 
-    /// Returns whether any parameter is repeated.
+    /// Returns true if any parameter is repeated.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
         self.given.iter().any(|(name, _)| self.given.iter().filter(|(other, _)| other == name).count() > 1)
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parameter_is_what_is_given_once_and_has_a_value() {
+    fn repeated_or_empty_parameters_are_absent() {
         let read = Parameters::read("state=a%20b&nonce=&scope=x&unheard=1&unheard=2&prompt=é");
         assert_eq!(read.text("state"), Some("a b"));
         assert_eq!((read.text("nonce"), read.text("unheard"), read.text("prompt")), (None, None, Some("é")));

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_read_with_all_that_it_says() {
+    fn request_is_parsed_completely() {
         let query = format!(
             "response_type=code&scope=openid%20email+phone&{CHALLENGE}&nonce=n&max_age=0&prompt=login%20consent\
              &unheard_of=1&display=popup&acr_values=x&claims=%7B%7D&login_hint=ann&response_mode=query"
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_refused_by_its_name() {
+    fn invalid_parameters_are_named_in_the_error() {
         for (more, code) in [
             ("", ""),
             ("nonce=1&nonce=2", "invalid_request"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_between_scopes_are_named_as_the_mistake() {
+    fn error_names_commas_between_scopes() {
         let description = |scope: &str| {
             let query = format!("response_type=code&scope={scope}&{CHALLENGE}");
             let read = ValidatedAuthorizationRequest::read(&Parameters::read(&query), &test_client());
@@ -245,12 +245,12 @@ mod tests {
             assert_eq!(description(scope), Some(("invalid_scope", COMMAS)), "{scope}");
         }
         assert_eq!(description("profile"), Some(("invalid_scope", "the scope must contain 'openid'")));
-        // A scope that is not known here may have a comma in it.
+        // Unknown scopes may contain commas.
         assert_eq!(description("openid a,b"), None);
     }
 
     #[test]
-    fn pkce_is_s256_and_left_out_only_where_the_operator_said_so() {
+    fn pkce_is_required_with_s256() {
         let hash = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
         let with = |requires_pkce, is_public, more: &str| {
             let client = ClientSettings { is_public, requires_pkce, ..test_client() };

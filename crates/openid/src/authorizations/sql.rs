@@ -40,7 +40,7 @@ pub async fn find(store: &Store, id: &AuthorizationId) -> Result<Option<PendingA
     store.read_by_index(OF_ID, params![id]).await?.map(PendingAuthorization::from_row).transpose()
 }
 
-/// Returns the pending authorization whose user logs in by this session.
+/// Returns the pending authorization of this login session.
 ///
 /// # Errors
 /// As [`Store::read`].

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_access_token_is_hashed_as_the_specification_does() {
+    fn at_hash_matches_the_specification() {
         // OpenID Connect Core, A.3.
         assert_eq!(hash_access_token("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"), "77QmUPtjPfzWtF2AnpK9RQ");
     }

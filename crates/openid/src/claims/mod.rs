@@ -1,4 +1,4 @@
-//! Scopes, and the claims that each gives to a client.
+//! Scopes, and their claims.
 
 mod id_token;
 mod proof_words;

@@ -20,8 +20,8 @@ pub enum OpenidScope {
 /// The error description for scopes that are separated by commas.
 pub const COMMAS: &str = "scope has commas between its values; send them with spaces, such as 'openid profile'";
 
-/// Returns whether a text has commas between scopes, at least one of which is known (RFC 6749, 3.3: scopes are
-/// delimited by spaces).
+/// Returns true if a text has commas between scopes, including a known scope (RFC 6749, 3.3: scopes are delimited by
+/// spaces).
 #[must_use]
 pub fn has_commas(text: &str) -> bool {
     let with_commas = text.split(' ').filter(|word| word.contains(','));
@@ -63,13 +63,13 @@ impl OpenidScopes {
         text.split(' ').filter_map(OpenidScope::parse).collect()
     }
 
-    /// Returns whether the set has a scope.
+    /// Returns true if the set has a scope.
     #[must_use]
     pub fn contains(self, scope: OpenidScope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// Returns whether the set has all scopes of another one.
+    /// Returns true if the set has all scopes of another set.
     #[must_use]
     pub fn contain_all(self, others: Self) -> bool {
         others.0 & !self.0 == 0
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_means_nothing_here_gives_nothing() {
+    fn unknown_scopes_are_ignored() {
         for (asked, given) in [
             ("openid", "openid"),
             ("email openid", "openid email"),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_reads_back_and_nothing_else_does() {
+    fn stored_scopes_round_trip() {
         assert_eq!(OpenidScopes::from_stored("openid email").unwrap(), OpenidScopes::of_request("email openid"));
         for text in ["email openid", "openid x", " openid"] {
             assert!(OpenidScopes::from_stored(text).is_err(), "{text}");

@@ -13,7 +13,7 @@ use crate::clients::EmailClaim;
 #[expect(missing_docs, reason = "the names are those of OpenID Connect Core, 5.1")]
 pub struct UserClaims {
     pub sub: UserId,
-    /// The name that the operator or the integrator gave the user, or else the petname.
+    /// The name set by the operator or the integrator, or else the petname.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The petname, which is unique in the domain and never reused.
@@ -32,7 +32,7 @@ pub struct UserClaims {
 }
 
 impl UserClaims {
-    /// Returns the claims that these scopes give about a user of a domain.
+    /// Returns the claims of these scopes for a user of a domain.
     #[must_use]
     pub fn of(user: &HostedUser, domain: &Domain, scopes: OpenidScopes, email: EmailClaim) -> Self {
         let mut claims = Self {

@@ -9,7 +9,7 @@ use signpost_login::users::{Credential, CredentialKey, HostedUser, UserGroups};
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 100;
 
-/// The users who may log in at a client: those that match one of the entries. There is at least one entry.
+/// The users who may log in at a client, by entries of which a user must match any. There is at least one entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct AllowList(Vec<Allowed>);
@@ -47,21 +47,21 @@ impl AllowList {
         }
     }
 
-    /// Returns whether it admits a user with these credentials.
+    /// Returns true if it admits a user with these credentials.
     #[must_use]
     pub fn admits(&self, user: &HostedUser, credentials: &[Credential]) -> bool {
         self.0.iter().any(|entry| match entry {
             Allowed::Everyone => true,
             Allowed::User(id) => *id == user.id,
             Allowed::Group(name) => user.groups.as_ref().is_some_and(|groups| groups.names().contains(name)),
-            // Credentials of another user, or of the same key at another domain, do not count.
+            // Credentials of other users or domains are ignored.
             Allowed::Key(key) => credentials.iter().any(|credential| {
                 credential.public_key == *key && credential.user_id == user.id && credential.domain_id == user.domain_id
             }),
         })
     }
 
-    /// Returns whether it admits all users of the domain.
+    /// Returns true if it admits all users of the domain.
     #[must_use]
     pub fn admits_everyone(&self) -> bool {
         self.0.contains(&Allowed::Everyone)
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_named_is_let_in_and_nobody_else() {
+    fn only_listed_users_are_admitted() {
         let (user, _) = somebody();
         let other = UserId::new(Timestamp::UNIX_EPOCH, [9; 16]);
         let other_key = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5";
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_counts_as_long_as_this_user_has_it() {
+    fn key_admits_only_its_current_user() {
         let (user, credential) = somebody();
         let list = AllowList::parse([KEY]).unwrap();
         assert!(!list.admits(&user, &[]));
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_group_is_in_none() {
+    fn user_without_groups_matches_no_group() {
         let (user, credential) = somebody();
         let user = HostedUser { groups: None, ..user };
         assert!(!AllowList::parse(["group:admins"]).unwrap().admits(&user, &[credential]));
     }
 
     #[test]
-    fn entries_have_one_meaning_each_and_are_named_once() {
+    fn entries_are_unique_and_unambiguous() {
         for texts in [
             &[][..],
             &[""],
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_stored_as_it_is_written() {
+    fn allow_list_preserves_its_text() {
         let list = AllowList::parse(["group:admins", "*", KEY]).unwrap();
         let json = serde_json::to_string(&list).unwrap();
         assert_eq!(json, format!(r#"["group:admins","*","{KEY}"]"#));

@@ -2,29 +2,29 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a confidential client authenticates (RFC 7591, 2: `token_endpoint_auth_method`). Without a setting it may use
-/// either method, one per request (RFC 6749, 2.3).
+/// The authentication method of a confidential client (RFC 7591, 2: `token_endpoint_auth_method`). Without a setting it
+/// may use either method, but not both in a request (RFC 6749, 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientAuthMethod {
-    /// Its secret in the header `Authorization` alone.
+    /// Only the header `Authorization`.
     #[serde(rename = "client_secret_basic")]
     Basic,
-    /// Its secret in the form alone.
+    /// Only the form.
     #[serde(rename = "client_secret_post")]
     Post,
-    /// Its secret in either place, or the same one in both: for programs that send it twice.
+    /// Header, form or both, with equal secrets: for programs that send the secret twice.
     #[serde(rename = "any")]
     Any,
 }
 
-/// Where a request has the client secret.
+/// The place of the client secret in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretPlace {
     /// In the header `Authorization`.
     Header,
     /// In the form.
     Form,
-    /// The same in both.
+    /// Header and form, with equal secrets.
     Both,
 }
 
@@ -50,7 +50,7 @@ impl ClientAuthMethod {
 }
 
 impl SecretPlace {
-    /// Returns whether a client with this setting may have its secret here.
+    /// Returns true if a client with this setting may send its secret in this place.
     #[must_use]
     pub fn is_allowed(self, method: Option<ClientAuthMethod>) -> bool {
         match method {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_reads_back() {
+    fn auth_methods_round_trip() {
         for method in ClientAuthMethod::ALL {
             assert_eq!(ClientAuthMethod::parse(method.as_str()), Some(method));
             assert_eq!(serde_json::to_value(method).unwrap(), method.as_str());
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_any_allows_a_secret_in_both_places() {
+    fn only_any_accepts_the_secret_twice() {
         use SecretPlace::{Both, Form, Header};
 
         for (method, allowed) in [

@@ -47,7 +47,7 @@ rows! {
     } checked by check_row
 }
 
-/// A client that was just registered, with its secret, which is shown only once.
+/// A newly registered client with its secret, which is shown only once.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RegisteredClient {
@@ -97,8 +97,8 @@ impl Client {
         Ok(RegisteredClient { client, secret })
     }
 
-    /// Returns whether the text is the secret of this client, or its previous secret while that is accepted. Compares
-    /// in constant time. Always false for a public client.
+    /// Returns true if the text is the secret of this client, or its previous secret before that expires. Compares in
+    /// constant time. Always false for a public client.
     #[must_use]
     pub fn accepts_secret(&self, presented: &str, now: Timestamp) -> bool {
         let presented = OAuthSecretHash::of(presented);
@@ -116,13 +116,13 @@ impl Client {
         self.settings.redirect_uris.as_slice().first().map_or(self.id.as_str(), RedirectUri::shown_host)
     }
 
-    /// Returns whether a redirect URI is registered.
+    /// Returns true if a redirect URI is registered.
     #[must_use]
     pub fn has_redirect_uri(&self, presented: &str) -> bool {
         self.settings.redirect_uris.matches(presented)
     }
 
-    /// Returns whether a post-logout redirect URI is registered.
+    /// Returns true if a post-logout redirect URI is registered.
     #[must_use]
     pub fn has_post_logout_uri(&self, presented: &str) -> bool {
         self.settings.post_logout_uris.matches(presented)
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_knows_its_secret_and_for_a_time_the_one_before() {
+    fn previous_secret_is_accepted_temporarily() {
         let now = Timestamp::UNIX_EPOCH;
         let RegisteredClient { mut client, secret } = register(settings());
         let secret = secret.unwrap();
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_public_client_has_no_secret_and_accepts_none() {
+    fn public_client_accepts_no_secret() {
         let RegisteredClient { client, secret } = register(ClientSettings { is_public: true, ..settings() });
         assert!(secret.is_none() && client.secret_hash.is_none());
         assert!(!client.accepts_secret("", Timestamp::UNIX_EPOCH));
     }
 
     #[test]
-    fn a_row_that_contradicts_itself_is_no_client() {
+    fn inconsistent_client_row_is_an_error() {
         let RegisteredClient { client, .. } = register(settings());
         assert!(check_row(&client).is_ok());
         let public = ClientSettings { is_public: true, ..settings() };

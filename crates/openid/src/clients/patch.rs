@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{AllowList, ClientAuthMethod, ClientName, ClientSettings, EmailClaim, InvalidClient, RedirectUris};
 use crate::jose::SigningAlgorithm;
 
-/// A change of a client: `None` keeps a setting, and `Some(None)` removes it. A client never changes between public and
-/// confidential, because its codes and tokens were issued on those terms.
+/// A change of a client: `None` leaves a setting unchanged, and `Some(None)` removes it. A client never changes between
+/// public and confidential, because its existing codes and tokens depend on the type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ClientPatch {
@@ -22,7 +22,7 @@ pub struct ClientPatch {
 }
 
 impl ClientPatch {
-    /// Returns whether it changes nothing.
+    /// Returns true if it changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_sets_what_it_names_and_leaves_the_rest() {
+    fn patch_changes_only_named_fields() {
         let before = ClientSettings {
             name: Some(ClientName::parse("Wiki").unwrap()),
             allowed: Some(AllowList::parse(["*"]).unwrap()),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_cannot_make_what_a_registration_could_not() {
+    fn patch_obeys_the_registration_rules() {
         let before = ClientSettings::new(RedirectUris::parse(["https://app.example/cb"]).unwrap());
         let public = ClientSettings { is_public: true, ..before.clone() };
         let patch = ClientPatch { requires_pkce: Some(false), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Redirect URIs of authorization responses and logouts, which are compared exactly (RFC 9700, 2.1).
+//! Redirect URIs of authorization responses and logouts, compared exactly (RFC 9700, 2.1).
 
 use std::fmt;
 
@@ -41,8 +41,7 @@ impl RedirectUri {
         if text.len() > MAX_URI_LEN {
             return Err(format!("must have at most {MAX_URI_LEN} characters"));
         }
-        // Parsers differ in how they read such characters: the host that is shown could differ from the one that is
-        // reached.
+        // Parsers interpret such characters differently: the displayed host could differ from the actual host.
         if let Some(wrong) = text.chars().find(|c| !c.is_ascii_graphic() || "\\<>\"^`{|}".contains(*c)) {
             return Err(format!("must not contain {}; write it percent-encoded", wrong.escape_debug()));
         }
@@ -70,8 +69,8 @@ impl RedirectUri {
         }
     }
 
-    /// Returns whether a presented URI is this one: as written, except for the port of a loopback host, which the
-    /// operating system assigns (RFC 8252, 7.3).
+    /// Returns true if a presented URI equals this URI, except for the port of a loopback host, which the operating
+    /// system assigns (RFC 8252, 7.3).
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
         if self.0 == presented {
@@ -86,13 +85,13 @@ impl RedirectUri {
         }
     }
 
-    /// Returns whether it has a private-use scheme, which any application on a device can claim.
+    /// Returns true if it has a private-use scheme, which any application on a device can claim.
     #[must_use]
     pub fn is_private_use(&self) -> bool {
         UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme))
     }
 
-    /// Returns whether it leads to a program on the user's device. Any program on the device may receive the response.
+    /// Returns true if it leads to a program on the user's device. Any program on the device may receive the response.
     #[must_use]
     pub fn is_on_device(&self) -> bool {
         UriParts::of(&self.0).is_some_and(|parts| is_private_use(parts.scheme) || parts.loopback().is_some())
@@ -135,7 +134,7 @@ impl RedirectUris {
         Ok(Self(uris))
     }
 
-    /// Returns whether a presented URI is one of them.
+    /// Returns true if a presented URI matches an entry.
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
         self.0.iter().any(|uri| uri.matches(presented))
@@ -206,7 +205,7 @@ fn is_port(digits: &str) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()
 }
 
-/// Returns whether a scheme is a private-use one: a domain name in reverse order.
+/// Returns true if a scheme is private-use: a domain name in reverse order.
 fn is_private_use(scheme: &str) -> bool {
     scheme.contains('.') && scheme.split('.').all(|label| !label.is_empty())
 }
@@ -273,7 +272,7 @@ mod tests {
     ];
 
     #[test]
-    fn only_what_leads_to_one_place_is_registered() {
+    fn ambiguous_redirect_uris_are_rejected() {
         for text in GOOD {
             assert_eq!(RedirectUri::parse(text).map(String::from).as_deref(), Ok(text));
         }
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uri_is_compared_as_it_is_written() {
+    fn redirect_uris_are_compared_as_strings() {
         let registered = RedirectUri::parse("https://app.example.com/cb?tenant=1").unwrap();
         assert!(registered.matches("https://app.example.com/cb?tenant=1"));
         for presented in [
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_free_on_ones_own_machine_and_nowhere_else() {
+    fn only_loopback_ports_are_free() {
         for (registered, presented, is_same) in [
             ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb", true),
             ("http://127.0.0.1:8080/cb", "http://127.0.0.1/cb", true),
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_names_each_once_and_has_an_end() {
+    fn redirect_uri_list_is_unique_and_bounded() {
         let uris: Vec<_> = (0..21).map(|number| format!("https://app.example/{number}")).collect();
         let texts = || uris.iter().map(String::as_str);
         assert!(RedirectUris::parse(texts().take(20)).unwrap().matches("https://app.example/19"));
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_shown_where_it_leads() {
+    fn display_host_is_the_redirect_target() {
         for (text, shown) in [
             ("https://app.example:8443/cb?x", "app.example:8443"),
             ("http://localhost:3000", "localhost:3000"),

@@ -7,15 +7,15 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The prefix of secrets, by which scanners recognise leaked ones.
+/// Prefix of secrets, by which scanners recognize leaks.
 const CLIENT_SECRET_PREFIX: &str = "sgp_cs_";
 
 /// The secret of a client: 256 random bits, shown once.
 #[derive(Debug)]
 pub struct OAuthSecret(SecretString);
 
-/// The SHA-256 of a secret in hex, which the database stores. No slower hash is needed, because 256 random bits cannot
-/// be guessed.
+/// The SHA-256 of a secret in hex, for the database. No slower hash is needed, because 256 random bits cannot be
+/// guessed.
 #[derive(Clone)]
 pub struct OAuthSecretHash(String);
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_says_what_it_is_and_does_not_print() {
+    fn secret_has_a_prefix_and_is_not_printed() {
         let secret = OAuthSecret::from_bytes(&[255; 32]);
         assert_eq!(secret.reveal(), format!("sgp_cs_{}8", "_".repeat(42)));
         assert!(!format!("{secret:?} {:?}", secret.hash()).contains("__"));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_hashed_is_not_read() {
+    fn malformed_secret_hash_is_rejected() {
         let hash = OAuthSecret::from_bytes(&[1; 32]).hash();
         assert!(OAuthSecretHash::from_stored(&hash.0).is_ok());
         for text in ["", "sgp_cs_x", &hash.0.to_uppercase(), &hash.0[1..]] {

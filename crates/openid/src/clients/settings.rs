@@ -14,23 +14,23 @@ const MAX_NAME_LEN: usize = 60;
 #[expect(missing_docs, reason = "the names say it")]
 pub struct ClientSettings {
     pub name: Option<ClientName>,
-    /// Whether it cannot keep a secret: a program on users' devices.
+    /// True for public clients, which cannot store a secret: programs on users' devices.
     pub is_public: bool,
     pub redirect_uris: RedirectUris,
     pub post_logout_uris: RedirectUris,
     pub algorithm: SigningAlgorithm,
     pub email: EmailClaim,
     pub requires_pkce: bool,
-    /// Whether users are not asked for consent, if [`ClientSettings::asks_nobody`].
+    /// Skips the consent page, if [`ClientSettings::asks_nobody`].
     pub is_trusted: bool,
     /// The users who may log in. `None` admits all users at `authorize`, and none behind a proxy.
     pub allowed: Option<AllowList>,
-    /// The authentication method at the token endpoint; `None` for either method, one per request.
+    /// The authentication method at the token endpoint; `None` for either method, but not both in a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_method: Option<ClientAuthMethod>,
 }
 
-/// The name of a client: one line without invisible characters.
+/// The name of a client: a line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ClientName(String);
@@ -75,9 +75,9 @@ impl ClientSettings {
         }
     }
 
-    /// Returns whether users are not asked for consent. A program on a user's device cannot prove its identity: another
-    /// program on the device can send the same request, and would learn who is signed in without a page having been
-    /// shown (RFC 8252, 8.6). Such a client always asks; an https URL belongs to its owner alone.
+    /// Returns true if users are not asked for consent. A program on a user's device cannot prove its identity: another
+    /// program on the device can send an equal request, and would receive the user's identity without a page (RFC 8252,
+    /// 8.6). Such a client always requires consent; an https URL belongs only to its owner.
     #[must_use]
     pub fn asks_nobody(&self) -> bool {
         let is_itself = !self.is_public || !self.redirect_uris.as_slice().iter().any(super::RedirectUri::is_on_device);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_client_needs_pkce_and_only_it_has_a_scheme_of_its_own() {
+    fn public_clients_need_pkce() {
         let (https, app) = (settings("https://app.example/cb"), settings("com.example.app:/cb"));
         assert_eq!(https.check(), Ok(()));
         assert_eq!(ClientSettings { requires_pkce: false, ..https.clone() }.check(), Ok(()));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_on_a_device_asks_though_it_is_trusted() {
+    fn trusted_device_client_requires_consent() {
         for (uri, is_public, asks_nobody) in [
             ("https://app.example/cb", false, true),
             ("https://app.example/cb", true, true),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_read_back_and_nothing_unknown_is_read() {
+    fn settings_round_trip_without_unknown_fields() {
         let settings = ClientSettings {
             name: Some(ClientName::parse("Ann's wiki").unwrap()),
             allowed: Some(AllowList::parse(["*"]).unwrap()),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_line_that_can_be_seen() {
+    fn client_name_is_one_visible_line() {
         assert_eq!(ClientName::parse(" Ann's\nwiki\u{202e} ").unwrap().as_str(), "Ann's wiki");
         assert!(ClientName::parse(&"é".repeat(60)).is_ok());
         for text in ["", " ", "\u{200b}", &"é".repeat(61)] {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_reads_back() {
+    fn client_fields_round_trip() {
         for email in EmailClaim::ALL {
             assert_eq!(EmailClaim::parse(email.as_str()), Some(email));
             assert_eq!(serde_json::to_value(email).unwrap(), email.as_str());

@@ -141,10 +141,10 @@ pub async fn list_all(store: &Store, after: Option<&ClientId>, most: u32) -> Res
     store.read(LIST_ALL, params![after, most]).await?.into_iter().map(Client::from_row).collect()
 }
 
-/// Changes a client. If another change is committed at the same time, this one is applied to its result.
+/// Changes a client. A concurrent change is not lost: this change is applied to its result.
 ///
 /// # Errors
-/// [`ChangeClientError`], whose `Internal` may also be that the client was changed too often meanwhile.
+/// [`ChangeClientError`]; `Internal` also after too many concurrent changes.
 pub async fn patch(
     store: &Store,
     account: &Account,
@@ -165,7 +165,7 @@ pub async fn patch(
         let set = must(SET_SETTINGS, params![id, domain, Value::from(Json(changed)), stored]);
         match store.commit([set, entry]).await {
             Ok(()) => return Ok(()),
-            // Another change was committed first; this one is applied to its result.
+            // Another change was committed first: retry with its result.
             Err(WriteError::Conflict) => {}
             Err(WriteError::Internal(error)) => return Err(error.into()),
         }
@@ -173,7 +173,7 @@ pub async fn patch(
     Err(anyhow!("the settings of {id} change all the time").into())
 }
 
-/// Replaces the secret of a client. The previous one is accepted for `overlap` longer, or not at all.
+/// Replaces the secret of a client. The previous secret expires after `overlap`, or at once.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if there is no such client, or it has no secret.

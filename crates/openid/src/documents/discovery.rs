@@ -51,10 +51,9 @@ pub(super) fn describe(issuer: &str) -> Value {
 mod tests {
     use super::*;
 
-    /// OpenID Connect Discovery 1.0, 3, and RFC 8414, 2: what must be there, and what relying parties ask for (RFC
-    /// 9700, 2).
+    /// The required members of OpenID Connect Discovery 1.0, 3, and RFC 8414, 2, and those of RFC 9700, 2.
     #[test]
-    fn what_must_be_in_it_is() {
+    fn discovery_has_the_required_members() {
         let document = describe("https://login.test/dom_1");
         for (member, value) in [
             ("issuer", json!("https://login.test/dom_1")),

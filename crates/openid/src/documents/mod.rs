@@ -22,7 +22,7 @@ use signpost_platform::web::{ANY_ORIGIN, PathParams, PublicDocument};
 use crate::flows::{find_published_domain, issuer};
 use crate::service::{IssuerState, OpenidService};
 
-/// The two names of the discovery document (OpenID Connect Discovery 1.0, 4; RFC 8414, 3). Both have the same content.
+/// The two names of the discovery document (OpenID Connect Discovery 1.0, 4; RFC 8414, 3).
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 /// Returns the routes of the documents of an environment's issuers.

@@ -29,7 +29,7 @@ pub async fn find_app_session(service: &OpenidService, cookie: &CookieSecret) ->
         service.read_app_sessions.parse(&cookie, rows, app_session_sql::from_rows).map(Some)
     };
     let session = service.app_sessions.find_if_unchanged(&cookie, state, read).await?;
-    // A new credential may admit the user, and no server is notified of one: refused users are read each time.
+    // A new credential may admit the user, and servers are not notified of it: rejected users are not cached.
     if session.as_ref().is_some_and(|session| !session.is_admitted()) {
         service.app_sessions.invalidate(&cookie);
     }
@@ -69,7 +69,7 @@ pub async fn extend_app_session(service: &OpenidService, cookie: &CookieSecret, 
     service.app_sessions.invalidate(&cookie.hash());
 }
 
-/// Ends the session of the browser with this cookie, and its grant, if there is one.
+/// Ends the session of the browser with this cookie, and its grant, if any.
 ///
 /// # Errors
 /// As [`Store::write`](signpost_store::Store::write).

@@ -1,4 +1,4 @@
-//! Authorization requests: the client, where the response goes, and the parameters.
+//! Authorization requests: the client, the redirect URI, and the parameters.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl AuthorizationRequest {
     }
 }
 
-/// An error that is not reported to the redirect URI, because no trusted one is known. It is shown to the user.
+/// An error without a trusted redirect URI. It is shown to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientFault {
     /// The issuer has no client with this `client_id`.

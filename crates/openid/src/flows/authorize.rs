@@ -45,7 +45,7 @@ pub struct BrowserContext {
 /// The progress of an authorization request.
 #[derive(Clone, Debug, Default)]
 pub struct FlowState {
-    /// The stored authorization, once there is one.
+    /// The stored authorization, if any.
     pub pending: Option<PendingAuthorization>,
     /// The user who consented on the consent page just now.
     pub consented: Option<UserId>,
@@ -60,13 +60,13 @@ pub enum AuthorizeOutcome {
     LoginRequired(Box<Session>),
     /// Ask the user for consent.
     ConsentRequired(Box<ConsentQuestion>),
-    /// Nobody can log in at the issuer. The user sees the reason here, because only the operator can repair it.
+    /// The issuer accepts no logins. The page shows the reason, because only the operator can repair it.
     Unavailable(Box<UnavailableIssuer>),
     /// The authorization was answered before, has expired, or belongs to another browser.
     Expired,
 }
 
-/// An issuer at which nobody can log in.
+/// An issuer that accepts no logins.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct UnavailableIssuer {
@@ -170,8 +170,7 @@ pub(super) async fn refuse(
     Ok(AuthorizeOutcome::Redirect(request.target.with_error(error)))
 }
 
-/// Returns the user named by `id_token_hint`, which is in the query or was posted. Expired tokens and those of retired
-/// keys are accepted.
+/// Returns the user named by `id_token_hint`, from the query or a form. Expired tokens and retired keys are accepted.
 async fn find_hinted(
     service: &OpenidService,
     request: &AuthorizationRequest,
@@ -214,8 +213,7 @@ async fn find_visitor(
     })
 }
 
-/// Stores the consent of a user whose login is too old for the request by now: they log in again and are not asked
-/// again.
+/// Stores the consent of a user whose login is now too old for the request, so that the next login needs no consent.
 async fn store_consent(
     service: &OpenidService,
     request: &AuthorizationRequest,
@@ -289,8 +287,8 @@ async fn ask_consent(
     Ok(AuthorizeOutcome::ConsentRequired(Box::new(ConsentQuestion { id, request, scopes, who })))
 }
 
-/// Counts an authorization that will be stored for up to an hour, and its bytes. Many users may share a client IP, and
-/// every client is registered by the operator: so a client IP has the same limit as an account has for sessions.
+/// Counts a pending authorization, which is stored for up to an hour, and its bytes. Many users may share a client IP,
+/// and every client is registered by the operator: so the limit of a client IP equals the session limit of an account.
 async fn count_pending(
     service: &OpenidService,
     browser: &BrowserContext,

@@ -26,15 +26,15 @@ pub enum ClientRefusal {
     Several,
     /// `invalid_client`: the client is unknown, or its secret is missing or wrong.
     Invalid,
-    /// `invalid_client`: the secret is correct, but not where the client's method requires it.
+    /// `invalid_client`: the secret is correct, but not sent by the client's method.
     Method(ClientAuthMethod),
 }
 
 impl ClientCredentials {
-    /// Reads the header `Authorization` and the fields of the form. The same secret may be in both.
+    /// Reads the header `Authorization` and the fields of the form. Both may have the credentials, if they are equal.
     ///
     /// # Errors
-    /// If there are none, two different ones, or ones that cannot be read.
+    /// If the credentials are missing, different or malformed.
     pub fn read(
         authorization: Option<&str>,
         client_id: Option<&str>,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_shows_who_it_is_once_or_the_same_twice() {
+    fn repeated_client_credentials_must_match() {
         let (header, lower) = (basic("cli_1:s"), basic("cli_1:s").replacen("Basic", "basic", 1));
         for (authorization, id, secret, expected) in [
             (Some(header.as_str()), None, None, Ok(vec!["cli_1", "s", "s"])),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_read_as_it_should_be_encoded_and_as_it_often_is() {
+    fn basic_header_is_read_encoded_and_plain() {
         let read = read(Some(&basic("cli%5F1:a%2Bb+c")), None, None).unwrap();
         assert_eq!(read, ["cli_1", "a+b c", "a%2Bb+c"]);
         for secret in ["s&more", "s=more"] {

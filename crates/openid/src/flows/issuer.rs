@@ -1,4 +1,4 @@
-//! Issuers: each hosted domain is an OpenID Connect issuer of its own.
+//! Issuers: each hosted domain is a separate OpenID Connect issuer.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::clients::{self, Client};
 use crate::ids::ClientId;
 use crate::service::OpenidService;
 
-/// Returns the issuer identifier of a domain (`iss`), on which its URLs are based. It has no slash at the end.
+/// Returns the issuer identifier of a domain (`iss`), the base of its URLs. It has no slash at the end.
 #[must_use]
 pub fn issuer(service: &OpenidService, domain: &Domain) -> String {
     issuer_at(&service.public_address, domain)
@@ -25,8 +25,7 @@ pub fn issuer_at(public_address: &str, domain: &Domain) -> String {
 }
 
 /// Returns the hosted domain with this ID if it belongs to the environment; from memory if the database file is still
-/// in this `state`. A live domain is no issuer over http, unless the server accepts connections of its own machine
-/// only.
+/// in this `state`. A live domain is no issuer over http, unless the server accepts only local connections.
 ///
 /// # Errors
 /// As [`Store::read`](signpost_store::Store::read).

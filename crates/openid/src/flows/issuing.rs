@@ -24,8 +24,8 @@ pub struct IssuedTokens {
     pub scopes: OpenidScopes,
 }
 
-/// Issues an authorization code. `consented` has the scopes of the user's earlier consent, if the user consented to
-/// this request just now. Returns `None` if the pending authorization has ended meanwhile, or the user signed out.
+/// Issues an authorization code. `consented` has the scopes of the user's earlier consent, if the user has just
+/// consented to this request. Returns `None` if the pending authorization has ended, or the user has signed out.
 pub(super) async fn issue_code(
     service: &OpenidService,
     request: &AuthorizationRequest,

@@ -117,7 +117,7 @@ pub async fn read_logout(
     Ok(LogoutRequest { client, redirect, hint })
 }
 
-/// Returns whether the request has an ID token of the user who is signed in: then no confirmation is needed.
+/// Returns true if the request has an ID token of the user who is signed in: then no confirmation is needed.
 #[must_use]
 pub fn is_own_hint(request: &LogoutRequest, who: &SignedInUser) -> bool {
     request.hint.as_ref().is_some_and(|hint| hint.user_id == who.user.id)

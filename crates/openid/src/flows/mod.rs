@@ -1,5 +1,5 @@
-//! What crosses rooms: finds the issuer of a path, answers authorization requests, exchanges codes for tokens, and
-//! checks whether grants are valid.
+//! Operations across modules: finds the issuer of a path, answers authorization requests, exchanges codes for tokens,
+//! and checks the validity of grants.
 
 pub mod app_sessions;
 mod authorization_request;

@@ -28,7 +28,7 @@ pub enum LoginPageResult<'a> {
     Error(&'a str),
 }
 
-/// Continues the authorization whose user logged in by this session.
+/// Continues the authorization of this login session.
 ///
 /// # Errors
 /// As [`answer_request`].
@@ -55,7 +55,7 @@ pub async fn handle_login_callback(
         }
         LoginPageResult::Code(code) => {
             match complete_account_session(service, domain, PagePurpose::Client, (session, code)).await {
-                // If the URL is loaded again, the first time decided whether the user is signed in.
+                // A reload of the URL does not change the result of the first request.
                 Ok(_) | Err(Error::SessionAlreadyAuthenticated) => {}
                 Err(Error::Problem(problem)) => return Err(problem),
                 Err(_) => return Ok(AuthorizeOutcome::Expired),

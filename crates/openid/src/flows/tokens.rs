@@ -161,8 +161,8 @@ pub async fn refresh(
     Err(anyhow!("a refresh token is replaced, and is not").into())
 }
 
-/// Returns the scopes of the access token that a refresh issues: the granted ones that `scope` names, or all of them if
-/// it is missing (RFC 6749, 6). Unknown scopes are ignored.
+/// Returns the scopes of a refreshed access token: the granted scopes in `scope`, or all granted scopes if it is
+/// missing (RFC 6749, 6). Unknown scopes are ignored.
 fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, TokenRefusal> {
     let Some(scope) = scope else { return Ok(granted) };
     if has_commas(scope) {
@@ -178,7 +178,7 @@ fn narrow(granted: OpenidScopes, scope: Option<&str>) -> Result<OpenidScopes, To
     Ok(scopes)
 }
 
-/// Returns the refresh token that replaced this one, if it was replaced.
+/// Returns the successor of this refresh token, if it was replaced.
 async fn find_successor(
     service: &OpenidService,
     token: &OpaqueToken,
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refresh_narrows_scopes_and_never_adds_any() {
+    fn refresh_only_narrows_scopes() {
         let granted = OpenidScopes::of_request("openid profile offline_access");
         for (scope, narrowed) in [
             (None, Some("openid profile offline_access")),

@@ -1,4 +1,4 @@
-//! Whether grants and tokens are valid now, by the database.
+//! The current validity of grants and tokens, by the database.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub async fn find_grant_facts(
 }
 
 /// Returns the user of a grant with the credential that proved the login; with all credentials if the client may admit
-/// users by one of them.
+/// users by any credential.
 async fn find_user(
     service: &OpenidService,
     client: &Client,

@@ -1,4 +1,4 @@
-//! Requests for our pages on an application's host, which its proxy forwards.
+//! Requests for the server's pages on an application's host, forwarded by its proxy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,13 +33,13 @@ pub(super) const APP_COOKIE: CookieName = CookieName::new("signpost_app");
 /// The cookie of the browser that started a login at an application.
 pub(super) const STATE_COOKIE: CookieName = CookieName::new("signpost_state");
 
-/// Lifetime of [`STATE_COOKIE`]: that of a pending authorization.
+/// Lifetime of [`STATE_COOKIE`], equal to that of a pending authorization.
 pub(super) const STATE_COOKIE_LASTS: Duration = Duration::from_hours(1);
 
 /// The name of these pages in the log, in place of a proxy's.
 const PAGES: &str = "pages";
 
-/// A request for one of our pages on an application's host.
+/// A request for a page of this server on an application's host.
 #[derive(Debug)]
 pub(super) struct AppContext {
     pub(super) service: OpenidService,
@@ -73,7 +73,7 @@ impl FromRequestParts<OpenidService> for AppContext {
 }
 
 impl AppContext {
-    /// Returns the client with this ID, if it is one of this application, with its domain.
+    /// Returns the client with this ID, if it belongs to this application, with its domain.
     ///
     /// # Errors
     /// The error response.
@@ -84,7 +84,7 @@ impl AppContext {
         })
     }
 
-    /// Returns the valid session at the application, whether the operator admits its user or not.
+    /// Returns the valid session at the application, even if its user is not admitted.
     pub(super) async fn find_session(&self) -> Result<Option<Arc<AppSession>>, Response> {
         let Some(cookie) = &self.session_cookie else { return Ok(None) };
         let session = find_app_session(&self.service, cookie).await.map_err(internal)?;
@@ -103,8 +103,8 @@ fn read_proxied(service: &OpenidService, parts: &Parts) -> Result<AppOrigin, For
     Ok(read_app(&parts.headers)?)
 }
 
-/// Returns the client with this ID, with its domain. The host of an application alone never identifies a client: the
-/// client must have registered the host.
+/// Returns the client with this ID, with its domain. The client must have registered the host of the application: a
+/// host does not identify a client.
 ///
 /// # Errors
 /// [`ForwardFault`], or a failure of the database.
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repeated_parameter_has_no_value() {
+    fn repeated_parameter_has_no_value() {
         for (query, value) in [
             ("client=a", Some("a")),
             ("x=1&client=a%2Fb&y", Some("a/b")),

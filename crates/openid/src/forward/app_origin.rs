@@ -36,7 +36,7 @@ impl AppOrigin {
         (url.path() == "/").then(|| Self(url.origin().ascii_serialization()))
     }
 
-    /// Returns whether the application is served over https.
+    /// Returns true if the application is served over https.
     pub(super) fn is_https(&self) -> bool {
         self.0.starts_with("https:")
     }
@@ -46,20 +46,19 @@ impl AppOrigin {
         format!("{}{OWN_PATHS}/callback", self.0)
     }
 
-    /// Returns the URL of one of our pages on the application's host.
+    /// Returns the URL of a page of this server on the application's host.
     pub(super) fn own_page(&self, page: &str) -> String {
         format!("{}{OWN_PATHS}/{page}", self.0)
     }
 
-    /// Returns the origin of our pages there, with the path below which they load everything.
+    /// Returns the origin of these pages, with the path of all their resources.
     pub(super) fn public_origin(&self) -> PublicOrigin {
         PublicOrigin::of(&format!("{}{OWN_PATHS}", self.0))
     }
 }
 
-/// Returns whether a host without a port is in canonical form, as nearly all are. Parsing a URL for each request of a
-/// proxy would take most of the time of its response. A last label that starts with a letter is not part of an IP
-/// address.
+/// Returns true if a host without a port is in canonical form, as nearly all hosts are: parsing a URL for each request
+/// of a proxy would dominate the response time. A last label that starts with a letter is not part of an IP address.
 fn is_canonical_host(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     host.split('.').all(is_canonical_label) && last.starts_with(|letter: char| letter.is_ascii_lowercase())
@@ -81,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_has_one_spelling() {
+    fn app_origin_has_one_spelling() {
         for (scheme, host, origin) in [
             ("https", "app.example.com", "https://app.example.com"),
             ("HTTPS", "App.Example.com:443", "https://app.example.com"),
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canonical_host_is_the_one_of_browsers() {
+    fn canonical_host_matches_browsers() {
         for host in [
             "app.example.com",
             "localhost",
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_readers_may_read_differently_is_no_origin() {
+    fn ambiguous_origin_is_rejected() {
         let long = "a".repeat(261);
         for (scheme, host) in [
             ("", "app.example.com"),
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn its_pages_are_below_a_path_of_ours() {
+    fn app_pages_are_below_the_signpost_path() {
         let app = AppOrigin::parse("https", "app.example.com").unwrap();
         assert_eq!(app.callback(), "https://app.example.com/.signpost/callback");
         assert_eq!(app.own_page("start?x"), "https://app.example.com/.signpost/start?x");

@@ -30,7 +30,7 @@ pub(super) struct ShownUser<'a> {
     pub(super) id: &'a str,
 }
 
-/// Returns the path of the page that starts a login, with its query: the page to return to, and whether to log in as
+/// Returns the path of the page that starts a login, with its query: the page to return to, and `other` for a login as
 /// another user.
 pub(super) fn start_query(client: &ClientId, to: &LocalPath, is_other: bool) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
@@ -167,7 +167,7 @@ impl AppPage {
             }
         };
         let title = format!("{title} · {}", self.origin.host());
-        // Some of these pages are shown at the URL of an application's page, which has no parameter for the language.
+        // Some of these pages have the URL of an application's page, without a parameter for the language.
         let frame = Frame::new(self.language, &title, &self.origin, Layout::Sheet, main);
         HtmlPage::personal(Frame { is_translated: false, ..frame }.render())
     }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_survives_a_query_of_its_own() {
+    fn return_path_keeps_its_query() {
         let to = LocalPath::parse("/a%2Fb?c=d&client=x#e").unwrap();
         let query = start_query(&client(), &to, false);
         let (page, query) = query.split_once('?').unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_load_and_link_below_our_own_paths_alone() {
+    fn pages_link_only_below_the_signpost_path() {
         let app = AppOrigin::parse("https", "app.example.com").unwrap();
         let who = ShownUser { petname: "amber-otter-4821", id: "usr_1" };
         for language in Language::ALL {

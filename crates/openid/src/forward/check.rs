@@ -116,7 +116,7 @@ fn send_to_login(language: Language, kind: ProxyKind, client: &ClientId, origina
     }
 }
 
-/// `GET /.signpost/denied`: the page for nginx, which discards the body of the response and shows this page instead.
+/// `GET /.signpost/denied`: the page for nginx, which discards the body of the response and serves this page instead.
 pub(super) async fn show_denied(context: AppContext, uri: Uri) -> Result<Response, Response> {
     let session = context.find_session().await?;
     let to = LocalPath::or_root(&single_parameter(&uri, "to").unwrap_or_default());
@@ -134,8 +134,8 @@ fn refuse(page: &AppPage, session: &AppSession, to: &LocalPath) -> Response {
     page.refused(who, is_list, &facts.client.id, to).into_response()
 }
 
-/// Returns the identity of the user with the claims of all scopes: the proxy's operator decides which headers the
-/// application gets, and an application could take an empty header for another user.
+/// Returns the identity of the user with the claims of all scopes: the proxy's operator selects the headers for the
+/// application, and an application could treat an empty header as another user.
 fn identify(session: &AppSession) -> RemoteIdentity {
     let facts = &session.facts;
     let scopes = OpenidScope::ALL.into_iter().collect();

@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn no_mistake_lets_anybody_in() {
+    fn every_fault_is_a_client_error() {
         for fault in faults() {
             assert!(fault.status_and_code().0.is_client_error(), "{fault}");
         }
     }
 
     #[test]
-    fn each_kind_of_mistake_is_logged_apart() {
+    fn fault_kinds_are_distinct() {
         assert_eq!(faults().map(|fault| fault.kind()), [0, 1, 2, 3, 4, 5]);
     }
 }

@@ -31,8 +31,8 @@ impl RemoteIdentity {
     }
 }
 
-/// Returns a text as a header value: one line in UTF-8 without invisible characters. A text that is too long becomes
-/// empty, because a truncated one could have another meaning.
+/// Returns a text as a header value: a line of UTF-8 without invisible characters. A text that is too long becomes
+/// empty, because its start could have another meaning.
 fn value(text: &str) -> HeaderValue {
     let line = signpost_text::line(text);
     let line = line.trim();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn all_five_are_sent_whatever_is_known() {
+    fn all_five_headers_are_always_sent() {
         let headers = RemoteIdentity::default().to_headers();
         let mut names: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         names.sort_unstable();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_sent_as_utf_8_and_is_one_line() {
+    fn name_header_is_one_line_of_utf8() {
         let named = |name: &str| RemoteIdentity { name: name.to_owned(), ..RemoteIdentity::default() };
         assert_eq!(sent(&named("Zoë Łukasz"), "remote-name"), "Zoë Łukasz".as_bytes());
         let split = named("a\r\nRemote-Groups: admin\u{85}b\u{0}\u{202e}c\t");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_divided_by_commas_that_are_in_none() {
+    fn groups_are_joined_by_commas() {
         let groups = vec!["admins".to_owned(), "night shift".to_owned(), "a,b".to_owned()];
         assert_eq!(
             sent(&RemoteIdentity { groups, ..RemoteIdentity::default() }, "remote-groups"),

@@ -22,12 +22,12 @@ impl LocalPath {
         (!leads_away && text.len() <= MAX_PATH_LEN).then(|| Self(text.to_owned()))
     }
 
-    /// Parses a path. Returns `/` for an invalid one, so that the login continues.
+    /// Parses a path. Returns `/` for an invalid path, so that the login continues.
     pub(super) fn or_root(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|| Self("/".to_owned()))
     }
 
-    /// Returns whether it is one of the paths that the proxy forwards to this server.
+    /// Returns true if the proxy forwards the path to this server.
     pub(super) fn is_own(&self) -> bool {
         self.0.strip_prefix(OWN_PATHS).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
     }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_comes_back_as_it_was() {
+    fn valid_paths_are_unchanged() {
         for path in
             ["/", "/a", "/a/../b", "/a%2Fb?x=1&y=%20", "/a//b", "/?to=https://evil.example", "/.signpostx", "/#x"]
         {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_to_another_host() {
+    fn paths_to_other_hosts_are_rejected() {
         for path in [
             "",
             "a",
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_paths_are_known() {
+    fn signpost_paths_are_recognized() {
         for (path, is_own) in [
             ("/.signpost", true),
             ("/.signpost/start", true),

@@ -1,4 +1,4 @@
-//! Ends a session at an application. The browser session at the issuer continues, which the page tells the user.
+//! Ends a session at an application. The browser session at the issuer continues, as stated on the page.
 
 use axum::extract::Request;
 use axum::http::header;

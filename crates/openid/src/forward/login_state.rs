@@ -1,6 +1,5 @@
-//! The parameter `state` of a login at an application: it returns to the page that the user requested, and is bound to
-//! the browser that started the login. Nothing is stored: the browser has one secret in a cookie of the application's
-//! host, from which everything else is derived.
+//! The parameter `state` of a login at an application: it contains the requested page, and is bound to the browser that
+//! started the login. Nothing is stored: everything is derived from a secret in a cookie of the application's host.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -11,7 +10,7 @@ use subtle::ConstantTimeEq;
 use super::local_path::LocalPath;
 use crate::ids::ClientId;
 
-/// Maximum length of the parameter: that of a path, encoded, and of the other parts.
+/// Maximum length of the parameter: an encoded path and the other parts.
 const MAX_STATE_LEN: usize = 3000;
 
 /// A login that was started at an application.
@@ -20,7 +19,7 @@ pub(super) struct AppLogin {
     pub(super) client: ClientId,
     /// The page to return to.
     pub(super) path: LocalPath,
-    /// Distinguishes logins of the same browser.
+    /// Distinguishes logins of a browser.
     pub(super) random: [u8; 16],
 }
 
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_that_began_a_login_comes_back_with_it() {
+    fn login_state_belongs_to_its_browser() {
         let state = state("/a%2Fb?c=d.e&f");
         let text = state.to_text(&browser(1));
         assert_eq!(PresentedLogin::parse(&text).unwrap().check(&browser(1)), Some(state));
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_changes_where_it_goes_on_or_for_whom() {
+    fn changed_login_state_is_rejected() {
         let texts = [state("/a"), state("/b")].map(|state| state.to_text(&browser(1)));
         let [one, other] = texts.each_ref().map(|text| text.split('.').collect::<Vec<_>>());
         for changed in 1..4 {
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_ours_is_not_read() {
+    fn foreign_login_state_is_rejected() {
         let good = state("/a").to_text(&browser(1));
         let away = BASE64URL_NOPAD.encode(b"//evil.example");
         let parts: Vec<_> = good.split('.').collect();
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn two_logins_of_a_browser_have_verifiers_of_their_own() {
+    fn each_login_has_its_own_verifier() {
         let (one, other) = (state("/"), AppLogin { random: [3; 16], ..state("/") });
         assert_ne!(one.verifier(&browser(1)), other.verifier(&browser(1)));
         assert_eq!((one.verifier(&browser(1)).len(), one.challenge(&browser(1)).len()), (43, 43));

@@ -1,6 +1,6 @@
-//! Forward authentication: a reverse proxy asks about each request before it forwards it to an application without
-//! logins of its own. The response names the user, or the page where the user logs in. Each application has its own
-//! sessions, by a cookie of its host; below `/.signpost/` its proxy forwards to the pages that start and end them.
+//! Forward authentication: a reverse proxy sends a subrequest for each request before it forwards the request to an
+//! application without logins. The response names the user or the login page. Each application has its own sessions, by
+//! a cookie of its host; below `/.signpost/` its proxy forwards to the pages that start and end sessions.
 
 mod app_context;
 mod app_origin;
@@ -41,6 +41,6 @@ pub(crate) fn router() -> Router<OpenidService> {
         .route("/.signpost/callback", callback)
         .route("/.signpost/denied", get(check::show_denied))
         .route("/.signpost/logout", get(log_out::ask).post(log_out::log_out))
-        // The assets of these pages are below the same path.
+        // The assets of these pages are below this path too.
         .nest(OWN_PATHS, assets::router(assets::OF_EVERY_PAGE))
 }

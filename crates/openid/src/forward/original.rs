@@ -1,5 +1,5 @@
-//! The request that a proxy asks about, as each kind of proxy reports it. Measured with nginx 1.22, Caddy 2.6 and 2.11,
-//! and read in Traefik's source: all of them set these headers themselves, whatever the client sends.
+//! The original request of a subrequest, by the headers of each kind of proxy. Measured with nginx 1.22, Caddy 2.6 and
+//! 2.11, and verified in Traefik's source: all of them overwrite these headers of the client.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use signpost_platform::pages::accept::prefers_html;
@@ -27,9 +27,9 @@ pub(super) enum ProxyKind {
 pub(super) struct OriginalRequest {
     pub(super) origin: AppOrigin,
     pub(super) path: LocalPath,
-    /// Whether it is a navigation to a page, which can be redirected to a login.
+    /// True for a navigation to a page, which can be redirected to a login.
     pub(super) is_navigation: bool,
-    /// Whether the response can be a page.
+    /// True if the response can be a page.
     pub(super) wants_page: bool,
 }
 
@@ -98,8 +98,8 @@ pub(super) fn read_app(headers: &HeaderMap) -> Result<AppOrigin, HeaderFault> {
 }
 
 /// Parses `X-Forwarded-Proto` to the scheme of the application's origin. Traefik sends `ws` and `wss` with `Upgrade:
-/// websocket`. Proxies that append to the header send a list, of which the client wrote the left element: a list is
-/// accepted only if all its elements mean the same scheme.
+/// websocket`. Proxies that append to the header send a list, and its left element is from the client: a list is
+/// accepted only if all elements have one scheme.
 fn parse_proto(value: &str) -> Option<&'static str> {
     let mut schemes = value.split(',').map(|element| scheme_of(element.trim_ascii()));
     let first = schemes.next()??;
@@ -141,14 +141,14 @@ fn split(url: &str) -> Option<(AppOrigin, LocalPath)> {
     Some((AppOrigin::parse(scheme, &rest[..at])?, LocalPath::or_root(&rest[at..])))
 }
 
-/// Checks whether the text is a method: a token (RFC 9110, sections 5.6.2 and 9.1) of at most [`MAX_METHOD_LEN`] bytes.
+/// Returns true if the text is a method: a token (RFC 9110, 5.6.2 and 9.1) of at most [`MAX_METHOD_LEN`] bytes.
 /// No registered method has a lower-case letter; `get` is a mistake in the proxy's configuration.
 fn is_method(text: &str) -> bool {
     let is_lowercase = text.bytes().any(|byte| byte.is_ascii_lowercase());
     text.len() <= MAX_METHOD_LEN && !is_lowercase && Method::from_bytes(text.as_bytes()).is_ok()
 }
 
-/// Returns whether a script sent the request, or the browser for a part of a page: neither can be redirected to a
+/// Returns true if a script sent the request, or the browser for a part of a page: neither can be redirected to a
 /// login. Browsers send `Sec-Fetch-Mode`; older ones and libraries send other headers.
 fn is_script(headers: &HeaderMap) -> bool {
     let fetch_mode = headers.get("sec-fetch-mode");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn each_proxy_reports_the_same_request_in_its_way() {
+    fn every_proxy_kind_is_parsed() {
         let expected = OriginalRequest {
             origin: AppOrigin::parse("https", "app.example.com").unwrap(),
             path: LocalPath::parse("/a?b=1").unwrap(),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headers_of_one_kind_say_nothing_to_another() {
+    fn headers_of_other_proxy_kinds_are_ignored() {
         let missing = |header| Err(HeaderFault::Missing(header));
         assert_eq!(ProxyKind::Nginx.read(&forwarded(&[])), missing("x-original-url"));
         let nginx = headers(&[("x-original-url", "https://a.example/"), ("x-original-method", "GET")]);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_is_missing_or_there_twice_is_a_fault() {
+    fn missing_or_repeated_header_is_a_fault() {
         let names = ["x-forwarded-method", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri"];
         for name in names {
             let without = forwarded(&[(name, "")]);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_a_fault_and_never_a_guess() {
+    fn unreadable_header_is_a_fault() {
         for (name, value, fault) in [
             ("x-forwarded-method", "get", "x-forwarded-method"),
             ("x-forwarded-method", "GET POST", "x-forwarded-method"),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn x_forwarded_proto_may_be_of_a_websocket_and_a_list_that_means_one_scheme() {
+    fn proto_may_be_websocket_or_a_uniform_list() {
         for (proto, scheme) in [
             ("wss", "https"),
             ("ws", "http"),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn every_token_is_a_method_if_it_is_short_and_in_capitals() {
+    fn methods_are_short_uppercase_tokens() {
         let long = "A".repeat(MAX_METHOD_LEN + 1);
         for (method, is_allowed) in [
             ("M-SEARCH", true),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_header_and_its_valid_values() {
+    fn fault_names_header_and_valid_values() {
         for (name, value, told) in [
             ("x-forwarded-proto", "https, http", "http, https, ws or wss"),
             ("x-forwarded-host", "a.example, b.example", "one host"),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_path_costs_the_way_back_and_nothing_else() {
+    fn invalid_path_falls_back_to_the_root() {
         for path in ["//evil.example/", "/a\\b", "*", "/caf\u{e9}", "https://evil.example/"] {
             let read = ProxyKind::Caddy.read(&forwarded(&[("x-forwarded-uri", path)])).unwrap();
             assert_eq!(
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_goes_to_a_page_can_be_sent_to_a_login() {
+    fn only_navigations_are_sent_to_login() {
         for (changed, is_navigation, wants_page) in [
             (&[][..], true, true),
             (&[("x-forwarded-method", "HEAD")], true, true),

@@ -18,7 +18,7 @@ const SCOPES: &str = "openid profile email";
 pub(super) async fn start(context: AppContext, uri: Uri) -> Result<Response, Response> {
     let (client, domain) = context.find_client(client_parameter(&uri).as_ref()).await?;
     let path = LocalPath::or_root(&single_parameter(&uri, "to").unwrap_or_default());
-    // All logins of a browser have the same secret, so that each of them can be completed.
+    // All logins of a browser share a secret, so that each login can be completed.
     let browser = context.state_cookie.clone().unwrap_or_else(|| CookieSecret::from_bytes(random()));
     let login = AppLogin { client: client.id.clone(), path, random: random() };
     let mut query = form_urlencoded::Serializer::new(String::new());

@@ -1,5 +1,5 @@
-//! The session of an application behind a proxy. It belongs to a grant, whose code was exchanged for it, and expires by
-//! the server's clock: a proxy forwards no cookie of the response, so each use is recorded here and not in the browser.
+//! The session of an application behind a proxy. It results from the code exchange of a grant, and expires by the
+//! server's clock: a proxy forwards no cookie of the response, so each use is recorded here and not in the browser.
 
 use std::sync::OnceLock;
 
@@ -45,7 +45,7 @@ impl AppSession {
         }
     }
 
-    /// Returns whether the session is valid, whether or not the operator admits its user.
+    /// Returns true if the session is valid, even if its user is not admitted.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         let Self { token, grant, facts, .. } = self;
@@ -53,14 +53,14 @@ impl AppSession {
         is_of_grant && now < token.expires_at && is_grant_valid(grant, facts)
     }
 
-    /// Returns whether it was started at the application with this redirect URI, and is valid there. A client may have
-    /// several hosts; a compromised one can use only the sessions of its own visitors.
+    /// Returns true if it was started at the application with this redirect URI, and is valid there. A client may have
+    /// several hosts; a compromised host can use only the sessions of its visitors.
     #[must_use]
     pub fn is_at(&self, callback: &str) -> bool {
         self.grant.redirect_uri == callback && self.facts.client.has_redirect_uri(callback)
     }
 
-    /// Returns whether the operator admits the user. Without an allow list, no user is admitted behind a proxy.
+    /// Returns true if the operator admits the user. Without an allow list, no user is admitted behind a proxy.
     #[must_use]
     pub fn is_admitted(&self) -> bool {
         let GrantFacts { client, user, credentials, .. } = &self.facts;

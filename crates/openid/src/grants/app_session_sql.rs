@@ -1,5 +1,5 @@
-//! Sessions of applications in the database. A session is read with all rows that it depends on in one query, because a
-//! proxy asks about every request, images included.
+//! Sessions of applications in the database. A session is read with all its dependencies in one query, because a proxy
+//! sends a subrequest for every request, images included.
 
 use std::sync::OnceLock;
 
@@ -14,9 +14,9 @@ use signpost_store::{ReadColumns, Row, Store, Stored, StoredTable, Values, param
 use super::{AppSession, Grant, GrantFacts, StoredToken, TokenHash};
 use crate::clients::Client;
 
-/// Returns a row for each credential of the user, and none without credentials. There is no ORDER BY, so that SQLite
-/// finds the credentials by their user instead of reading those of the domain in order. The parameter is cast, because
-/// SQLite otherwise prepares the join again each time that it is bound.
+/// Returns a row for each credential of the user, and no row without credentials. There is no ORDER BY, so that SQLite
+/// finds the credentials by their user instead of reading the domain's in order. The parameter is cast, because SQLite
+/// otherwise prepares the join for each binding.
 const FIND: &str = sql!(
     "SELECT token.*, granted.*, client.*, realm.*, person.*, credential.* FROM (",
     StoredToken::SELECT,
@@ -37,7 +37,7 @@ const FIND: &str = sql!(
 /// The name of the rows in error texts.
 const READ: StoredTable = StoredTable { name: "openid_tokens with what they stand on", key: &[], columns: &[] };
 
-/// Never shortens what another server wrote.
+/// Never shortens the lifetime written by another server.
 const EXTEND: &str =
     "UPDATE openid_tokens SET expires_at = $1 WHERE hash = $2 AND kind = 'session' AND expires_at < $1";
 

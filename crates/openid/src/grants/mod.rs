@@ -1,5 +1,5 @@
-//! Grants: what one login gave to a client. A grant has one authorization code, and access and refresh tokens, or the
-//! session of an application behind a proxy, which end with it.
+//! Grants: the access that a client has by a login. A grant has an authorization code, and access and refresh tokens,
+//! or the session of an application behind a proxy, which end with it.
 //!
 //! The rules in this module are pure; [`sql`] has the queries.
 
@@ -96,7 +96,7 @@ rows! {
 }
 
 impl Grant {
-    /// Returns whether its authorization code has not expired.
+    /// Returns true if its authorization code has not expired.
     #[must_use]
     pub fn is_code_fresh(&self, now: Timestamp) -> bool {
         now < self.created_at + AUTHORIZATION_CODE_TTL

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_used_once_within_its_time() {
+    fn refresh_token_is_used_once_in_time() {
         let token = stored(1, TokenKind::Refresh);
         assert_eq!(decide_refresh(&token, None, START + REFRESH_TOKEN_TTL - SECOND), RefreshDecision::Rotate);
         assert_eq!(decide_refresh(&token, None, START + REFRESH_TOKEN_TTL), RefreshDecision::Refuse);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_answer_is_sent_again_as_long_as_nobody_has_what_it_said() {
+    fn lost_refresh_response_is_repeated() {
         let (old, next) = (replaced(START), stored(2, TokenKind::Refresh));
         let used = StoredToken { replaced_at: Some(START), ..next.clone() };
         for (successor, after, verdict) in [
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_token_before_opens_the_next() {
+    fn only_the_previous_token_opens_the_next() {
         let sealed = seal_successor(&refresh(1), &refresh(2), [9; NONCE_LEN]);
         assert_eq!(open_successor(&refresh(1), &sealed).unwrap().reveal(), refresh(2).reveal());
         assert!(open_successor(&refresh(2), &sealed).is_err());

@@ -9,7 +9,7 @@ use super::{AUTHORIZATION_CODE_TTL, Consent, Grant, OpaqueToken, StoredToken, To
 use crate::claims::OpenidScopes;
 use crate::ids::{ClientId, GrantId};
 
-/// Retention of a grant without tokens, during which a reused code is recognised.
+/// Retention of a grant without tokens, in which a reused code is recognized.
 const KEPT_WITHOUT_TOKENS: SignedDuration = SignedDuration::from_hours(24);
 
 const OF_ID: &str = sql!(Grant::SELECT, " WHERE id = $1");
@@ -20,7 +20,7 @@ const TOKEN: &str = sql!(StoredToken::SELECT, " WHERE hash = $1");
 /// revokes the grant.
 const TAKE_BROWSER: &str = "UPDATE browser_sessions SET cookie = cookie WHERE id = $1 AND user_id = $2";
 
-/// Of concurrent exchanges of a code, one succeeds.
+/// Only one of concurrent exchanges of a code succeeds.
 const REDEEM: &str = "
     UPDATE openid_grants SET redeemed_at = $1
     WHERE id = $2 AND redeemed_at IS NULL AND revoked_at IS NULL AND created_at > $3";
@@ -50,8 +50,8 @@ const SWEEP_TOKENS: &str = "
     DELETE FROM openid_tokens WHERE hash IN (
         SELECT hash FROM openid_tokens WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000
     ) RETURNING hash";
-/// Retention of a grant whose code was not exchanged. Much longer than the lifetime of a code, because the clocks of
-/// servers may differ.
+/// Retention of a grant without a code exchange. Much longer than the lifetime of a code, because the clocks of servers
+/// may differ.
 const KEPT_UNREDEEMED: SignedDuration = SignedDuration::from_mins(5);
 /// Time range of each sweep: several times its interval.
 const UNREDEEMED_WITHIN: SignedDuration = SignedDuration::from_mins(15);
@@ -78,10 +78,10 @@ const SWEEP_CONSENTS: &str = "
         LIMIT 1000
     ) RETURNING user_id";
 
-/// Inserts a grant, in one write with the steps of `with`.
+/// Inserts a grant, in a write with the steps of `with`.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if one of the steps is refused, or the user has signed out.
+/// [`WriteError::Conflict`] if a step is refused, or the user has signed out.
 pub async fn insert(store: &Store, grant: Grant, with: Vec<Step>) -> Result<(), WriteError> {
     let mut steps = with;
     steps.push(must(TAKE_BROWSER, params![&grant.browser_session_id, &grant.user_id]));
@@ -127,7 +127,7 @@ pub async fn redeem(
     write_tokens(store, first, tokens).await
 }
 
-/// Replaces a refresh token. `sealed` is the encrypted next token, stored with the old one.
+/// Replaces a refresh token. `sealed` is the encrypted next token, stored with the old token.
 ///
 /// # Errors
 /// [`WriteError::Conflict`] if it was replaced before, or has expired.
@@ -174,7 +174,7 @@ pub fn revoke_of_browser_step(session: &BrowserSessionId, domain: &DomainId, now
     step(REVOKE_OF_BROWSER, params![now, session, domain])
 }
 
-/// Revokes the grants that one client has of a browser session.
+/// Revokes the grants of a browser session for a client.
 ///
 /// # Errors
 /// As [`Store::write`].
@@ -226,7 +226,7 @@ pub fn agree_step(consent: Consent) -> Step {
     step(AGREE, consent.params())
 }
 
-/// Deletes grants whose code was not exchanged in time. Returns their number.
+/// Deletes grants without a code exchange in time. Returns their number.
 ///
 /// # Errors
 /// As [`Store::write`].

@@ -1,4 +1,4 @@
-//! Authorization codes and tokens: opaque secrets, of which the database stores the hashes.
+//! Authorization codes and tokens: opaque secrets. The database stores only hashes.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use signpost_platform::pages::cookie::CookieHash;
 
-/// The kind of an opaque token. Each kind has its own prefix, by which scanners recognise leaked tokens.
+/// The kind of an opaque token. Each kind has its own prefix, by which scanners recognize leaked tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpaqueTokenKind {
     /// An authorization code.
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_reads_back_as_what_it_is_and_as_nothing_else() {
+    fn token_round_trips_as_its_own_kind() {
         let token = OpaqueToken::new(OpaqueTokenKind::Access, [7; 32]);
         let text = token.reveal();
         assert!(text.starts_with("sgp_at_"), "{text}");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_prints_a_token() {
+    fn tokens_are_not_printed() {
         let token = OpaqueToken::new(OpaqueTokenKind::Refresh, [7; 32]);
         let printed = format!("{token:?} {:?}", token.hash());
         assert!(!printed.contains(token.reveal()) && !printed.contains(token.hash().as_str()), "{printed}");

@@ -1,5 +1,4 @@
-//! Whether a grant is valid. Nothing deletes a grant when something that it depends on is gone, so this is checked at
-//! each use.
+//! The validity of a grant. A grant is not deleted with its dependencies, so its validity is checked at each use.
 
 use signpost_login::domains::{Domain, HandlerKind};
 use signpost_login::users::{Credential, HostedUser};
@@ -40,20 +39,20 @@ pub struct ValidToken {
 }
 
 impl ValidToken {
-    /// Returns the scopes of the token: those of its grant, unless a refresh narrowed them.
+    /// Returns the scopes of the token: the scopes of its grant, unless a refresh narrowed them.
     #[must_use]
     pub fn scopes(&self) -> OpenidScopes {
         self.token.scopes.unwrap_or(self.grant.scopes)
     }
 
-    /// Returns whether the token itself is valid: it has not expired and was not replaced.
+    /// Returns true if the token itself is valid: it has not expired and was not replaced.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         self.token.replaced_at.is_none() && now < self.token.expires_at
     }
 }
 
-/// Returns whether a grant is valid and the client still admits its user.
+/// Returns true if a grant is valid and the client still admits its user.
 #[must_use]
 pub fn is_valid_and_admitted(grant: &Grant, facts: &GrantFacts) -> bool {
     let GrantFacts { client, user, credentials, .. } = facts;
@@ -61,7 +60,7 @@ pub fn is_valid_and_admitted(grant: &Grant, facts: &GrantFacts) -> bool {
     is_admitted && is_grant_valid(grant, facts)
 }
 
-/// Returns whether a grant is valid: it was not revoked, its domain is hosted and has its client and user, and the user
+/// Returns true if a grant is valid: it was not revoked, its domain is hosted and has its client and user, and the user
 /// has the credential that proved the login and has not signed out everywhere since.
 #[must_use]
 pub fn is_grant_valid(grant: &Grant, facts: &GrantFacts) -> bool {

@@ -29,7 +29,7 @@ async fn sweep_once(service: &OpenidService) -> Result<()> {
     Ok(())
 }
 
-/// Deletes grants whose code was not exchanged, now and every minute, until the server drains.
+/// Deletes grants without a code exchange, now and every minute, until the server drains.
 pub async fn run_codes(service: OpenidService) {
     every(CODES_INTERVAL, &service.draining, "could not delete codes that nobody redeemed", || async {
         grants::sql::sweep_unredeemed(&service.store, service.clock.now()).await.map(drop)

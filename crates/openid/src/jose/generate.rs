@@ -27,7 +27,7 @@ const NEEDED: &str = "those of x86-64 or AArch64";
 )]
 pub struct Unable;
 
-/// Generates a key as PKCS #8: RSA of 2048 bits, or P-256. RSA takes a core for up to a quarter of a second.
+/// Generates a key as PKCS #8: RSA of 2048 bits, or P-256. RSA occupies a core for up to a quarter of a second.
 ///
 /// # Errors
 /// [`Unable`], or if the system has no randomness.
@@ -50,7 +50,7 @@ pub fn generate_pkcs8(algorithm: SigningAlgorithm) -> Result<SecretSlice<u8>> {
     }
 }
 
-/// Returns whether the processor has the features that RSA key generation requires.
+/// Returns true if the processor has the features that RSA key generation requires.
 #[cfg(target_arch = "x86_64")]
 #[must_use]
 pub fn makes_rsa() -> bool {
@@ -62,7 +62,7 @@ pub fn makes_rsa() -> bool {
         && is_x86_feature_detected!("avx2")
 }
 
-/// Returns whether the processor has the features that RSA key generation requires.
+/// Returns true if the processor has the features that RSA key generation requires.
 #[cfg(target_arch = "aarch64")]
 #[must_use]
 pub fn makes_rsa() -> bool {
@@ -73,7 +73,7 @@ pub fn makes_rsa() -> bool {
         && is_aarch64_feature_detected!("sha2")
 }
 
-/// Returns whether the processor has the features that RSA key generation requires.
+/// Returns true if the processor has the features that RSA key generation requires.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[must_use]
 pub fn makes_rsa() -> bool {
@@ -88,7 +88,7 @@ mod tests {
     use crate::jose::PrivateKey;
 
     #[test]
-    fn a_key_is_made_or_the_operator_is_told_what_to_do() {
+    fn generation_failure_names_the_remedy() {
         for algorithm in SigningAlgorithm::ALL {
             match generate_pkcs8(algorithm) {
                 Ok(pkcs8) => {

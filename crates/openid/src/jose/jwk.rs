@@ -119,14 +119,14 @@ mod tests {
         "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
 
     #[test]
-    fn the_thumbprint_is_that_of_rfc_7638() {
+    fn thumbprint_matches_rfc_7638() {
         let key: PublicJwk = serde_json::from_str(RFC_7638).unwrap();
         assert_eq!(key.thumbprint(), "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs");
         assert_eq!(key.published()["kid"], key.thumbprint());
     }
 
     #[test]
-    fn the_signature_of_rfc_7515_is_verified_and_no_other() {
+    fn only_the_rfc_7515_signature_verifies() {
         let key: PublicJwk = serde_json::from_str(RFC_7515_KEY).unwrap();
         let signature = BASE64URL_NOPAD.decode(RFC_7515_SIGNATURE.as_bytes()).unwrap();
         assert!(key.verifies(RFC_7515_SIGNED.as_bytes(), &signature));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_key_is_not_read() {
+    fn malformed_jwk_is_rejected() {
         let read = |text: &str| serde_json::from_str::<PublicJwk>(text).is_ok();
         assert!(read(RFC_7515_KEY) && read(RFC_7638));
         for (before, after) in [

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{PrivateKey, PublicJwk, SigningAlgorithm};
 
-/// Maximum length of a token that is parsed, in bytes: several times that of the longest token of this server.
+/// Maximum length of a parsed token, in bytes: several times the longest token of this server.
 pub const MAX_TOKEN_BYTES: usize = 16 << 10;
 
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ struct ReadHeader {
     b64: Option<Value>,
 }
 
-/// A token whose signature was not verified yet.
+/// A token before the verification of its signature.
 #[derive(Debug)]
 pub struct UnverifiedToken<'a> {
     /// The ID of the key that signed it, according to its header.
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_key_signed_it_verifies_and_no_other_does() {
+    fn only_the_signing_key_verifies() {
         let (key, other, claims) = (key(), key(), json!({ "sub": "usr_1", "exp": 1 }));
         let token = sign(&key, "JWT", &claims).unwrap();
         let parsed = parse(&token).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_with_any_character_changed_is_not_verified() {
+    fn changed_token_does_not_verify() {
         let key = key();
         let token = sign(&key, "JWT", &json!({ "sub": "usr_1" })).unwrap();
         for at in 0..token.len() {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_says_how_it_signs_and_never_the_token() {
+    fn algorithm_comes_from_the_key() {
         let key = key();
         let token = sign(&key, "JWT", &json!({})).unwrap();
         for alg in ["none", "None", "HS256", "HS512", "ES384", "PS256", "", "es256"] {
@@ -154,9 +154,9 @@ mod tests {
         }
     }
 
-    /// A public key is no secret: who takes it for one accepts what anybody signs (RFC 8725, 2.1).
+    /// A verifier that uses a public key as an HMAC secret would accept forged tokens (RFC 8725, 2.1).
     #[test]
-    fn a_token_signed_with_the_public_key_as_a_secret_is_none() {
+    fn public_key_as_hmac_secret_is_rejected() {
         use hmac::{Hmac, KeyInit, Mac};
 
         let key = key();
@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_verified_and_none_stops_the_server(text in "[a-zA-Z0-9_.=-]{0,200}|.{0,80}") {
+        fn arbitrary_text_neither_verifies_nor_panics(text in "[a-zA-Z0-9_.=-]{0,200}|.{0,80}") {
             let verified = parse(&text).and_then(|parsed| parsed.verify(key().public()));
             prop_assert!(verified.is_none());
         }

@@ -58,13 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_one_key_of_a_file_is_read() {
+    fn single_key_of_a_file_is_read() {
         let lines = format!("Bag attributes\r\n{BEGIN}\r\nAAEC\r\nAwQ=\r\n{END}\r\n");
         assert_eq!(read_pem(&lines).unwrap().expose_secret(), [0, 1, 2, 3, 4]);
     }
 
     #[test]
-    fn whatever_else_is_said_with_what_to_do() {
+    fn every_other_pem_has_an_error() {
         let other = |label: &str| format!("-----BEGIN {label}-----\nAAEC\n-----END {label}-----\n");
         for (text, expected) in [
             (String::new(), BadPem::NoKey),

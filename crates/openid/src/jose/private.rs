@@ -69,7 +69,7 @@ impl PrivateKey {
     /// Signs a message (RFC 7518, 3.3 and 3.4).
     ///
     /// # Errors
-    /// If the parts of the key contradict each other, which shows only here.
+    /// If the parts of the key contradict each other, which is detected only here.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>> {
         let random = SystemRandom::new();
         let signature = match &self.half {
@@ -105,11 +105,11 @@ mod tests {
         UdXW4KVXsYqNvTSfdJsyB/gfY3yf+zVeJft12dBb8u0GcDRSR8ph8nttEfz1YkprQQuLOQJAEDbtercGQQfQ+qqhtlctS57yWasx \
         Hh2UqmsJpuDoNxJ0h0NMj9Uli/JOKFqHcReI6XvIrB7GQGSlTDvXY4TigQJACI3la/EAynnr9XHEW64+1VhrXYm8Ybt6BZHqMMD8 \
         w9xchDGTNYNU0fr3suKRmpbAoQtqmu8yM5h1XaxI6sqmPg==";
-    /// On P-384, likewise.
+    /// P-384, by `openssl genpkey`.
     const P_384: &str = "MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDAwPmU4Q8ZGp+iQLMlcUOFG/1r2Y67pW4Uwxja7VUm0A9LNkDzhcpzJ \
         RU782sF0UiOhZANiAAToSd11ArmT6Tk12r2oX1tu46TpRSdnEMkt6XmvEAoCTCTP0ZRp3PCazcTvvrVBMfOsX2q1gn28pCeHOplr \
         yrobkALN9A2iJsqnv4zNg47kgQvvZ9R3UivgfePOddDDhAw=";
-    /// On P-256, likewise.
+    /// P-256, by `openssl genpkey`.
     const P_256: &str = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0C8lXEspc+bahwVoAE+1fWU+HcV9USpu1VPgQNZ/nbqhRANCAAR4 \
         P+aJtzNVm8/MHavUPFvD3gnrtIZ1uoXsqu6OZ4sXmM1aGWpOqMYBsYYy4z3MJlFjbCDsZATtT6Ba2eyw0fD8";
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_short_or_of_another_kind_are_refused_with_the_reason() {
+    fn short_or_foreign_keys_are_rejected() {
         use SigningAlgorithm::{Es256, Rs256};
 
         assert!(read(Es256, P_256).is_ok());
@@ -133,7 +133,7 @@ mod tests {
             let error = read(algorithm, key).unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}");
         }
-        // Its public half is another key's.
+        // The public part of another key.
         let mut altered = BASE64.decode(P_256.split_whitespace().collect::<String>().as_bytes()).unwrap();
         *altered.last_mut().unwrap() ^= 1;
         assert!(PrivateKey::from_pkcs8(Es256, &altered).is_err());

@@ -21,7 +21,7 @@ use crate::clients::{Client, ClientAuthMethod};
 use crate::flows::{ClientCredentials, ClientRefusal, FlowError, find_client, find_issuer_domain, issuer};
 use crate::service::{IssuerState, OpenidService};
 
-/// Maximum number of form fields: several times the number of known ones.
+/// Maximum number of form fields: several times the number of known fields.
 const MAX_FIELDS: usize = 64;
 
 /// A request of a client to an issuer.
@@ -52,7 +52,7 @@ impl FromRequest<IssuerState> for ClientRequest {
         let mut fields = BTreeMap::new();
         if parts.method == Method::POST {
             fields = read_form(&parts.headers, body).await?;
-            // The form may have arrived slowly: a token that was revoked meanwhile must not be accepted.
+            // The form may have arrived slowly: a token that was revoked in this time must not be accepted.
             file_state = service.store.file_state();
         }
         Ok(Self { service, domain, file_state, address, authorization, fields })
@@ -60,7 +60,7 @@ impl FromRequest<IssuerState> for ClientRequest {
 }
 
 impl ClientRequest {
-    /// Returns the value of a field. An empty one is the same as none.
+    /// Returns the value of a field; `None` if it is missing or empty.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
@@ -84,7 +84,7 @@ impl ClientRequest {
         }
         match self.authenticate().await {
             Ok(client) => {
-                // Anybody can name a public client: with one counter, a stranger could lock out all of its users.
+                // The ID of a public client is no secret: with a shared counter, an attacker could lock out its users.
                 let is_public = client.settings.is_public;
                 let caller = if is_public { self.address.clone() } else { Caller::Client(client.id.to_string()) };
                 self.count(&caller).await?;

@@ -34,7 +34,7 @@ async fn show_question(context: &IssuerContext, id: &str) -> Result<Response, Re
 }
 
 /// `POST`: `answer=allow`, `answer=deny`, or `answer=other` to log in as another user. The form is valid only for the
-/// user who was asked; another one who is signed in now is asked again.
+/// user on its page; after a change of the user, the page is shown again.
 pub(super) async fn answer(
     context: IssuerContext,
     PathParams((_, id)): PathParams<(String, String)>,
@@ -104,7 +104,7 @@ fn draw(context: &IssuerContext, question: &ConsentQuestion) -> String {
     context.draw(&(words.tab_consent)(&application), "consent", &body, true)
 }
 
-/// Returns the line about a scope: the data that it gives to the client. `None` if it gives none.
+/// Returns the line about a scope: the client's access. `None` if it gives no access.
 fn describe_scope(context: &IssuerContext, question: &ConsentQuestion, scope: OpenidScope) -> Option<Markup> {
     let words = context.words();
     Some(match scope {

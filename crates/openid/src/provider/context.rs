@@ -24,9 +24,9 @@ use crate::flows::{BrowserContext, find_issuer_domain};
 use crate::posted_hint::IdTokenHint;
 use crate::service::{IssuerState, OpenidService};
 
-/// The cookie that decrypts a hint which the browser posted.
+/// The cookie that decrypts a posted hint.
 const HINT_COOKIE: CookieName = CookieName::new("signpost_hint");
-/// Lifetime of the cookie: that of a pending authorization.
+/// Lifetime of the cookie, equal to that of a pending authorization.
 const HINT_COOKIE_LASTS: Duration = Duration::from_hours(1);
 /// The value of a posted hint that no browser can decrypt.
 const NO_HINT: &str = "unknown";
@@ -127,7 +127,7 @@ impl IssuerContext {
             query.append_pair("posted_hint", NO_HINT);
         }
         let query = query.finish();
-        // The encoding here may be longer than that of the form.
+        // This encoding may be longer than the form's.
         if query.len() > MAX_QUERY_LEN {
             return too_long().into_response();
         }
@@ -176,7 +176,7 @@ fn too_long() -> Problem {
     Problem::PayloadTooLarge { limit: MAX_QUERY_LEN }
 }
 
-/// Returns whether the body is a form.
+/// Returns true if the body is a form.
 pub(super) fn is_form(headers: &HeaderMap) -> bool {
     signpost_platform::web::has_media_type(headers, "application/x-www-form-urlencoded")
 }

@@ -14,8 +14,8 @@ impl IssuerContext {
         provider_words(self.language)
     }
 
-    /// Renders a page of one column. `state` is the value of `data-state`. A page that `is_reloadable` can be loaded by
-    /// its path alone, and therefore in another language.
+    /// Renders a page of one column. `state` is the value of `data-state`. A page that `is_reloadable` can be loaded
+    /// with only its path, and therefore in another language.
     pub(super) fn draw(&self, title: &str, state: &str, body: &Markup, is_reloadable: bool) -> String {
         self.draw_with_head(title, state, body, is_reloadable, html! {})
     }
@@ -39,7 +39,7 @@ impl IssuerContext {
     }
 }
 
-/// Renders a name in a sentence: bold, with a text direction of its own.
+/// Renders a name in a sentence: bold, with a separate text direction.
 pub(super) fn name(text: &str) -> Markup {
     html! { b { bdi { (text) } } }
 }

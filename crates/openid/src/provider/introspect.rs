@@ -24,7 +24,7 @@ pub(super) async fn introspect(request: ClientRequest) -> Result<Response, Oauth
         Some(token) => find_token(&request.service, &request.domain, &client, token.hash()).await?,
         None => None,
     };
-    // A token of another client is answered like an unknown one.
+    // A token of another client is answered like an unknown token.
     let Some(found) = found else { return Ok(no_store(StatusCode::OK, &json!({ "active": false }))) };
     let scopes = found.scopes();
     let ValidToken { token, grant, facts } = found;

@@ -26,7 +26,7 @@ pub(super) fn render_client_fault(context: &IssuerContext, fault: &ClientFault) 
     fault_page(context, "client-fault", told, &html! {}, &detail)
 }
 
-/// Renders the page for an issuer at which nobody can log in, with the reason and the link back to the client.
+/// Renders the page for an issuer that accepts no logins, with the reason and the link back to the client.
 pub(super) fn render_unavailable(context: &IssuerContext, unavailable: &UnavailableIssuer) -> String {
     let words = context.words();
     let host = name(&host_of(&unavailable.request.target.redirect_uri));

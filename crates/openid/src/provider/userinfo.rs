@@ -46,7 +46,7 @@ fn refuse(request: &ClientRequest, has_token: bool) -> OauthRefusal {
     OauthRefusal::Unauthorized { error: has_token.then_some("invalid_token"), description, challenge }
 }
 
-/// Returns the error for an access token without the scope `openid`, which a refresh left out (RFC 6750, 3.1).
+/// Returns the error for an access token without the scope `openid`, omitted by a refresh (RFC 6750, 3.1).
 fn refuse_scope(request: &ClientRequest) -> OauthRefusal {
     let realm = issuer(&request.service, &request.domain);
     OauthRefusal::InsufficientScope {

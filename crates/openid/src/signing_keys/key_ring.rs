@@ -19,7 +19,7 @@ pub struct KeyRing {
     series: Vec<KeySeries>,
 }
 
-/// The keys of one algorithm, in order.
+/// The ordered keys of an algorithm.
 #[derive(Debug)]
 struct KeySeries {
     algorithm: SigningAlgorithm,
@@ -36,7 +36,7 @@ struct ReadyKey {
 }
 
 impl KeyRing {
-    /// Decrypts the keys of an environment, which are in order.
+    /// Decrypts the ordered keys of an environment.
     ///
     /// # Errors
     /// If a key cannot be decrypted or parsed.
@@ -45,13 +45,13 @@ impl KeyRing {
         Ok(Self { series: series.collect::<Result<_>>()?, rows })
     }
 
-    /// Returns whether it was created from these rows.
+    /// Returns true if it was created from these rows.
     #[must_use]
     pub fn is_of(&self, rows: &[StoredSigningKey]) -> bool {
         self.rows == rows
     }
 
-    /// Returns whether there is a key of an algorithm.
+    /// Returns true if there is a key of an algorithm.
     #[must_use]
     pub fn has(&self, algorithm: SigningAlgorithm) -> bool {
         self.rows.iter().any(|row| row.algorithm == algorithm)
@@ -77,7 +77,7 @@ impl KeyRing {
         self.find_published(now).map(|key| key.public.published()).collect()
     }
 
-    /// Returns the IDs of the published keys, which determine the JWK Set.
+    /// Returns the IDs of the published keys. They determine the JWK Set.
     #[must_use]
     pub fn published_names(&self, now: Timestamp) -> Vec<String> {
         self.find_published(now).map(|key| key.kid.clone()).collect()
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_signs_with_one_key_and_publishes_those_of_its_tokens() {
+    fn ring_publishes_the_keys_of_its_tokens() {
         let (seal, start) = (Seal::new(Some(&[1; 32]), None), Timestamp::UNIX_EPOCH);
         let day = SignedDuration::from_hours(24);
         let rows = vec![row(1, start, &seal), row(2, start + day, &seal)];
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_opens_in_its_own_row_alone_and_with_the_operators_key() {
+    fn key_opens_only_in_its_row() {
         let seal = Seal::new(Some(&[1; 32]), None);
         let (one, other) = (row(1, Timestamp::UNIX_EPOCH, &seal), row(2, Timestamp::UNIX_EPOCH, &seal));
         assert!(decrypt_key(&one, &seal).is_ok());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_prints_a_private_key() {
+    fn private_keys_are_not_printed() {
         let row = row(1, Timestamp::UNIX_EPOCH, &Seal::default());
         let kept = row.private_key.0.clone();
         let shown = format!("{row:?} {:?}", KeyRing::open(vec![row.clone()], &Seal::default()).unwrap());

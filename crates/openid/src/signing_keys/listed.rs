@@ -13,7 +13,7 @@ use crate::jose::SigningAlgorithm;
 pub struct ListedSigningKey {
     /// The ID in token headers and in the JWK Set.
     pub kid: String,
-    /// The environment whose tokens it signs.
+    /// The environment of its tokens.
     pub environment: Environment,
     /// The algorithm.
     pub algorithm: SigningAlgorithm,
@@ -28,7 +28,7 @@ pub struct ListedSigningKey {
     pub published_until: Option<Timestamp>,
 }
 
-/// Returns the list of keys of one or both environments, which are in order.
+/// Returns the list of ordered keys of one or both environments.
 #[must_use]
 pub fn describe(keys: &[StoredSigningKey], now: Timestamp) -> Vec<ListedSigningKey> {
     let mut listed = Vec::new();

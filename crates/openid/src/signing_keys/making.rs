@@ -1,4 +1,4 @@
-//! Generates keys, and erases and deletes old ones.
+//! Generates keys, and erases and deletes old keys.
 
 use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
@@ -32,12 +32,12 @@ pub struct WantedKey {
     pub environment: Environment,
     pub algorithm: SigningAlgorithm,
     pub beginning: Beginning,
-    /// The key of the operator; `None` to generate one.
+    /// The key of the operator; `None` to generate a key.
     pub pkcs8: Option<SecretSlice<u8>>,
 }
 
 /// Generates a key, or imports the operator's, and inserts it after the existing keys `there`. Returns `None` if
-/// another key was inserted meanwhile.
+/// another key was inserted first.
 ///
 /// # Errors
 /// If no key can be generated ([`Unable`](crate::jose::Unable)), the operator's key is invalid or was used before, the
@@ -53,7 +53,7 @@ pub async fn make_key(
     let WantedKey { environment, algorithm, beginning, pkcs8 } = wanted;
     let pkcs8 = match pkcs8 {
         Some(pkcs8) => pkcs8,
-        // Takes a core for some time.
+        // Occupies a core for some time.
         None => tokio::task::spawn_blocking(move || generate_pkcs8(algorithm)).await??,
     };
     let key = PrivateKey::from_pkcs8(algorithm, pkcs8.expose_secret())?;
@@ -94,8 +94,7 @@ pub async fn make_key(
     }
 }
 
-/// Generates the keys that are due, erases retired ones and deletes those that are over. Returns the number of new
-/// keys.
+/// Generates due keys, erases retired keys and deletes expired keys. Returns the number of new keys.
 ///
 /// # Errors
 /// As [`make_key`]. An error of one algorithm does not stop the others.

@@ -1,5 +1,5 @@
 //! The keys that sign ID tokens. For each environment and algorithm one key signs at a time; the next key is published
-//! before it signs, and the previous one until its last token has expired.
+//! before it signs, and the previous key until its last token has expired.
 
 pub mod key_ring;
 pub mod listed;
@@ -27,12 +27,12 @@ rows! {
     pub struct StoredSigningKey in "signing_keys" by [kid] {
         /// The thumbprint (RFC 7638).
         pub kid: String,
-        /// The environment whose tokens it signs.
+        /// The environment of its tokens.
         pub environment: Environment,
         /// The algorithm.
         pub algorithm: SigningAlgorithm,
-        /// The position among the keys of this environment and algorithm, from 1. It is unique, so that of two servers
-        /// that generate a key at the same time one succeeds.
+        /// The position among the keys of this environment and algorithm, from 1. It is unique, so that only one of
+        /// concurrent servers inserts a key.
         pub number: i64,
         /// The private key.
         pub private_key: KeptKey,
@@ -51,7 +51,7 @@ rows! {
 pub struct KeptKey(pub(crate) String);
 
 impl KeptKey {
-    /// Returns whether it was erased.
+    /// Returns true if it was erased.
     #[must_use]
     pub fn is_erased(&self) -> bool {
         self.0.is_empty()
@@ -66,12 +66,12 @@ impl StoredSigningKey {
     }
 }
 
-/// Splits keys, which are in order, into those of one environment and algorithm each.
+/// Splits ordered keys by environment and algorithm.
 fn series(keys: &[StoredSigningKey]) -> impl Iterator<Item = &[StoredSigningKey]> {
     keys.chunk_by(|one, next| (one.environment, one.algorithm) == (next.environment, next.algorithm))
 }
 
-/// Returns the times of the keys of one environment and algorithm.
+/// Returns the times of the keys of an environment and algorithm.
 fn times(series: &[StoredSigningKey]) -> Vec<KeyTimes> {
     series.iter().map(StoredSigningKey::times).collect()
 }

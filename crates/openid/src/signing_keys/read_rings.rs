@@ -1,4 +1,4 @@
-//! A cache of the signing keys: reading and decrypting them takes as long as signing.
+//! A cache of the signing keys: reading and decrypting them is as slow as signing.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::{KeyRing, StoredSigningKey};
 
-/// Maximum age of the cached keys, by which changes of other servers are seen. Shorter than
+/// Maximum age of the cached keys, after which changes of other servers are visible. Shorter than
 /// [`SHORT_NOTICE`](super::rules::SHORT_NOTICE).
 pub const MAX_AGE: Duration = Duration::from_secs(5);
 
@@ -32,7 +32,7 @@ struct ReadRing {
     ring: Option<Arc<KeyRing>>,
     /// When it was read; `None` if it must be read again.
     at: Option<Duration>,
-    /// Number of invalidations. A read that was in progress during one is out of date.
+    /// Number of invalidations. A read in progress during an invalidation is outdated.
     changes: u64,
 }
 
@@ -41,7 +41,7 @@ impl ReadRings {
     /// monotonic time.
     ///
     /// # Errors
-    /// Those of `read`, or as [`KeyRing::open`].
+    /// The errors of `read` and of [`KeyRing::open`].
     pub async fn find(
         &self,
         environment: Environment,
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn keys_are_read_once_in_five_seconds_and_by_one_at_a_time() {
+    async fn keys_are_read_once_in_five_seconds() {
         let (rings, reads) = (ReadRings::default(), AtomicU32::new(0));
         let seal = Seal::default();
         let find = async |environment, seconds: u64| {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_read_before_a_change_is_not_kept_behind_it() {
+    async fn stale_read_is_not_cached() {
         let (rings, reads, seal) = (ReadRings::default(), AtomicU32::new(0), Seal::default());
         let find = async || {
             let read = async || {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_read_is_an_error_and_nothing_is_kept_of_it() {
+    async fn failed_read_is_not_cached() {
         let (rings, seal) = (ReadRings::default(), Seal::default());
         let failed = rings.find(Environment::Live, Duration::ZERO, &seal, async { anyhow::bail!("away") }).await;
         assert!(failed.is_err());

@@ -13,7 +13,7 @@ use super::sql;
 /// Checks at the start of the server, before the first login, that all signing keys can be decrypted.
 ///
 /// # Errors
-/// If one cannot be decrypted, with their number, or as [`Store::read`].
+/// If a key cannot be decrypted, with the number of such keys, or as [`Store::read`].
 pub async fn check(store: &Store, seal: &Seal) -> Result<()> {
     let keys = sql::list_all(store).await?;
     let mut errors =

@@ -16,7 +16,7 @@ const OF_ENVIRONMENT: &str = sql!(StoredSigningKey::SELECT, " WHERE environment 
 
 const ALL: &str = sql!(StoredSigningKey::SELECT, " ORDER BY environment, algorithm, number");
 
-/// Of two servers that insert the next key, one succeeds.
+/// Only one of concurrent servers inserts the next key.
 const INSERT: &str = sql!(StoredSigningKey::INSERT, " ON CONFLICT (environment, algorithm, number) DO NOTHING");
 
 const DELETE_BEFORE: &str = "DELETE FROM signing_keys WHERE environment = $1 AND algorithm = $2 AND number < $3";
@@ -25,14 +25,14 @@ const ERASE: &str = "UPDATE signing_keys SET private_key = '' WHERE kid = $1 AND
 
 const DELETE: &str = "DELETE FROM signing_keys WHERE kid = $1";
 
-/// Compares with the value that was read: a key that was encrypted again meanwhile stays as it is.
+/// Compares with the read value: a key that was encrypted again in between remains unchanged.
 const RESEAL: &str = "UPDATE signing_keys SET private_key = $1 WHERE kid = $2 AND private_key = $3";
 
-/// Private keys in plain text. Erased ones are empty.
+/// Private keys in plain text. Erased keys are empty.
 const COUNT_PLAIN_TEXT: &str =
     "SELECT COUNT(*) FROM signing_keys WHERE private_key <> '' AND private_key NOT LIKE 'sealed1:%'";
 
-/// Whether the keys before a new one are deleted.
+/// The treatment of the keys before a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// They stay published until their tokens have expired.
@@ -41,7 +41,7 @@ pub enum Before {
     Deleted,
 }
 
-/// Returns the keys of an environment, those of each algorithm in order.
+/// Returns the keys of an environment, ordered within each algorithm.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -49,7 +49,7 @@ pub async fn list(store: &Store, environment: Environment) -> Result<Vec<StoredS
     store.read(OF_ENVIRONMENT, params![environment]).await?.into_iter().map(StoredSigningKey::from_row).collect()
 }
 
-/// Returns the keys of both environments, those of each algorithm in order.
+/// Returns the keys of both environments, ordered within each algorithm.
 ///
 /// # Errors
 /// As [`Store::read`].
@@ -66,7 +66,7 @@ pub async fn count_plain_text(store: &Store) -> Result<i64> {
     row.context("COUNT is one row")?.int(0)
 }
 
-/// Inserts a new key, which `seal` has encrypted.
+/// Inserts a new key, encrypted by `seal`.
 ///
 /// # Errors
 /// As [`commit_secrets`]; [`WriteError::Conflict`] if another key has its number, or the key exists.
@@ -102,7 +102,7 @@ pub fn delete(kid: &str) -> Step {
     step(DELETE, params![kid])
 }
 
-/// Returns the step that replaces an encrypted private key, unless it has changed meanwhile.
+/// Returns the step that replaces an encrypted private key, unless it has changed.
 #[must_use]
 pub fn reseal(key: &StoredSigningKey, anew: super::KeptKey) -> Step {
     step(RESEAL, params![anew, &key.kid, key.private_key.clone()])

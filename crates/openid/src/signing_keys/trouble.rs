@@ -6,7 +6,7 @@ use super::rules::find_due;
 use super::{StoredSigningKey, series, times};
 use crate::jose::SigningAlgorithm;
 
-/// Time for which a key may be overdue: servers rotate keys every hour, and may have been stopped.
+/// Maximum delay of a due key: servers rotate keys every hour, and may have been stopped.
 const PATIENCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A problem of the keys that sign ID tokens.
@@ -19,8 +19,8 @@ pub enum KeyTrouble {
     Overdue(Timestamp),
 }
 
-/// Returns the first problem of an installation with these keys, those of both environments in order. If RSA keys can
-/// be generated, a missing one is not a problem, because it is generated when it is needed.
+/// Returns the first problem of an installation with these ordered keys of both environments. If RSA keys can be
+/// generated, a missing key is not a problem, because it is generated on demand.
 #[must_use]
 pub fn find_trouble(keys: &[StoredSigningKey], makes_rsa: bool, now: Timestamp) -> Option<KeyTrouble> {
     if !makes_rsa && !keys.iter().any(|key| key.algorithm == SigningAlgorithm::Rs256) {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use crate::jose::{PrivateKey, generate_pkcs8};
 
-    /// The rows of one environment; what they sign with does not matter here.
+    /// Returns the rows of an environment; their key material is irrelevant here.
     fn rows(algorithm: SigningAlgorithm, active: &[Timestamp]) -> Vec<StoredSigningKey> {
         let pkcs8 = generate_pkcs8(SigningAlgorithm::Es256).unwrap();
         let key = PrivateKey::from_pkcs8(SigningAlgorithm::Es256, pkcs8.expose_secret()).unwrap();
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_that_makes_no_rsa_keys_needs_the_operators() {
+    fn missing_rsa_support_is_reported() {
         let start = Timestamp::UNIX_EPOCH;
         assert_eq!(find_trouble(&[], true, start), None);
         assert_eq!(find_trouble(&[], false, start), Some(KeyTrouble::NoRsa));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_nobody_replaces_is_told_of_after_a_day() {
+    fn overdue_key_is_reported_after_a_day() {
         let start = Timestamp::UNIX_EPOCH;
         let (due, millisecond) = (start + LIFETIME - NOTICE, SignedDuration::from_millis(1));
         let old = rows(SigningAlgorithm::Rs256, &[start]);

@@ -1,5 +1,4 @@
-//! Accounts. Functions that read or write rows have an [`Account`] as an argument, so that no check of the owner can be
-//! forgotten.
+//! Accounts. Functions that read or write rows have an [`Account`] argument, so that no ownership check can be omitted.
 
 pub mod audit;
 mod key_id;
@@ -25,7 +24,7 @@ pub enum Environment {
     Sandbox,
 }
 
-/// An account in one environment. Created from a valid key, or by the operator on the command line.
+/// An account in an environment. Created from a valid key, or by the operator on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account {
     /// The name that the operator chose.
@@ -34,10 +33,10 @@ pub struct Account {
     pub environment: Environment,
 }
 
-/// The name of the server's own account, which has no valid API keys.
+/// The name of the system account, which has no valid API keys.
 pub const SERVER_ACCOUNT: &str = "server";
 
-/// The API that a key gives access to.
+/// The API to which a key grants access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -49,7 +48,7 @@ pub enum Scope {
 }
 
 impl Account {
-    /// Whether this is the server's own account.
+    /// Returns true if this is the server's own account.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.name == SERVER_ACCOUNT

@@ -12,18 +12,18 @@ use crate::setting::{MAX_ITEMS, items, parsed};
 /// The caller for which a request is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
-    /// An account in one environment.
+    /// An account in an environment.
     Account(String),
-    /// A page that polls one session.
+    /// A page that polls a session.
     Session(String),
-    /// An OpenID Connect client, or one of its grants.
+    /// An OpenID Connect client, or a grant of a client.
     Client(String),
     /// All callers together.
     Everybody,
-    /// An IPv4 address, or an IPv6 network of 64 bits: one household or machine.
+    /// An IPv4 address, or an IPv6 network of 64 bits: a single household or machine.
     Address(IpAddr),
-    /// The address of a program whose API key or client secret is missing or wrong. Counted separately from
-    /// [`Caller::Address`], so that such a program does not use up the requests of browsers at the same address.
+    /// The address of a program with a missing or invalid API key or client secret. Counted separately from
+    /// [`Caller::Address`], so that such a program does not use up the requests of browsers at its address.
     WithoutKey(IpAddr),
     /// The network around an address.
     Network(IpNet),
@@ -44,7 +44,7 @@ impl fmt::Display for Caller {
 }
 
 impl Caller {
-    /// Returns the caller for a request without a valid key: the address, counted separately from that of pages.
+    /// Returns the caller for a request without a valid key: the address, counted separately from pages.
     #[must_use]
     pub fn without_key(&self) -> Self {
         match self {
@@ -54,7 +54,7 @@ impl Caller {
     }
 }
 
-/// The trusted proxies, and the header in which they report the client address: a part of the configuration.
+/// The trusted proxies, and their header for the client address: a part of the configuration.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proxies {
@@ -64,12 +64,12 @@ pub struct Proxies {
     header: ForwardedHeader,
 }
 
-/// The header in which a proxy reports the client address. A proxy writes one of them and passes on the other as the
-/// client sent it, so only the configured one is read.
+/// The header with the client address. A proxy sets either header and forwards the other unchanged, so only the
+/// configured header is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardedHeader {
-    /// `X-Forwarded-For`, which nearly every proxy writes.
+    /// `X-Forwarded-For`, set by nearly every proxy.
     #[default]
     XForwardedFor,
     /// `Forwarded` (RFC 7239).
@@ -77,7 +77,7 @@ pub enum ForwardedHeader {
 }
 
 impl Proxies {
-    /// Whether no proxy is trusted.
+    /// Returns true if no proxy is trusted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.networks.is_empty()
@@ -92,7 +92,7 @@ fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> 
     })
 }
 
-/// Parses a network, or an address as a network of its own.
+/// Parses a network, or an address as a network with a single address.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).ok()
 }
@@ -104,15 +104,15 @@ impl Proxies {
         Self { networks, header }
     }
 
-    /// Returns the address for which a connection is counted; `None` if it is a trusted proxy.
+    /// Returns the address to count for a connection; `None` if it is a trusted proxy.
     #[must_use]
     pub fn client_of(&self, peer: SocketAddr) -> Option<IpAddr> {
         let address = peer.ip().to_canonical();
         (!self.trust(address)).then(|| household(address))
     }
 
-    /// Whether a connection is from a trusted proxy. If none is configured and the server listens on loopback, a proxy
-    /// on the same machine is trusted, because no other host reaches the server.
+    /// Returns true if a connection is from a trusted proxy. If none is configured and the server listens on loopback,
+    /// a local proxy is trusted, because no other host reaches the server.
     #[must_use]
     pub fn trust_connection(&self, peer: SocketAddr, listen: SocketAddr) -> bool {
         let is_own_machine = self.is_empty() && listen.ip().is_loopback() && peer.ip().to_canonical().is_loopback();
@@ -135,14 +135,14 @@ impl ForwardedHeader {
             Self::XForwardedFor => ("x-forwarded-for", address),
             Self::Forwarded => ("forwarded", |hop| hop.split(';').find_map(for_parameter)),
         };
-        // The part that the client wrote may be any bytes, and must not hide the part of the proxy.
+        // The part that the client sent may be any bytes, and must not hide the part of the proxy.
         let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
         lines.flat_map(|line| line.split(',').map(read).collect::<Vec<_>>()).collect()
     }
 }
 
-/// Returns the client address: the connection's, or behind trusted proxies the first one in their header, from right to
-/// left, that is not a trusted proxy.
+/// Returns the client address: the connection's, or behind trusted proxies the rightmost address in their header that
+/// is not a trusted proxy.
 #[must_use]
 pub fn find_caller(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Caller {
     let mut client = peer.ip().to_canonical();
@@ -166,8 +166,8 @@ fn household(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the network around an address, which one customer of a provider may own: the first 24 bits of IPv4, the
-/// first 48 of IPv6.
+/// Returns the network that a single customer of a provider may own: the first 24 bits of an IPv4 address, the first 48
+/// of IPv6.
 #[must_use]
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address {
@@ -218,26 +218,26 @@ mod tests {
     }
 
     #[test]
-    fn the_header_that_the_proxy_does_not_write_is_never_read() {
+    fn unconfigured_header_is_ignored() {
         let both = [("forwarded", "for=203.0.113.66"), ("x-forwarded-for", "198.51.100.7")];
         for (written, expected) in
             [(ForwardedHeader::XForwardedFor, "198.51.100.7"), (ForwardedHeader::Forwarded, "203.0.113.66")]
         {
             assert_eq!(seen_by("10.0.0.1", &both, &["10.0.0.0/8"], written), expected);
         }
-        // Where the proxy's own is missing, the other one does not stand in for it.
+        // If the header of the proxy is missing, the other header does not replace it.
         assert_eq!(seen_by("10.0.0.1", &both[..1], &["10.0.0.0/8"], ForwardedHeader::XForwardedFor), "10.0.0.1");
         assert_eq!(seen_by("10.0.0.1", &both[1..], &["10.0.0.0/8"], ForwardedHeader::Forwarded), "10.0.0.1");
     }
 
     #[test]
-    fn what_a_client_wrote_does_not_hide_what_the_proxy_did() {
+    fn client_elements_do_not_hide_the_proxy() {
         assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "\u{e9}, 198.51.100.7"), &["10.0.0.0/8"]), "198.51.100.7");
         assert_eq!(seen("10.0.0.1", ("x-forwarded-for", "198.51.100.7, \u{e9}"), &["10.0.0.0/8"]), "10.0.0.1");
     }
 
     #[test]
-    fn only_believed_proxies_name_the_client() {
+    fn only_trusted_proxies_name_the_client() {
         let list = "203.0.113.9, 198.51.100.7, 10.0.0.2";
         for (peer, proxies, expected) in [
             ("192.0.2.1", &[][..], "192.0.2.1"),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machines_own_proxy_is_one_only_where_nobody_else_gets_in_and_none_is_named() {
+    fn local_proxy_is_trusted_only_on_loopback() {
         let of = |names: &str| {
             let list = networks(StrDeserializer::<serde::de::value::Error>::new(names)).unwrap();
             Proxies::new(list, ForwardedHeader::XForwardedFor)
@@ -273,14 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_is_read_as_rfc_7239_writes_it() {
+    fn forwarded_follows_rfc_7239() {
         let header = ("forwarded", "for=192.0.2.60;proto=http, For=\"[2001:db8:1:2:3::4]:4711\"");
         assert_eq!(seen("10.0.0.1", header, &["10.0.0.0/8"]), "2001:db8:1:2::");
         assert_eq!(seen("10.0.0.1", ("forwarded", "for=unknown"), &["10.0.0.0/8"]), "10.0.0.1");
     }
 
     #[test]
-    fn an_ipv6_household_is_one_caller() {
+    fn ipv6_network_is_one_caller() {
         assert_eq!(seen("2001:db8::1:2:3:4", ("x", ""), &[]), seen("2001:db8::9:9:9:9", ("x", ""), &[]));
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Caller;
 
-/// The number of slots that each caller holds; cheap to clone. Callers without slots take no memory.
+/// The number of slots in use per caller; cheap to clone. Callers without slots use no memory.
 #[derive(Clone, Debug, Default)]
 pub struct Concurrent(Arc<Mutex<HashMap<Caller, usize>>>);
 
@@ -17,7 +17,7 @@ pub struct Slot {
 }
 
 impl Concurrent {
-    /// Returns a slot for `caller`, or `None` if it holds `max` already.
+    /// Returns a slot for `caller`, or `None` if it has `max` slots already.
     #[must_use]
     pub fn acquire(&self, caller: Caller, max: usize) -> Option<Slot> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);

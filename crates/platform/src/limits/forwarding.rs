@@ -1,5 +1,5 @@
 //! Detection of proxies that do not report client addresses: the doctor sends a request with a reserved address, and
-//! the server replies with the way in which it counts that request.
+//! the server replies how it counts that request.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,34 +7,34 @@ use axum::http::{HeaderMap, HeaderName};
 
 use super::{ForwardedHeader, Proxies};
 
-/// The address that the doctor writes into the headers of proxies. It is reserved for documentation (RFC 5737), so no
+/// The address that the doctor sends in the headers of proxies. It is reserved for documentation (RFC 5737), so no
 /// client has it.
 pub const CLAIMED_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// Request header that asks for the way in which the request is counted.
+/// Request header that requests a [`ForwardingSeen`].
 pub const ASK_CLIENT: HeaderName = HeaderName::from_static("signpost-doctor");
 /// Response header with the name of a [`ForwardingSeen`].
 pub const TOLD_CLIENT: HeaderName = HeaderName::from_static("signpost-client");
 
-/// Headers that only proxies write.
+/// Headers that only proxies set.
 const SIGNS_OF_PROXIES: [&str; 5] = ["via", "x-real-ip", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port"];
 
-/// The way in which a request from [`CLAIMED_ADDRESS`] is counted. It contains no address and no network; clients could
-/// also find it out with many requests.
+/// The result for a request from [`CLAIMED_ADDRESS`]. It contains no address and no network; clients could also find it
+/// out with many requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForwardingSeen {
     /// Counted for the connection; there is no sign of a proxy.
     Direct,
-    /// Counted for the connection, although it is a proxy: the proxy is not trusted, and all its clients are counted as
-    /// one.
+    /// Counted for the connection, although it is a proxy: the proxy is not trusted, and all its clients share their
+    /// limits.
     Unread,
-    /// Counted for a trusted proxy, which reports no client address.
+    /// Counted for a trusted proxy, because it reports no client address.
     Unnamed,
     /// Counted for the client address that a trusted proxy reports.
     Named,
-    /// Counted for the address that the client wrote.
+    /// Counted for the address that the client sent.
     Claimed,
-    /// The client has a trusted address, or a proxy passes on the headers of clients.
+    /// The client has a trusted address, or a proxy forwards the headers of clients.
     Trusted,
 }
 
@@ -61,7 +61,7 @@ impl ForwardingSeen {
     }
 }
 
-/// Returns the way in which a request with [`CLAIMED_ADDRESS`] in both headers of proxies is counted.
+/// Determines how a request with [`CLAIMED_ADDRESS`] in both headers of proxies is counted.
 #[must_use]
 pub fn judge_forwarding(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> ForwardingSeen {
     if !proxies.trust(peer.ip().to_canonical()) {
@@ -119,7 +119,7 @@ mod tests {
             ("10.0.0.1", own, &[(FOR, "192.0.2.77, 203.0.113.9"), FORWARDED], "named"),
             ("10.0.0.1", own, &[(FOR, "192.0.2.77, 203.0.113.9, 10.0.0.2"), FORWARDED], "named"),
             ("10.0.0.1", own, &[(FOR, "203.0.113.9"), FORWARDED], "named"),
-            // A proxy that passes on the headers of clients, or writes the other header.
+            // A proxy that forwards the headers of clients, or sets the other header.
             ("10.0.0.1", own, &[(FOR, "192.0.2.77"), FORWARDED], "claimed"),
             ("10.0.0.1", "0.0.0.0/0", &[(FOR, "192.0.2.77, 203.0.113.9"), FORWARDED], "trusted"),
             // A proxy that reports no address.

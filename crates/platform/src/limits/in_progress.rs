@@ -7,14 +7,14 @@ use axum::http::Extensions;
 
 use super::{Caller, Concurrent, Slot};
 
-/// Maximum number of requests in progress for one client address. Requests with a valid API key and open streams are
-/// not counted: they have limits of their own.
+/// Maximum number of requests in progress for a client address. Requests with a valid API key and open streams are not
+/// counted: they have separate limits.
 pub const MAX_IN_PROGRESS: usize = 256;
 
-/// Maximum number of requests in progress of one account, beyond [`MAX_IN_PROGRESS`] of their client address.
+/// Maximum number of requests in progress of an account, beyond [`MAX_IN_PROGRESS`] of their client address.
 pub const MAX_KEYED_IN_PROGRESS: usize = 2500;
 
-/// Number of independently locked maps. Two threads rarely need the same one.
+/// Number of independently locked maps, so that threads rarely wait for each other.
 const SHARDS: usize = 32;
 
 /// Counts the requests in progress per client address.
@@ -27,8 +27,8 @@ struct Shards {
     counts: [Concurrent; SHARDS],
 }
 
-/// The permit of one request, stored in its extensions. The clones share one place, which is free again when the last
-/// of them is dropped or one of them is released.
+/// The permit of a request, stored in its extensions. All clones share a slot, freed when the last clone is dropped or
+/// any of them is released.
 #[derive(Clone, Debug)]
 pub struct RequestPermit(Arc<Mutex<PermitState>>);
 
@@ -47,7 +47,7 @@ impl Default for InProgress {
 }
 
 impl InProgress {
-    /// Returns a permit for a request of this caller. It is refused ([`RequestPermit::is_refused`]) if
+    /// Returns a permit for a request of this caller. It is rejected ([`RequestPermit::is_refused`]) if
     /// [`MAX_IN_PROGRESS`] requests of the caller are in progress.
     #[must_use]
     pub fn enter(&self, caller: Caller) -> RequestPermit {
@@ -62,19 +62,19 @@ impl InProgress {
 }
 
 impl RequestPermit {
-    /// Returns the permit of the request with these extensions. A request that came over no connection has none.
+    /// Returns the permit of the request with these extensions. Requests without a connection have none.
     #[must_use]
     pub fn of(extensions: &Extensions) -> Option<&Self> {
         extensions.get()
     }
 
-    /// Whether the bound was reached when the request arrived, and the refusal was not lifted since.
+    /// Returns true if the limit was reached when the request arrived and the rejection has not been lifted.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), PermitState::Refused)
     }
 
-    /// Replaces a refusal by a slot of another kind.
+    /// Replaces a rejection by a slot of another kind.
     pub fn hold(&self, slot: Slot) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = PermitState::Held { _slot: slot };
     }
@@ -85,13 +85,13 @@ impl RequestPermit {
     }
 }
 
-/// Whether the request with these extensions exceeds the requests in progress of its client address.
+/// Returns true if the request with these extensions exceeds the requests in progress of its client address.
 #[must_use]
 pub fn is_over_in_progress(extensions: &Extensions) -> bool {
     RequestPermit::of(extensions).is_some_and(RequestPermit::is_refused)
 }
 
-/// Frees the slot of a request that another limit bounds: that of its API key, or that of open streams.
+/// Frees the slot of a request that another limit bounds: the limit of its API key, or of open streams.
 pub fn release_in_progress(extensions: &Extensions) {
     if let Some(permit) = RequestPermit::of(extensions) {
         permit.release();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_permit_frees_its_slot_at_once() {
+    fn released_permit_frees_its_slot() {
         let all = InProgress::default();
         let held: Vec<_> = (0..MAX_IN_PROGRESS).map(|_| all.enter(caller(1))).collect();
         let refused = all.enter(caller(1));

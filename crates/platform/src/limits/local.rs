@@ -13,18 +13,17 @@ use crate::redis::Servers;
 
 /// Number of independently locked shards per limit.
 const SHARDS: usize = 64;
-/// Number of callers in a shard at which those with an empty window are removed.
+/// Size of a shard, in callers, for removing those with an empty window.
 const SWEEP_AT: usize = 50_000 / SHARDS;
 
-/// The requests that passed, per limit and caller. Times are those of [`crate::clock::Clock::elapsed`], which is
-/// monotonic.
+/// The accepted requests, per limit and caller. Times are from [`crate::clock::Clock::elapsed`], so they are monotonic.
 #[derive(Debug)]
 pub struct Local {
     limits: [[Mutex<WindowShard>; SHARDS]; Limit::COUNT],
     hasher: RandomState,
 }
 
-/// The windows of some callers for one limit.
+/// The windows of some callers for a limit.
 #[derive(Debug, Default)]
 struct WindowShard {
     windows: HashMap<Caller, Window>,
@@ -34,24 +33,24 @@ struct WindowShard {
 #[derive(Debug)]
 struct Window {
     length: Duration,
-    /// Times of the requests that passed here, oldest first.
+    /// Times of the requests that were accepted here, oldest first.
     passed: VecDeque<Duration>,
     /// Times of the requests that are not yet counted in Redis, because it was unreachable.
     owed: VecDeque<Duration>,
     /// Number of owed requests that are being counted in Redis.
     handed: usize,
-    /// The time of the last reply of Redis, and the number of requests that passed on all servers.
+    /// The time of the last reply of Redis, and the number of requests that all servers accepted.
     heard: Option<(Duration, u32)>,
 }
 
-/// A request that is counted here. Dropping it puts the owed requests back.
+/// A request that is counted here. Dropping it restores the owed requests.
 #[derive(Debug)]
 pub(super) struct Counted<'a> {
     shard: &'a Mutex<WindowShard>,
     caller: &'a Caller,
     rate: Rate,
     now: Duration,
-    /// Units of the window that the request takes.
+    /// Units of the window that the request uses.
     cost: u32,
     owed: VecDeque<Duration>,
 }
@@ -64,8 +63,8 @@ impl Default for Local {
 }
 
 impl Local {
-    /// Counts a request that takes `cost` units of the window. Returns the time until one will pass if this one does
-    /// not.
+    /// Counts a request that uses `cost` units of the window. If it is rejected, returns the wait until a retry will be
+    /// accepted.
     pub(super) fn count<'a>(
         &'a self,
         limit: Limit,
@@ -78,7 +77,7 @@ impl Local {
         windows.sweep(now);
         windows.change(caller, rate, |window| {
             window.forget(now);
-            // The request passes once this many of the oldest units have left the window.
+            // The request is accepted once this many of the oldest units have left the window.
             let excess = (window.passed.len() + cost as usize).saturating_sub(rate.count as usize);
             if let Some(last) = excess.checked_sub(1) {
                 let until = window.passed.get(last).map_or(now, |at| *at) + rate.window;
@@ -103,12 +102,12 @@ fn lock(shard: &Mutex<WindowShard>) -> MutexGuard<'_, WindowShard> {
 }
 
 impl Counted<'_> {
-    /// Returns the number of requests that passed here and are not counted in Redis.
+    /// Returns the number of requests that were accepted here and are not counted in Redis.
     pub(super) fn owed(&self) -> usize {
         self.owed.len()
     }
 
-    /// Applies the reply of Redis, which counted the owed requests, and counted or refused this one.
+    /// Applies the reply of Redis, which counted the owed requests, and counted or rejected this request.
     pub(super) fn settle(mut self, count: &SharedCount) -> Result<(), Duration> {
         let handed = take(&mut self.owed).len();
         self.change(|window| {
@@ -118,13 +117,13 @@ impl Counted<'_> {
         })
     }
 
-    /// Refuses the request because Redis is slow, so that it is unknown whether it was counted there.
+    /// Rejects the request because Redis is slow, so that its count there is unknown.
     pub(super) fn refuse(self, wait: Duration) -> Result<(), Duration> {
         self.change(|window| window.refuse(self.cost, wait))
     }
 
-    /// Decides without Redis, which is unreachable: the request passes if it is within this server's share of the rest
-    /// of the window at the last reply.
+    /// Decides without an unreachable Redis: the request is accepted within this server's share of the window that
+    /// remained at the last reply.
     pub(super) fn share(mut self, servers: Servers) -> Result<(), Duration> {
         let owed = take(&mut self.owed);
         let Self { rate, now, cost, .. } = self;
@@ -164,8 +163,8 @@ impl WindowShard {
         }
     }
 
-    /// Removes empty windows, which bounds the memory by the requests of one window from any number of addresses. The
-    /// threshold doubles while no window is empty, so that the work per request is constant.
+    /// Removes empty windows, so that memory is bounded by the requests of a single window from any number of
+    /// addresses. The threshold doubles while no window is empty, so that the work per request is constant.
     fn sweep(&mut self, now: Duration) {
         if self.windows.len() < self.sweep_at.max(SWEEP_AT) {
             return;
@@ -195,13 +194,13 @@ impl Window {
         self.heard = self.heard.filter(|(at, _)| *at + length > now);
     }
 
-    /// Removes the last request, of `cost` units, because it did not pass.
+    /// Removes the last request, of `cost` units, because it was rejected.
     fn refuse(&mut self, cost: u32, wait: Duration) -> Result<(), Duration> {
         self.passed.truncate(self.passed.len().saturating_sub(cost as usize));
         Err(wait)
     }
 
-    /// Puts back requests that were not counted in Redis, before those that passed since.
+    /// Restores requests that were not counted in Redis, before requests that were accepted later.
     fn owe(&mut self, mut owed: VecDeque<Duration>) {
         self.handed = self.handed.saturating_sub(owed.len());
         owed.append(&mut self.owed);
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_slides_and_refused_requests_do_not_count() {
+    fn rejected_requests_do_not_count() {
         let windows = Local::default();
         let take = |millis| windows.one("a", RATE, millis).map(drop);
         assert_eq!([take(0), take(20_000), take(40_000)], [Ok(()); 3]);
@@ -253,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn a_request_takes_as_many_units_as_it_costs() {
+    fn request_uses_its_cost_in_units() {
         let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
         let take = |cost, millis| windows.of_cost("a", (rate, cost), millis);
         assert_eq!([take(4, 0).map(drop), take(5, 10_000).map(drop)], [Ok(()); 2]);
-        // One unit is left; what costs more waits for as many of the oldest as it needs.
+        // One unit is left; a larger cost waits until enough of the oldest units have expired.
         assert_eq!(take(5, 20_000).map(drop), Err(at(40_000)));
         assert_eq!(take(6, 20_000).map(drop), Err(at(50_000)));
         assert_eq!(take(11, 20_000).map(drop), Err(at(60_000)));
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_redis_refuses_are_not_counted() {
+    fn requests_rejected_by_redis_are_not_counted() {
         let windows = Local::default();
         for millis in 0..10 {
             let counted = windows.one("a", RATE, millis).unwrap();
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn without_redis_a_server_has_its_share_and_counts_it_later() {
+    fn share_without_redis_is_counted_later() {
         let (windows, rate) = (Local::default(), Rate { count: 10, ..RATE });
         let take = |millis| windows.one("a", rate, millis).unwrap();
         assert_eq!(take(0).settle(&shared_count(0, 4)), Ok(()));
@@ -287,7 +286,7 @@ mod tests {
         let second = Servers { count: 2, before: 1 };
         assert_eq!([1, 2, 3].map(|millis| take(millis).share(second)), [Ok(()); 3]);
         assert_eq!(take(10_000).share(second), Err(at(50_000)));
-        // A dropped request puts the owed ones back; they are not counted twice at once.
+        // A dropped request restores the owed requests; they are not counted twice at once.
         let asks = take(10_001);
         assert_eq!((asks.owed(), take(10_002).owed()), (3, 0));
         drop(asks);
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reply_of_redis_expires_with_the_window() {
+    fn redis_reply_expires_with_the_window() {
         let windows = Local::default();
         assert_eq!(windows.one("a", RATE, 0).unwrap().settle(&shared_count(30_000, 3)), Err(at(30_000)));
         assert_eq!(windows.one("a", RATE, 59_999).unwrap().share(Servers::alone()), Err(at(1)));
@@ -323,7 +322,7 @@ mod tests {
             assert!(windows.count(Limit::Verify, &name(number), (RATE, 1), Duration::ZERO).is_ok());
         }
         assert_eq!(windows.callers(), SHARDS * SWEEP_AT * 3 / 2);
-        // Each shard is swept by the first caller after it has grown.
+        // The first caller of each shard after its growth triggers its sweep.
         let mut late = 0;
         while windows.callers() > late {
             assert!(windows.count(Limit::Verify, &name(1_000_000 + late), (RATE, 1), at(60_000)).is_ok());

@@ -1,5 +1,5 @@
-//! Rate limits with exact sliding windows: in any span as long as the window, at most `count` requests pass. Refused
-//! requests do not count.
+//! Rate limits with exact sliding windows: in any span as long as the window, at most `count` requests are accepted.
+//! Rejected requests do not count.
 
 mod client_ip;
 mod concurrent;
@@ -37,7 +37,7 @@ pub struct Rate {
     pub window: Duration,
 }
 
-/// The limits of both specification documents (§8 of each), by the names of their settings. `None` is no limit.
+/// The limits of both specification documents (§8 of each), by the names of their settings. `None` disables a limit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of config.default.toml, which describes them")]
@@ -82,9 +82,9 @@ pub enum Limit {
     Documents,
     /// Data of the interactive map.
     Map,
-    /// Logins that are started for callers who have not logged in, by all addresses together.
+    /// Logins that are started for callers without a login, by all addresses together.
     BegunLogins,
-    /// KiB that are stored for callers who have not logged in.
+    /// KiB that are stored for callers without a login.
     StoredKib,
 }
 
@@ -93,9 +93,9 @@ pub enum Limit {
 pub struct Exceeded {
     /// The name of the limit.
     pub name: &'static str,
-    /// The rate that it allows.
+    /// The allowed rate.
     pub rate: Rate,
-    /// The time until the next request will pass.
+    /// The time until the next request will be accepted.
     pub wait: Duration,
 }
 
@@ -108,7 +108,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Creates a limiter without any counts, which shares its windows through Redis if there is one.
+    /// Creates a limiter without any counts. It shares its windows through Redis, if given.
     #[must_use]
     pub fn new(rates: Rates, shared: Option<Redis>) -> Self {
         Self { rates, windows: Local::default(), shared }
@@ -117,7 +117,7 @@ impl Limits {
     /// Counts a request of `caller` at a time of [`crate::clock::Clock::elapsed`].
     ///
     /// # Errors
-    /// [`Exceeded`] if the window is full; the request is not counted then.
+    /// Returns [`Exceeded`] if the window is full; the request is not counted then.
     pub async fn check(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         self.count(limit, caller, (rate, 1), now).await
@@ -132,7 +132,7 @@ impl Limits {
     /// Counts a request at another rate, unless the limit is off.
     ///
     /// # Errors
-    /// [`Exceeded`] if the window is full.
+    /// Returns [`Exceeded`] if the window is full.
     pub async fn check_rate(&self, limit: Limit, caller: &Caller, rate: Rate, now: Duration) -> Result<(), Exceeded> {
         if self.rates.rate_of(limit).is_none() {
             return Ok(());
@@ -143,7 +143,7 @@ impl Limits {
     /// Counts a request at a tenth of the limit's rate, at least one request per window.
     ///
     /// # Errors
-    /// [`Exceeded`] if the window is full.
+    /// Returns [`Exceeded`] if the window is full.
     pub async fn check_tenth(&self, limit: Limit, caller: &Caller, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rates.rate_of(limit) else { return Ok(()) };
         let rate = Rate { count: (rate.count / 10).max(1), ..rate };
@@ -151,8 +151,8 @@ impl Limits {
     }
 
     /// Counts a request here, and then in Redis, which decides while it is reachable. A request that exceeds the limit
-    /// here is refused without Redis. If Redis is slow, the request is refused, because the count of the other servers
-    /// is unknown.
+    /// here is rejected without Redis. If Redis is slow, the request is rejected, because the count of the other
+    /// servers is unknown.
     async fn count(
         &self,
         limit: Limit,
@@ -161,7 +161,7 @@ impl Limits {
         now: Duration,
     ) -> Result<(), Exceeded> {
         let exceeded = |wait| Exceeded { name: limit.name(), rate, wait };
-        // A request that costs more than a whole window passes if the window is empty.
+        // A request with a cost above the whole window is accepted if the window is empty.
         let cost = cost.min(rate.count);
         let counted = self.windows.count(limit, caller, (rate, cost), now).map_err(exceeded)?;
         let Some(redis) = &self.shared else { return Ok(()) };
@@ -179,11 +179,10 @@ impl Rates {
         match limit {
             Limit::Mcp => self.mcp,
             Limit::Sse => self.sse,
-            // The bound of data that is stored for callers without a login follows from the rate at which they start
-            // logins.
+            // The limit of data that is stored for callers without a login follows from their rate of started logins.
             Limit::CreateSession | Limit::BegunLogins | Limit::StoredKib => self.create_session,
-            // Programs that poll documents, the interactive map and pages must not use up each other's requests at one
-            // address: they have equal rates, and separate windows.
+            // Programs that poll documents, the interactive map and pages must not use up each other's requests at an
+            // address: they have equal rates and separate windows.
             Limit::GetSession | Limit::Documents | Limit::Map => self.get_session,
             Limit::Verify => self.verify,
             Limit::Domains => self.domains,
@@ -220,7 +219,7 @@ impl Limit {
 }
 
 impl Exceeded {
-    /// Returns the whole seconds until the next request will pass, at least 1.
+    /// Returns the whole seconds until the next request will be accepted, at least 1.
     #[must_use]
     pub fn retry_after(&self) -> u64 {
         self.wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
@@ -239,7 +238,7 @@ impl Exceeded {
 /// Deserializes a rate such as `100/m`; `None` for `off`.
 ///
 /// # Errors
-/// If the text is neither.
+/// Returns an error if the text is neither a rate nor `off`.
 pub fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rate>, D::Error> {
     parsed(from, "a count (1 to 1000000) per s, m or h, such as 100/m, or off", |text| {
         if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }

@@ -8,10 +8,10 @@ use redis::Script;
 use super::{Caller, Limit, Rate};
 use crate::redis::{NoAnswer, Redis};
 
-/// Counts a request, atomically and in one round trip. The list has the times of the requests that passed, oldest
-/// first, by the clock of Redis, because those of the servers may differ. Requests that a server passed while Redis was
-/// unreachable are counted first. If the clock was set back, requests in the future count as passed now, so that no
-/// wait exceeds a window.
+/// Counts a request atomically, in a single round trip. The list contains the times of accepted requests, oldest first,
+/// by the clock of Redis, because the servers' clocks may differ. Requests that a server accepted while Redis was
+/// unreachable are counted first. If the clock was set back, future times count as now, so that no wait exceeds a
+/// window.
 const COUNT: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -45,13 +45,13 @@ static SCRIPT: LazyLock<Script> = LazyLock::new(|| Script::new(COUNT));
 
 /// The reply of Redis to a counted request.
 pub(super) struct SharedCount {
-    /// The time until it will pass; zero if it passed.
+    /// The time until the request will be accepted; zero if it was accepted.
     pub(super) wait: Duration,
-    /// Number of requests that passed in the window, on all servers.
+    /// Number of requests in the window that all servers accepted.
     pub(super) passed: u32,
 }
 
-/// Counts a request that takes `cost` units of the window, after as many units as are owed.
+/// Counts a request that uses `cost` units of the window, after the owed units.
 pub(super) async fn count(
     redis: &Redis,
     (limit, caller): (Limit, &Caller),

@@ -1,27 +1,27 @@
-//! The bound of data that is stored for callers who have not logged in: started logins, and requests that are pending
-//! consent. Each is stored for an hour, so a bound of the additions in a window bounds the total.
+//! The limit of data that is stored for callers without a login: started logins, and requests that are pending consent.
+//! Each is stored for an hour, so a limit per window bounds the total.
 
 use std::time::Duration;
 
 use super::{Caller, Exceeded, Limit, Limits, Rate, network_of};
 
-/// Bytes of a row beside its variable part, the index entries included.
+/// Bytes of a row without its variable part, including its index entries.
 const ROW_BYTES: usize = 2048;
-/// KiB that each login of the limit may take on average: a row, and parameters of 1 KiB.
+/// Average KiB per login of the limit: a row, and parameters of 1 KiB.
 const KIB_PER_LOGIN: u32 = 3;
-/// Maximum of all addresses together, in multiples of the maximum of one address.
+/// Maximum of all addresses together, in multiples of the maximum per address.
 const ADDRESSES: u32 = 100;
-/// Maximum of the addresses of one network, in multiples of the maximum of one address. One customer of a provider
+/// Maximum of the addresses of a network, in multiples of the maximum per address. A single customer of a provider
 /// often has 256 IPv6 networks of 64 bits, and must not use up the maximum of all addresses.
 const ADDRESSES_OF_NETWORK: u32 = 4;
 
 impl Limits {
     /// Counts a row with `bytes` bytes of variable length that is about to be stored for a caller without a login: the
-    /// bytes for the caller, rows and bytes for its network and for all callers together. How many rows a caller may
-    /// add is [`Limit::CreateSession`], which the caller of this function counts.
+    /// bytes for the caller, rows and bytes for its network and for all callers together. The number of rows per caller
+    /// is [`Limit::CreateSession`], counted by the calling function.
     ///
     /// # Errors
-    /// [`Exceeded`] if the caller, its network, or all callers together, stored too much in the window.
+    /// Returns [`Exceeded`] if the caller, its network, or all callers together stored too much in the window.
     pub async fn check_stored(&self, caller: &Caller, bytes: usize, now: Duration) -> Result<(), Exceeded> {
         let Some(rate) = self.rate_of(Limit::CreateSession) else { return Ok(()) };
         let kib = stored_kib(rate);
@@ -39,7 +39,7 @@ impl Limits {
     }
 }
 
-/// Returns the KiB that one address may store in the window in which it may start this many logins.
+/// Returns the maximum KiB per address in the window with this many logins.
 fn stored_kib(logins: Rate) -> Rate {
     times(logins, KIB_PER_LOGIN)
 }
@@ -76,14 +76,15 @@ mod tests {
         Limits::new(rates, None)
     }
 
-    /// The address with this number, each in a network of its own.
+    /// Returns the address with this number, each in a separate network.
     fn address(number: u32) -> Caller {
         Caller::Address(IpAddr::V4(Ipv4Addr::from_bits(number << 8)))
     }
 
     const MINUTE: Duration = Duration::from_mins(1);
 
-    /// Stores rows of this size for an address until one is refused; how many were stored, and by which limit.
+    /// Stores rows of this size for an address until a rejection. Returns their number, and the limit that was
+    /// exceeded.
     async fn fill(limits: &Limits, number: u32, bytes: usize, at: Duration) -> (u32, &'static str) {
         for stored in 0..10_000 {
             if let Err(exceeded) = limits.check_stored(&address(number), bytes, at).await {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn large_rows_fill_the_share_of_an_address_sooner() {
+    async fn large_rows_use_up_the_address_limit() {
         let limits = limits(Some(Rate { count: 10, window: MINUTE }));
         assert_eq!(fill(&limits, 1, 1024, Duration::ZERO).await, (10, "stored_kib"));
         assert_eq!(fill(&limits, 2, 8 * 1024, Duration::ZERO).await, (3, "stored_kib"));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_addresses_together_store_a_hundred_times_as_much_as_one() {
+    async fn total_limit_is_a_hundred_addresses() {
         let limits = limits(Some(Rate { count: 2, window: MINUTE }));
         let (mut rows, mut by) = (0, "stored_kib");
         let mut number = 0;
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_network_does_not_use_up_what_all_may_store() {
+    async fn network_does_not_use_up_the_total_limit() {
         let limits = limits(Some(Rate { count: 2, window: MINUTE }));
         let mut stored = 0;
         for last in 0..256_u32 {
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_limit_of_logins_nothing_is_counted() {
+    async fn disabled_login_limit_counts_nothing() {
         let limits = limits(None);
         for _ in 0..1000 {
             assert_eq!(limits.check_stored(&address(1), 8 * 1024, Duration::ZERO).await, Ok(()));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::{MetricType, TypedMetric};
 
-/// Upper bounds of the buckets, from a call in memory to one that waits for another host.
+/// Upper bounds of the buckets in seconds, from a call in memory to a wait for another host.
 const SECONDS: [f64; 14] = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
 /// A histogram; cheap to clone.
@@ -59,12 +59,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_the_librarys_histogram_says() {
+    fn histogram_equals_that_of_the_library() {
         let (mut ours, mut theirs) = (Registry::default(), Registry::default());
         let (durations, histogram) = (Durations::default(), Histogram::new(SECONDS));
         ours.register("took", "Time", durations.clone());
         theirs.register("took", "Time", histogram.clone());
-        // Multiples of a power of two, whose sum is exact.
+        // Multiples of a power of two, with an exact sum.
         for took in [0.0, 0.5, 0.5, 1.0, 1.25, 30.0, 31.0, 0.001_953_125] {
             durations.observe(Duration::from_secs_f64(took));
             histogram.observe(took);

@@ -1,5 +1,5 @@
-//! Requests that get 404 because of the host that they name. Without a line in the log, an operator cannot distinguish
-//! such a page from one that does not exist.
+//! Requests that get 404 because of their host. Without a log line, an operator cannot distinguish such a page from an
+//! unknown page.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ const MAX_HOST_LEN: usize = 260;
 pub enum HostBoundPages {
     /// The console, at the server's own address.
     Console,
-    /// The browser wallet, at a host of its own.
+    /// The browser wallet, at its separate host.
     BrowserWallet,
-    /// Everything else, which does not exist at the host of the browser wallet.
+    /// All other pages, which do not exist at the host of the browser wallet.
     BesideBrowserWallet,
 }
 
@@ -46,7 +46,7 @@ impl HostRefusals {
     }
 }
 
-/// Returns the host that a request names, shortened: it is a stranger's text.
+/// Returns the host of a request, shortened because it is untrusted text.
 fn shortened(host: Option<&HeaderValue>) -> &str {
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
     host.get(..MAX_HOST_LEN).unwrap_or(host)
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_logged_up_to_a_length() {
+    fn logged_host_is_shortened() {
         for (sent, logged) in [("a.example:8080", "a.example:8080"), (&"a".repeat(1000), &"a".repeat(MAX_HOST_LEN))] {
             assert_eq!(shortened(Some(&HeaderValue::from_str(sent).unwrap())), logged);
         }

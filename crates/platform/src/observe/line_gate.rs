@@ -6,12 +6,12 @@ use std::time::Duration;
 /// Minimum interval between two lines of a kind.
 const LOGGED_EVERY: Duration = Duration::from_mins(1);
 
-/// The times at which lines of `N` kinds were logged last, by [`Clock::elapsed`](crate::clock::Clock::elapsed).
+/// The times of the last logged line of each of `N` kinds, by [`Clock::elapsed`](crate::clock::Clock::elapsed).
 #[derive(Debug)]
 pub struct LineGate<const N: usize>(Mutex<[Option<Duration>; N]>);
 
 impl<const N: usize> LineGate<N> {
-    /// Returns whether to log a line of this kind now, and if so records that it was logged. `false` for an unknown
+    /// Returns true if a line of this kind may be logged now, and records that it was logged. `false` for an unknown
     /// kind.
     #[must_use]
     pub fn is_due(&self, kind: usize, now: Duration) -> bool {
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_each_kind_is_logged_once_a_minute() {
+    fn each_kind_is_logged_once_a_minute() {
         let (gate, minute) = (LineGate::<2>::default(), LOGGED_EVERY);
         for kind in [0, 1] {
             assert!(gate.is_due(kind, minute) && !gate.is_due(kind, Duration::from_millis(119_999)));

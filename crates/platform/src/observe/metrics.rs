@@ -1,4 +1,4 @@
-//! Metrics of a server for Prometheus (`OpenMetrics` text), at an address of their own.
+//! Metrics of a server for Prometheus (`OpenMetrics` text), on a separate listen address.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -16,8 +16,8 @@ use prometheus_client::registry::{Registry, Unit};
 use super::durations::Durations;
 use super::request_name::RequestName;
 
-/// Labels of answered requests. The route is that of the router, not the path of the request, so that clients cannot
-/// create series.
+/// Labels of answered requests. The route is a pattern of the router, not the path of the request, so that clients
+/// cannot create series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     method: &'static str,
@@ -102,17 +102,17 @@ impl Default for Metrics {
     }
 }
 
-/// The counters of one route, so that requests need not look them up.
+/// The counters of a route, so that requests do not look them up.
 pub(crate) struct RouteCounts {
     route: String,
     duration: Durations,
-    /// Counters by method and status, in the order of the first requests. Those without a place are looked up each
-    /// time.
+    /// Counters by method and status, in the order of the first requests. When all slots are used, the others are
+    /// looked up each time.
     requests: [OnceLock<((&'static str, u16), Counter)>; 8],
 }
 
 impl RouteCounts {
-    /// Counts a request in the counter of its method and status, which `create` returns for the first request.
+    /// Counts a request by its method and status. `create` returns the counter for the first request.
     fn count(&self, key: (&'static str, u16), create: impl Fn() -> Counter) {
         for place in &self.requests {
             let (known, counter) = place.get_or_init(|| (key, create()));
@@ -182,10 +182,10 @@ impl Metrics {
         self.0.passes.get()
     }
 
-    /// Returns all metrics as text. Gauges that could not be measured are left out: a wrong zero would raise alerts.
+    /// Returns all metrics as text. Gauges that could not be measured are omitted: a wrong zero would raise alerts.
     ///
     /// # Errors
-    /// If the text cannot be written, which does not happen in memory.
+    /// Returns an error if the text cannot be written, which does not happen in memory.
     pub fn write_text(&self, services: Option<ServiceGauges>, database: Option<DatabaseGauges>) -> Result<String> {
         let Self(all) = self;
         all.memory.set(resident().unwrap_or(0));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn gauges_that_were_not_measured_are_left_out() {
+    fn unmeasured_gauges_are_omitted() {
         let metrics = Metrics::default();
         let services = ServiceGauges { redis_answers: true, waiting_requests: 3, machines: 40 };
         let database = DatabaseGauges { pending_deliveries: 7, oldest_delivery_seconds: 1.5, disabled_endpoints: 0 };

@@ -1,7 +1,7 @@
 //! The request of a log line.
 //!
-//! Log lines start with the name of the request in which they are written, but few requests log a line. A span is
-//! formatted when it begins, even without a line; this name is formatted for lines only.
+//! Log lines start with the name of their request, but few requests log a line. A span is formatted when it begins,
+//! even without a line; this name is formatted for lines only.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub(crate) struct RequestName {
     pub(crate) method: Method,
     /// The route; `None` if no route matches.
     pub(crate) route: Option<MatchedPath>,
-    /// The status of the response, once there is one.
+    /// The status of the response, if sent.
     pub(crate) status: Option<u16>,
 }
 
@@ -43,12 +43,12 @@ impl RequestName {
         self.id.to_str().unwrap_or_default()
     }
 
-    /// Adds this name to every line that is written while the future runs.
+    /// Adds this name to every line that is logged while the future runs.
     pub(crate) fn scope<F: Future>(self, running: F) -> TaskLocalFuture<Self, F> {
         CURRENT.scope(self, running)
     }
 
-    /// Adds this name to every line that is written while the function runs.
+    /// Adds this name to every line that is logged while the function runs.
     pub(crate) fn in_scope<T>(self, run: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(self, run)
     }
@@ -156,14 +156,14 @@ mod tests {
     type Log = Box<dyn Layer<Registry> + Send + Sync>;
 
     /// Returns the lines that a layer writes.
-    fn written(log: impl FnOnce(Written) -> Log, say: impl FnOnce()) -> String {
+    fn written(log: impl FnOnce(Written) -> Log, emit: impl FnOnce()) -> String {
         let written = Written::default();
-        with_default(tracing_subscriber::registry().with(log(written.clone())), say);
+        with_default(tracing_subscriber::registry().with(log(written.clone())), emit);
         let bytes = written.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()
     }
 
-    fn say() {
+    fn emit() {
         tracing::warn!(caller = "192.0.2.1", count = 3, "a \"line\"");
         tracing::info!("another");
     }
@@ -174,11 +174,11 @@ mod tests {
 
     fn in_a_span(status: Option<u16>) {
         let span = tracing::info_span!("request", id = %"req_1", method = %Method::GET, route = "none", status);
-        span.in_scope(say);
+        span.in_scope(emit);
     }
 
     #[test]
-    fn a_line_names_its_request_as_a_span_would() {
+    fn text_line_equals_a_span() {
         for status in [None, Some(404)] {
             for ansi in [false, true] {
                 let by_span = |to: Written| {
@@ -191,14 +191,14 @@ mod tests {
                 };
                 let expected = written(by_span, || in_a_span(status));
                 assert!(expected.contains("req_1") && expected.contains("404") == status.is_some(), "{expected}");
-                assert_eq!(written(ours, || named(status).in_scope(say)), expected);
-                assert_eq!(written(ours, say), written(by_span, say));
+                assert_eq!(written(ours, || named(status).in_scope(emit)), expected);
+                assert_eq!(written(ours, emit), written(by_span, emit));
             }
         }
     }
 
     #[test]
-    fn a_json_line_names_its_request_as_a_span_would() {
+    fn json_line_equals_a_span() {
         let lines = || format().json().without_time().flatten_event(true).with_span_list(false);
         let by_span = |to: Written| {
             let log = layer().event_format(lines()).fmt_fields(JsonFields::new());
@@ -211,8 +211,8 @@ mod tests {
         for status in [None, Some(404)] {
             let expected = written(by_span, || in_a_span(status));
             assert!(expected.contains("req_1"), "{expected}");
-            assert_eq!(written(ours, || named(status).in_scope(say)), expected);
+            assert_eq!(written(ours, || named(status).in_scope(emit)), expected);
         }
-        assert_eq!(written(ours, say), written(by_span, say));
+        assert_eq!(written(ours, emit), written(by_span, emit));
     }
 }

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::request_name::{JsonLines, RequestName, TextFields};
 
-/// Target of the spans of requests. They are for the collector only: log lines name their request otherwise.
+/// Target of the spans of requests. They are for the collector only: log lines contain the name of their request.
 const REQUESTS: &str = "signpost::requests";
 
 /// The format of log lines.
@@ -38,10 +38,10 @@ pub struct Telemetry {
     spans: Option<otlp::Spans>,
 }
 
-/// Starts the log on standard error, with colours on terminals, and sends spans to the `collector`, if there is one.
+/// Starts the log on standard error, with colours on terminals, and sends spans to the `collector`, if given.
 ///
 /// # Errors
-/// If the collector cannot be used, or this program was built without support for one.
+/// Returns an error if the collector cannot be used, or this program was built without the feature.
 pub fn start(level: LevelFilter, format: LogFormat, collector: Option<&Url>) -> Result<Telemetry> {
     let log = tracing_subscriber::fmt::layer().with_target(false).with_writer(std::io::stderr);
     let log = match format {
@@ -80,7 +80,7 @@ fn own_lines(level: LevelFilter) -> Targets {
 impl Telemetry {
     /// Sends the remaining spans, and waits for the collector.
     pub async fn end(self) {
-        // On a thread that may block.
+        // Runs on a thread that may block.
         drop(tokio::task::spawn_blocking(|| drop(self)).await);
     }
 }
@@ -118,7 +118,7 @@ mod otlp {
     use tracing_subscriber::Layer;
     use url::Url;
 
-    /// Sends spans to a collector, in batches, from a thread of its own.
+    /// Sends spans to a collector, in batches, from a separate thread.
     #[derive(Debug)]
     pub(crate) struct Spans(SdkTracerProvider);
 

@@ -1,4 +1,4 @@
-//! Notices proxies that are not trusted: all clients behind such a proxy are counted as one.
+//! Detects untrusted proxies: all clients behind such a proxy share their limits.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,7 +8,7 @@ use super::line_gate::LineGate;
 use crate::clock::Clock;
 use crate::limits::{ASK_CLIENT, Proxies};
 
-/// Headers in which proxies name the client.
+/// Headers of proxies with the client address.
 const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 
 /// Logs, at most once a minute, the address of a connection that names other clients and is not a trusted proxy.
@@ -16,7 +16,7 @@ const FORWARDING_HEADERS: [&str; 2] = ["x-forwarded-for", "forwarded"];
 pub struct UntrustedProxies(LineGate<1>);
 
 impl UntrustedProxies {
-    /// Checks a request that came over a connection from `peer`. Returns the address if it was logged.
+    /// Checks a request from `peer`. Returns the address if it was logged.
     pub fn observe(&self, peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies, clock: &Clock) -> Option<IpAddr> {
         let address = untrusted_proxy(peer, headers, proxies)?;
         if !self.0.is_due(0, clock.elapsed()) {
@@ -30,8 +30,8 @@ impl UntrustedProxies {
     }
 }
 
-/// Returns the address of the connection if its request names another client and the address is not trusted to do so.
-/// The doctor writes such headers to see how its own requests are counted.
+/// Returns the address of the connection if its request names another client and the address is not trusted. The doctor
+/// sends such headers to test how its requests are counted.
 fn untrusted_proxy(peer: SocketAddr, headers: &HeaderMap, proxies: &Proxies) -> Option<IpAddr> {
     let names_client = FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name));
     if !names_client || headers.contains_key(ASK_CLIENT) {
@@ -49,7 +49,7 @@ mod tests {
     use crate::limits::ForwardedHeader;
 
     #[test]
-    fn only_an_untrusted_address_that_names_clients_is_one() {
+    fn untrusted_proxies_are_detected() {
         let peer = "10.0.0.1:1".parse().unwrap();
         let trusted = Proxies::new(vec!["10.0.0.0/8".parse().unwrap()], ForwardedHeader::XForwardedFor);
         let mut headers = HeaderMap::new();

@@ -13,7 +13,7 @@ use super::{CONNECT_TIMEOUT, Reach, Request, permitted};
 /// Sends the head of a request over plain http and half of its body, and closes the connection.
 ///
 /// # Errors
-/// If `reach` forbids the URL or its address, the URL is not http, or the host accepts no connection.
+/// Returns an error if `reach` forbids the URL or its address, the URL is not http, or the host accepts no connection.
 pub(super) async fn cut_short(reach: Reach, request: Request<'_>) -> Result<()> {
     let Request { method, url, headers, body, within, .. } = request;
     reach.check(url).map_err(|reason| anyhow::anyhow!("the URL {reason}"))?;

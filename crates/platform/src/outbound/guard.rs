@@ -1,6 +1,6 @@
 //! The egress policy: the addresses to which clients may make this server send requests (protection against SSRF).
-//! Pure. It is applied when a URL is registered, and to every address that is connected to, since a name may resolve
-//! differently then.
+//! Pure. It is applied when a URL is registered, and to every address that is connected to, because a name may resolve
+//! differently by then.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -41,7 +41,7 @@ const CLOSED_V4: &[([u8; 4], u32)] = &[
 ];
 
 impl Reach {
-    /// Whether an address may be connected to.
+    /// Returns true if an address may be connected to.
     #[must_use]
     pub fn permits(self, address: IpAddr) -> bool {
         match self {
@@ -51,10 +51,10 @@ impl Reach {
         }
     }
 
-    /// Checks whether a URL may be a target.
+    /// Checks that a URL may be a target.
     ///
     /// # Errors
-    /// A description of the allowed URLs.
+    /// Returns a description of the allowed URLs if the URL is not allowed.
     pub fn check(self, url: &Url) -> Result<(), &'static str> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("must not contain a user name or password");
@@ -82,8 +82,8 @@ impl Reach {
     }
 }
 
-/// Whether an address is part of the public internet. IPv6 addresses that embed an IPv4 address are judged by that
-/// address.
+/// Returns true if an address is part of the public internet. IPv6 addresses with an embedded IPv4 address are checked
+/// by that address.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_requires_a_reach_that_includes_it() {
+    fn loopback_requires_its_reach() {
         for (text, loopback) in [("127.0.0.1", true), ("::1", true), ("10.0.0.1", false), ("169.254.169.254", false)] {
             let address = text.parse().unwrap();
             assert_eq!(Reach::Loopback.permits(address), loopback, "{text}");

@@ -22,7 +22,7 @@ pub use names::Names;
 /// Timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client per [`Reach`], each with its own connections; cheap to clone.
+/// A client per [`Reach`], each with separate connections; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Outbound(Arc<GuardedClients>);
 
@@ -115,17 +115,17 @@ impl Outbound {
     /// Sends a request and reads the response, up to its bound.
     ///
     /// # Errors
-    /// If `reach` forbids the URL or its address, the host does not respond in time, or the response is not HTTP or
-    /// incomplete. The text contains nothing of the response.
+    /// Returns an error if `reach` forbids the URL or its address, the host does not respond in time, or the response
+    /// is not HTTP or incomplete. The text contains nothing of the response.
     pub async fn send(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
         let (answer, cut) = self.exchange(reach, request).await?;
         cut.map_or(Ok(answer), |error| Err(error.into()))
     }
 
-    /// Sends a request of whose response only the status matters. An incomplete body is not an error.
+    /// Sends a request and returns only the status. An incomplete body is not an error.
     ///
     /// # Errors
-    /// If `reach` forbids the URL or its address, or no status line arrives in time.
+    /// Returns an error if `reach` forbids the URL or its address, or no status line arrives in time.
     pub async fn notify(&self, reach: Reach, request: Request<'_>) -> Result<OutboundResponse> {
         Ok(self.exchange(reach, request).await?.0)
     }
@@ -133,7 +133,8 @@ impl Outbound {
     /// Sends a request over plain http, closes the connection in the middle of its body, and reads no response.
     ///
     /// # Errors
-    /// If `reach` forbids the URL or its address, the URL is not http, or the host accepts no connection.
+    /// Returns an error if `reach` forbids the URL or its address, the URL is not http, or the host accepts no
+    /// connection.
     pub async fn cut_short(&self, reach: Reach, request: Request<'_>) -> Result<()> {
         cut::cut_short(reach, request).await
     }
@@ -170,8 +171,8 @@ async fn exchange(client: &Client, request: Request<'_>) -> Result<(OutboundResp
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let retry_after = headers.get(RETRY_AFTER).and_then(|value| RetryAfterHeader::parse(value.to_str().ok()?));
-    // Allocated once: a vector that grows copies the body, and both copies are in memory at that time. Pages of the
-    // allocation that are not written take no memory.
+    // Allocated once: a growing vector copies the body, with both copies in memory. Pages of the allocation that are
+    // never written use no memory.
     let length = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(keep);
     let mut body = Vec::with_capacity(length.min(keep));
     let mut cut = None;
@@ -207,7 +208,7 @@ fn client(reach: Reach, names: Names) -> Guarded {
 /// Returns the addresses of a name if `reach` permits all of them.
 pub(crate) fn permitted(reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
     anyhow::ensure!(!found.is_empty(), "the host name does not resolve");
-    // One forbidden address forbids the name: otherwise an attacker could mix both kinds and retry.
+    // A single forbidden address forbids the name: otherwise an attacker could mix both kinds and retry.
     anyhow::ensure!(found.iter().all(|address| reach.permits(address.ip())), names::CLOSED);
     Ok(found)
 }
@@ -219,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends requests to a host that responds with these bytes and then keeps the connection, or closes it.
+    /// Sends a request to a host that responds with these bytes and then leaves the connection open, or closes it.
     async fn asked(answer: &'static [u8], stays: bool) -> [Result<OutboundResponse>; 2] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cut_short_sends_half_of_the_body_and_respects_reach() {
+    async fn cut_short_sends_half_of_the_body() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/in?x=1", listener.local_addr().unwrap())).unwrap();
         let request = |url| {

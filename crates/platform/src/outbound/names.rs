@@ -38,7 +38,7 @@ impl Names {
     /// Creates a resolver that queries `server`, or the system's name servers, each time.
     ///
     /// # Errors
-    /// If the system's configuration cannot be read.
+    /// Returns an error if the system's configuration cannot be read.
     pub fn uncached(server: Option<SocketAddr>) -> Result<Self> {
         let mut builder = match server {
             Some(server) => {
@@ -70,11 +70,11 @@ impl Names {
 
     /// Returns the TXT records of a name, at most 100; none if the name does not exist.
     ///
-    /// The future is boxed because rustc generates the code of an `async fn`, here of the whole DNS client, in each crate that
-    /// awaits it.
+    /// The future is boxed because rustc generates the code of an `async fn`, here of the whole DNS client, in each
+    /// crate that awaits it.
     ///
     /// # Errors
-    /// If no name server answers.
+    /// Returns an error if no name server answers.
     #[must_use]
     pub fn texts<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<String>>> {
         self.find_texts(name).boxed()

@@ -2,10 +2,10 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-/// Maximum number of ranges of a header that are read.
+/// Maximum number of ranges of a header that are parsed.
 const MAX_RANGES: usize = 32;
 
-/// Returns the ranges of a header in their order, with their weight in thousandths. Invalid ranges are left out.
+/// Returns the ranges of a header in their order, with their weight in thousandths. Invalid ranges are omitted.
 pub(super) fn ranges(headers: &HeaderMap, name: HeaderName) -> Vec<(&str, u16)> {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).take(MAX_RANGES).filter_map(range).collect()
@@ -34,14 +34,14 @@ fn thousandths(weight: &str) -> Option<u16> {
     format!("{whole}{rest:0<3}").parse().ok().filter(|weight| *weight <= 1000)
 }
 
-/// Whether the client prefers HTML: it names HTML, and JSON with no higher weight.
+/// Returns true if the client prefers HTML: it names HTML, and JSON with no higher weight.
 #[must_use]
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, "text/html");
     html > 0 && html >= weight(headers, "application/json")
 }
 
-/// Returns whether the client names HTML. Browsers do when their user goes to a page; `*/*` alone is not enough.
+/// Returns true if the client names HTML, as browsers do for navigations; `*/*` is not enough.
 #[must_use]
 pub fn names_html(headers: &HeaderMap) -> bool {
     weight(headers, "text/html") > 0
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_read_with_their_weight() {
+    fn ranges_have_weights() {
         let headers = accepts(&["a, B;q=0.5 , c ; x=1; Q=0.123", "d;q=0"]);
         assert_eq!(ranges(&headers, header::ACCEPT), [("a", 1000), ("B", 500), ("c", 123), ("d", 0)]);
         for wrong in ["a;q=2", "a;q=1.001", "a;q=0.1234", "a;q=-1", "a;q=", "a;q=nan", "a;q=.5", ";q=1", ""] {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn html_is_preferred_if_its_weight_is_highest() {
+    fn html_is_preferred_by_weight() {
         for (accept, is_preferred) in [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
             ("Text/HTML", true),

@@ -42,7 +42,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// Creates a file of this server's pages, whose path changes with its content.
+    /// Creates a file of this server's pages. Its path changes with its content.
     #[must_use]
     pub const fn new(
         stem: &'static str,
@@ -143,7 +143,7 @@ const fn extend_hash(mut hash: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// A file with its compressed form, which the first request creates.
+/// A file with its compressed form, created by the first request.
 struct Served {
     asset: Asset,
     body: OnceLock<Compressed>,
@@ -158,7 +158,7 @@ impl Served {
 /// Returns the routes of these files.
 ///
 /// # Panics
-/// If two of them have the same path.
+/// Panics if two files have equal paths.
 pub fn router<S: Clone + Send + Sync + 'static>(assets: impl IntoIterator<Item = Asset>) -> Router<S> {
     let mut files = HashMap::new();
     for asset in assets {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_of_this_servers_pages_is_immutable() {
+    async fn file_of_own_pages_is_immutable() {
         let (status, headers, body) = get(&link(TEXT), "").await;
         assert_eq!((status, body), (StatusCode::OK, TEXT.bytes.to_vec()));
         assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_for_other_sites_is_revalidated_and_allows_cors() {
+    async fn file_for_other_sites_allows_cors() {
         let (status, headers, _) = get("/assets/b.js", "gzip").await;
         assert_eq!(status, StatusCode::OK);
         assert_eq!(headers["cache-control"], "public, max-age=300");
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_compressed_for_clients_that_accept_it() {
+    async fn file_is_compressed_if_accepted() {
         for (accepted, is_compressed) in [
             ("gzip", true),
             ("br, GZIP;q=0.5", true),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_path_of_a_folder_changes_with_its_files() {
+    async fn folder_path_changes_with_its_files() {
         const MODULE: Asset = Asset::new("qr/decode", "js", "text/javascript", b"x");
         let folder = |files, beside| AssetFolder::new("/app", files, beside);
         let whole = folder(vec![TEXT, MODULE], "page");

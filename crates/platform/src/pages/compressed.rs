@@ -54,7 +54,7 @@ fn gzip(bytes: &[u8]) -> Option<Bytes> {
     (compressed.len() < bytes.len()).then(|| compressed.into())
 }
 
-/// Whether a client accepts gzip.
+/// Returns true if a client accepts gzip.
 #[must_use]
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut codings = accept::ranges(headers, header::ACCEPT_ENCODING).into_iter();

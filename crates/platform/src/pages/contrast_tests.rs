@@ -1,4 +1,4 @@
-//! The colours of the stylesheet, judged by WCAG 2.2 (1.4.3 and 1.4.11).
+//! Tests of the stylesheet's colours against WCAG 2.2 (1.4.3 and 1.4.11).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ const STYLES: &str = include_str!("../../assets/signpost.css");
 const TEXT: f64 = 4.5;
 const CONTROL: f64 = 3.0;
 
-/// The colours that a block sets, by their names.
+/// Returns the colours that a block sets, by name.
 fn colours(block: &str) -> BTreeMap<&str, [u8; 3]> {
     let declarations = block.split(';').filter_map(|one| one.rsplit_once("--")?.1.split_once(':'));
     let colours = declarations.filter_map(|(name, value)| Some((name, colour(value.trim())?)));
@@ -19,7 +19,7 @@ fn colour(value: &str) -> Option<[u8; 3]> {
     Some([part(0)?, part(2)?, part(4)?])
 }
 
-/// The two themes: the dark one changes some colours of the light one.
+/// Returns both themes: the dark theme overrides some colours of the light theme.
 fn themes() -> [(&'static str, BTreeMap<&'static str, [u8; 3]>); 2] {
     let mut blocks = STYLES.split(":root {").skip(1).map(|rest| rest.split('}').next().unwrap());
     let light = colours(blocks.next().unwrap());
@@ -43,14 +43,14 @@ fn ratio(one: [u8; 3], other: [u8; 3]) -> f64 {
 }
 
 #[test]
-fn ratios_are_those_of_the_definition() {
+fn ratios_match_the_definition() {
     let close = |one, other, expected: f64| (ratio(one, other) - expected).abs() < 0.01;
     assert!(close([0; 3], [255; 3], 21.0) && close([255; 3], [255; 3], 1.0));
     assert!(close([0x76; 3], [255; 3], 4.54), "{}", ratio([0x76; 3], [255; 3]));
 }
 
 #[test]
-fn what_is_read_stands_out_from_its_ground_in_both_themes() {
+fn contrast_suffices_in_both_themes() {
     let grounds = ["bg", "surface", "sunken"];
     let notices = ["info-bg", "warn-bg", "danger-bg", "tint"];
     let mut pairs = vec![
@@ -85,11 +85,11 @@ fn what_is_read_stands_out_from_its_ground_in_both_themes() {
 }
 
 #[test]
-fn the_stylesheet_names_colours_once_and_loads_nothing() {
+fn stylesheet_defines_each_colour_once() {
     let (tokens, rules) = STYLES.split_once("/* Base */").unwrap();
     let hashes = rules.match_indices('#').map(|(at, _)| &rules[at + 1..]);
     let literal = |rest: &&str| rest.bytes().take_while(u8::is_ascii_hexdigit).count() >= 6;
-    // A code is dark on white in both themes, or cameras do not read it; so is paper.
+    // QR codes are dark on white in both themes, because cameras cannot read the inverse; so is paper.
     let literals: BTreeSet<_> = hashes.filter(literal).map(|rest| &rest[..6]).collect();
     assert_eq!(literals, ["0a0f0d", "ffffff"].into());
     let names = |text: &'static str| {

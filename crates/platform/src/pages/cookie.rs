@@ -1,4 +1,4 @@
-//! Cookies with a secret, of which only the hash is stored.
+//! Cookies with a secret; only its hash is stored.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq;
 use crate::origin::PublicOrigin;
 
 /// The name of a cookie. Over https it has the prefix `__Host-`, so that no other host can set it; over http, which is
-/// for the own machine, it has none.
+/// for the local machine, it has none.
 #[derive(Clone, Copy, Debug)]
 pub struct CookieName(&'static str);
 
@@ -22,7 +22,7 @@ pub struct CookieName(&'static str);
 #[derive(Clone, Debug)]
 pub struct CookieSecret(SecretString);
 
-/// The hash of a cookie's value, which is stored instead of it.
+/// The hash of a cookie's value, stored instead of the value.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CookieHash(String);
 
@@ -33,14 +33,14 @@ impl CookieName {
         Self(name)
     }
 
-    /// Returns the cookie of a request. `None` if the browser sent two of this name, because another host set one of
-    /// them.
+    /// Returns the cookie of a request. `None` if the browser sent two of this name, because another host has set a
+    /// cookie for it.
     #[must_use]
     pub fn read(self, origin: &PublicOrigin, headers: &HeaderMap) -> Option<CookieSecret> {
         self.read_over(origin.is_https(), headers)
     }
 
-    /// Returns the cookie of a request to an origin of which only the scheme is known.
+    /// Returns the cookie of a request to an origin with a known scheme only.
     #[must_use]
     pub fn read_over(self, is_https: bool, headers: &HeaderMap) -> Option<CookieSecret> {
         let name = format!("{}{}=", prefix(is_https), self.0);
@@ -55,7 +55,7 @@ impl CookieName {
         CookieSecret::parse(str::from_utf8(value).ok()?)
     }
 
-    /// Returns the `Set-Cookie` that stores the secret in a browser for a time.
+    /// Returns the `Set-Cookie` that stores the secret in a browser for this lifetime.
     ///
     /// # Panics
     /// Never: names and secrets are valid in a header.
@@ -115,8 +115,8 @@ impl CookieSecret {
         CookieHash(HEXLOWER.encode(&Sha256::digest(self.reveal())))
     }
 
-    /// Derives 32 bytes for a purpose and an ID, which are the same for two tabs and after a reload. The database alone does
-    /// not reveal them.
+    /// Derives 32 bytes for a purpose and an ID, which are equal in all tabs and after a reload. The database does not
+    /// reveal them.
     ///
     /// # Panics
     /// Never: HMAC takes keys of any length.
@@ -141,7 +141,7 @@ impl CookieHash {
         is_hash.then(|| Self(text.to_owned()))
     }
 
-    /// Whether both hashes are equal, compared in constant time.
+    /// Returns true if both hashes are equal, compared in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookies_value_reads_back_and_nothing_else_is_one() {
+    fn only_cookie_values_are_parsed() {
         let secret = CookieSecret::from_bytes([7; 32]);
         assert_eq!(CookieSecret::parse(secret.reveal()).unwrap().hash(), secret.hash());
         for value in ["", "abc", &secret.reveal()[1..], &format!("{}=", secret.reveal()), "é"] {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_over_https_is_one_that_no_other_host_can_set() {
+    fn https_cookie_has_the_host_prefix() {
         let (secret, hour) = (CookieSecret::from_bytes([7; 32]), Duration::from_hours(1));
         let value = secret.reveal();
         let (https, http) = (PublicOrigin::of("https://login.test"), PublicOrigin::of("http://localhost:8080"));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_read_under_its_own_name_alone() {
+    fn cookie_is_read_by_its_exact_name() {
         let secret = CookieSecret::from_bytes([7; 32]);
         let (plain, strict) =
             (format!("signpost_page={}", secret.reveal()), format!("__Host-signpost_page={}", secret.reveal()));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_reads_back_from_what_was_stored_and_nothing_else_is_one() {
+    fn only_stored_hashes_are_parsed() {
         let hash = CookieSecret::from_bytes([7; 32]).hash();
         assert_eq!(CookieHash::from_stored(hash.as_str()), Some(hash.clone()));
         for text in ["", "abc", &hash.as_str()[1..], &hash.as_str().to_uppercase()] {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_prints_a_cookie() {
+    fn debug_output_omits_the_cookie() {
         let secret = CookieSecret::from_bytes([7; 32]);
         let printed = format!("{secret:?} {:?}", secret.hash());
         assert!(!printed.contains(secret.reveal()) && !printed.contains("Bwc"), "{printed}");

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn browsers_get_pages_and_programs_the_error_body() {
+    async fn only_browsers_get_error_pages() {
         let html = "text/html; charset=utf-8";
         for (path, accept, status, media_type) in [
             ("/x", BROWSER, 404, html),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn each_error_has_its_own_text_in_each_language() {
+    fn each_error_has_a_text_per_language() {
         let errors = [
             PageError::Refused,
             PageError::NotFound,

@@ -9,7 +9,7 @@ pub enum PageError {
     Refused,
     /// There is nothing at the address.
     NotFound,
-    /// The address is that of a form.
+    /// The path belongs to a form.
     MethodNotAllowed,
     /// The request is too large.
     TooLarge,
@@ -26,6 +26,6 @@ pub enum PageError {
 pub struct ErrorText {
     /// The title.
     pub title: &'static str,
-    /// The explanation, and what to do.
+    /// The explanation and the remedy.
     pub text: Markup,
 }

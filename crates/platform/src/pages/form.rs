@@ -22,7 +22,7 @@ const TOKEN_FIELD: &str = "token";
 /// The header in which browsers report the relation of the sending page to this origin (W3C Fetch Metadata).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// A CSRF token, bound to a browser's cookie and to one purpose. Rendered, it is the form's hidden field.
+/// A CSRF token, bound to a browser's cookie and to a purpose. Rendered, it is the form's hidden field.
 #[derive(Clone, Debug)]
 pub struct FormToken(String);
 
@@ -50,7 +50,7 @@ impl FormToken {
         Self(BASE64URL_NOPAD.encode(&secret.derive("signpost form ", purpose)))
     }
 
-    /// Whether a submitted token is this one, compared in constant time.
+    /// Returns true if a submitted token equals this token, compared in constant time.
     #[must_use]
     pub fn is(&self, sent: &str) -> bool {
         self.0.as_bytes().ct_eq(sent.as_bytes()).into()
@@ -85,8 +85,8 @@ impl PostedForm {
     /// Reads a form that a page of `origin` posted.
     ///
     /// # Errors
-    /// [`FormRefusal::Foreign`] if another page posted it, [`FormRefusal::TooLarge`] or [`FormRefusal::Unreadable`] if
-    /// it cannot be read.
+    /// Returns [`FormRefusal::Foreign`] if another page posted it, [`FormRefusal::TooLarge`] or
+    /// [`FormRefusal::Unreadable`] if it cannot be read.
     pub async fn receive(origin: &PublicOrigin, request: Request) -> Result<Self, FormRefusal> {
         let (parts, body) = request.into_parts();
         if !is_from(origin, &parts.headers) {
@@ -116,7 +116,7 @@ impl PostedForm {
     /// Checks in constant time that the form's token belongs to this browser and purpose.
     ///
     /// # Errors
-    /// [`FormRefusal::Stale`] if the cookie or the token is missing, or they do not belong together.
+    /// Returns [`FormRefusal::Stale`] if the cookie or the token is missing, or they do not belong together.
     pub fn check(&self, cookie: Option<&CookieSecret>, purpose: &str) -> Result<(), FormRefusal> {
         let Some(cookie) = cookie else { return Err(FormRefusal::Stale) };
         let Some(token) = self.text(TOKEN_FIELD) else { return Err(FormRefusal::Stale) };
@@ -124,14 +124,14 @@ impl PostedForm {
     }
 }
 
-/// Whether a page of `origin` sent the request. Pages of this server suppress the referrer, and browsers then send the
-/// origin `null` (Fetch standard, "append a request `Origin` header"); `Sec-Fetch-Site` decides in that case.
+/// Returns true if a page of `origin` sent the request. Pages of this server suppress the referrer, and browsers then
+/// send the origin `null` (Fetch standard, "append a request `Origin` header"); `Sec-Fetch-Site` decides in that case.
 #[must_use]
 pub fn is_from(origin: &PublicOrigin, headers: &HeaderMap) -> bool {
     let Ok(sent) = single_header(headers, &header::ORIGIN) else { return false };
     let Ok(site) = single_header(headers, &SEC_FETCH_SITE) else { return false };
     match (sent.map(HeaderValue::as_bytes), site.map(HeaderValue::as_bytes)) {
-        // Browsers send `Sec-Fetch-Site` to trustworthy origins only: elsewhere the token alone decides.
+        // Browsers send `Sec-Fetch-Site` to trustworthy origins only: for others, only the token decides.
         (Some(b"null"), None) => !origin.is_trustworthy(),
         (None | Some(b"null"), Some(b"same-origin")) => true,
         (Some(sent), None | Some(b"same-origin")) => sent == origin.as_str().as_bytes(),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_form_is_read_whole_or_not_at_all() {
+    async fn invalid_forms_are_rejected() {
         let read = receive(&[OURS, FORM], "mode=log+in&name=%E2%9C%93").await.unwrap();
         assert_eq!((read.text("mode"), read.text("name"), read.text("x")), (Some("log in"), Some("✓"), None));
         let utf8 = ("content-type", "Application/x-www-form-urlencoded; charset=utf-8");

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_its_language_and_links_to_the_others() {
+    fn page_links_to_its_other_languages() {
         for (language, tag, other) in [(Language::English, "en", "es"), (Language::Spanish, "es", "en")] {
             let page = render(language, "x", html! {});
             assert!(page.starts_with(&format!("<!DOCTYPE html><html lang=\"{tag}\">")), "{page}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_in_one_language_links_to_no_other() {
+    fn untranslated_page_has_no_language_links() {
         let origin = PublicOrigin::of("https://login.test");
         let frame = Frame::new(Language::English, "x", &origin, Layout::Column, html! {});
         assert!(!Frame { is_translated: false, ..frame }.render().contains("?lang="));

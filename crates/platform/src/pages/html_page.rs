@@ -44,7 +44,7 @@ pub enum DeviceUse {
     Camera,
     /// The location.
     Location,
-    /// Passkeys: creating one, and logging in with one.
+    /// Passkeys: registration and login.
     Passkeys,
 }
 
@@ -53,7 +53,7 @@ impl HtmlPage {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), device_use: None, worker_policy: None, document }
     }
 
-    /// Creates a page for one user, which is neither cached nor indexed.
+    /// Creates a page for a single user, neither cached nor indexed.
     #[must_use]
     pub fn personal(document: impl Into<Bytes>) -> Self {
         let page = Self::new(document.into());
@@ -61,7 +61,7 @@ impl HtmlPage {
         page.with_header(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"))
     }
 
-    /// Creates a page that is equal for all users, which caches may store for this time.
+    /// Creates a page that is equal for all users. Caches may store it for this time.
     ///
     /// # Panics
     /// Never: a number is valid in a header.
@@ -79,13 +79,13 @@ impl HtmlPage {
         Self { status, ..self }
     }
 
-    /// Allows the page one device feature.
+    /// Allows the page a device feature.
     #[must_use]
     pub fn with_device_use(self, device_use: DeviceUse) -> Self {
         Self { device_use: Some(device_use), ..self }
     }
 
-    /// Allows the page to run a worker of its own origin, and to send requests to one other origin.
+    /// Allows the page to run a worker of its origin, and to send requests to `other`, if given.
     #[must_use]
     pub fn with_worker(self, other: Option<&PublicOrigin>) -> Self {
         let mut policy = format!("{CONTENT_SECURITY_POLICY}; worker-src 'self'");
@@ -95,7 +95,7 @@ impl HtmlPage {
         Self { worker_policy: Some(policy), ..self }
     }
 
-    /// Adds a header, also if the response has one of this name.
+    /// Adds a header, even if the response has another value of it.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
@@ -121,7 +121,7 @@ impl IntoResponse for HtmlPage {
     }
 }
 
-/// Returns the value of `Permissions-Policy`, which disables all device features except the one that the page uses.
+/// Returns the value of `Permissions-Policy`, disabling all device features that the page does not use.
 fn permissions_policy(device_use: Option<DeviceUse>) -> String {
     let [camera, location, passkeys] = [DeviceUse::Camera, DeviceUse::Location, DeviceUse::Passkeys]
         .map(|feature| if device_use == Some(feature) { "(self)" } else { "()" });
@@ -166,20 +166,20 @@ mod tests {
     }
 
     #[test]
-    fn a_personal_page_is_stored_and_listed_nowhere() {
+    fn personal_page_is_not_cached_or_indexed() {
         let page = HtmlPage::personal("x").with_status(StatusCode::FORBIDDEN);
         assert_eq!(page.status, StatusCode::FORBIDDEN);
         assert_eq!(headers(page), expected(&[("cache-control", "no-store"), ("x-robots-tag", "noindex")]));
     }
 
     #[test]
-    fn a_public_page_says_what_it_depends_on() {
+    fn public_page_has_a_vary_header() {
         let page = HtmlPage::public("x", Duration::from_mins(5));
         assert_eq!(headers(page), expected(&[("cache-control", "max-age=300"), ("vary", "accept, accept-language")]));
     }
 
     #[test]
-    fn a_page_asks_the_device_for_what_it_uses_alone() {
+    fn page_allows_only_its_device_feature() {
         for (device_use, opened) in [
             (DeviceUse::Camera, &["camera=(self)"][..]),
             (DeviceUse::Location, &["geolocation=(self)"]),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_with_a_worker_may_ask_one_more_origin_and_no_other() {
+    fn worker_page_may_connect_to_one_origin() {
         let login = PublicOrigin::of("https://login.test");
         for (asks, connects) in
             [(None, "connect-src 'self';"), (Some(&login), "connect-src 'self' https://login.test;")]
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn no_page_loosens_the_policy_of_all() {
+    fn header_does_not_replace_the_default_policy() {
         let loose = HeaderValue::from_static("default-src *");
         let page = HtmlPage::personal("x").with_header(header::CONTENT_SECURITY_POLICY, loose).into_response();
         let policies: Vec<_> = page.headers().get_all(header::CONTENT_SECURITY_POLICY).iter().collect();

@@ -1,4 +1,4 @@
-//! Icons beside texts. None stands alone, so screen readers skip them.
+//! Decorative icons. Each accompanies a text, so screen readers skip it.
 
 use maud::{Markup, html};
 

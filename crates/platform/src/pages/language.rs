@@ -23,7 +23,7 @@ impl Language {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
 
-    /// Returns the language of a page: `lang` in the query, else the preferred one of `Accept-Language` (RFC 9110,
+    /// Returns the language of a page: `lang` in the query, else the preferred language of `Accept-Language` (RFC 9110,
     /// section 12.5.4), else English.
     #[must_use]
     pub fn choose(uri: &Uri, headers: &HeaderMap) -> Self {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_speaks_what_its_reader_prefers() {
+    fn page_has_the_preferred_language() {
         for (query, accepted, language) in [
             ("", "", "en"),
             ("", "es", "es"),

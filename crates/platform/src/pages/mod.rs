@@ -1,7 +1,7 @@
 //! The foundation of HTML pages: frame, headers, languages, assets, cookies, forms and error pages.
 //!
 //! A page consists of a [`Frame`] around its `<main>`, rendered to a document; an [`HtmlPage`] with the document, which
-//! sets the headers of every page; and texts from a catalogue with one file for each [`Language`].
+//! sets the headers of every page; and texts from a catalogue with a file per [`Language`].
 
 pub mod accept;
 pub mod assets;

@@ -118,17 +118,17 @@ pub async fn authenticate(State(guard): State<ApiKeyGuard>, request: Request, ne
     }
 }
 
-/// Returns the account of the API key that a request carries, of either environment and of any scope; `None` if it
-/// carries no valid key.
+/// Returns the account of the API key in a request, of either environment and of any scope; `None` if there is no valid
+/// key.
 ///
 /// # Errors
-/// If the key is not cached and the database cannot be read.
+/// Returns an error if the key is not cached and the database cannot be read.
 pub async fn find_account(platform: &Platform, headers: &HeaderMap) -> Result<Option<Account>, Problem> {
     let Some(key) = bearer(headers) else { return Ok(None) };
     Ok(find_grant(platform, key, None).await?.map(|grant| grant.account.clone()))
 }
 
-/// Returns the grant of a valid API key, of one environment or of any. The keys of servers are not API keys.
+/// Returns the grant of a valid API key, of this environment or of any. The keys of servers are not API keys.
 async fn find_grant(
     platform: &Platform,
     key: &str,

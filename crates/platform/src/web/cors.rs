@@ -11,14 +11,14 @@ use super::ANY_ORIGIN;
 const ALLOWED_METHODS: &str = "GET, POST";
 
 /// Request headers that clients in a browser send: OAuth and OpenID Connect libraries, and MCP clients, which send
-/// `mcp-protocol-version` to discovery too. `dpop` is ignored, but without it a client that sends it fails without a
-/// reason.
+/// `mcp-protocol-version` to discovery too. `dpop` is ignored, but if it were not allowed, clients that send it would
+/// fail without a reason.
 const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, mcp-protocol-version";
 
 /// Lifetime of the response in a browser's cache, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
-/// Adds the response to preflight requests to a route whose other responses have [`ANY_ORIGIN`].
+/// Adds the response to preflight requests to a route with [`ANY_ORIGIN`] in its other responses.
 pub fn with_preflight<S: Clone + Send + Sync + 'static>(address: MethodRouter<S>) -> MethodRouter<S> {
     address.options(async || preflight())
 }

@@ -43,7 +43,7 @@ impl PublicDocument {
     }
 }
 
-/// Whether a list of entity tags contains this one, or `*`.
+/// Returns true if a list of entity tags contains `tag`, or `*`.
 fn matches_tag(known: &HeaderValue, tag: &HeaderValue) -> bool {
     let tags = known.to_str().unwrap_or_default().split(',').map(str::trim);
     let tag = tag.to_str().unwrap_or_default();

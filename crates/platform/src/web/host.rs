@@ -6,11 +6,11 @@ use axum::http::{HeaderMap, header};
 use crate::web::problem::Problem;
 use crate::web::single_header;
 
-/// Checks that a request has exactly one valid `Host` (RFC 9112, section 3.2): of two, a proxy and this server might
-/// use different ones.
+/// Checks that a request has exactly one valid `Host` (RFC 9112, section 3.2): a proxy and this server might each use a
+/// different value.
 ///
 /// # Errors
-/// [`Problem::InvalidRequest`] if the header is missing, repeated or not a host.
+/// Returns [`Problem::InvalidRequest`] if the header is missing, repeated or not a host.
 pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
     let Ok(Some(host)) = single_header(headers, &header::HOST) else {
         return Err(Problem::field("Host", "a request has exactly one Host header"));
@@ -24,8 +24,8 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Whether the host is a name or an IPv4 address, with or without a port. Nearly every host is, and needs no full
-/// parse.
+/// Returns true if the host is a name or an IPv4 address, with or without a port. Nearly every host is, and needs no
+/// full parse.
 fn is_plain(host: &[u8]) -> bool {
     let name = host.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')).count();
     match &host[name..] {

@@ -26,15 +26,15 @@ const MAX_DEPTH: usize = 16;
 #[derive(Debug)]
 pub struct JsonBody<T>(pub T);
 
-/// A [`JsonBody`] that may be left out; an empty body is read as `{}`.
+/// A [`JsonBody`] that may be omitted; an empty body is read as `{}`.
 #[derive(Debug)]
 pub struct OptionalJsonBody<T>(pub T);
 
-/// The bytes of a JSON object, checked as a [`JsonBody`] is, for a parser of its own.
+/// The bytes of a JSON object, checked like a [`JsonBody`], for a custom parser.
 #[derive(Debug)]
 pub struct JsonBytes(pub Bytes);
 
-/// The bytes of a large JSON body, unchecked, for a parser of its own.
+/// The bytes of a large JSON body, unchecked, for a custom parser.
 #[derive(Debug)]
 pub struct LargeJsonBytes(pub Bytes);
 
@@ -46,8 +46,8 @@ impl<T: DeserializeOwned> JsonBody<T> {
     /// Deserializes an object.
     ///
     /// # Errors
-    /// [`Problem::InvalidJson`] if the text is not JSON or nested too deeply; [`Problem::InvalidRequest`] if it is not
-    /// an object, repeats a member, or a member is unknown, missing or invalid.
+    /// Returns [`Problem::InvalidJson`] if the text is not JSON or nested too deeply; [`Problem::InvalidRequest`] if it
+    /// is not an object, repeats a member, or a member is unknown, missing or invalid.
     pub fn parse(body: &[u8]) -> Result<Self, Problem> {
         parse_members(body)?.deserialize().map(Self)
     }
@@ -114,7 +114,7 @@ impl<S: Send + Sync> FromRequest<S> for EmptyBody {
 /// Reads a body of any media type.
 ///
 /// # Errors
-/// [`Problem::PayloadTooLarge`] if it is larger than 64 KiB; [`Problem::InvalidRequest`] if it ends early.
+/// Returns [`Problem::PayloadTooLarge`] if it is larger than 64 KiB; [`Problem::InvalidRequest`] if it ends early.
 pub async fn read_body(body: Body) -> Result<Bytes, Problem> {
     read(body, MAX_BODY_LEN).await
 }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_member_and_the_allowed_values() {
+    fn errors_name_member_and_allowed_values() {
         for (members, expected) in [
             (r#""public": true"#, "domain: is required"),
             (r#""domain": 7"#, "domain: must be a string, not a number"),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_are_not_one_unambiguous_object_are_rejected() {
+    fn ambiguous_bodies_are_rejected() {
         for (body, expected) in [
             (&br#"{"a":1,"a":2}"#[..], "the field 'a' stands twice"),
             (br#"{"a":{"b":[1,{"c":1,"\u0063":2}]}}"#, "the field 'c' stands twice"),

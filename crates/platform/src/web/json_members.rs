@@ -1,5 +1,4 @@
-//! The members of a JSON object, and their deserializer, whose errors state the allowed values in the interface's
-//! terms.
+//! The members of a JSON object, and their deserializer. Its errors state the allowed values in the interface's terms.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,11 +11,11 @@ use serde_path_to_error::Segment;
 
 use crate::web::problem::Problem;
 
-/// The members of an object, as they were written. No object in it has two members of one name.
+/// The members of an object as raw JSON. No object in it has duplicate members.
 #[derive(Debug)]
 pub(super) struct JsonMembers<'a>(BTreeMap<String, &'a RawValue>);
 
-/// The value of a member, as it was written.
+/// The value of a member as raw JSON.
 #[derive(Clone, Copy)]
 struct JsonMember<'a>(&'a RawValue);
 
@@ -28,16 +27,16 @@ pub struct Nullable<T>(pub Option<T>);
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 struct MemberError {
-    /// The member that is missing in the object where the error occurred.
+    /// The missing member, relative to the innermost object with the error.
     missing: Option<&'static str>,
     reason: String,
 }
 
-/// Deserializes an object as it was written: what is returned unchanged must not be converted. For use with
-/// `#[serde(default, deserialize_with = "raw_object")]`.
+/// Deserializes an object as raw JSON, so that it is returned unchanged. For use with `#[serde(default,
+/// deserialize_with = "raw_object")]`.
 ///
 /// # Errors
-/// If the value is not an object.
+/// Returns an error if the value is not an object.
 pub fn raw_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     if raw.get().starts_with('{') {
@@ -61,8 +60,8 @@ impl<'a> JsonMembers<'a> {
     /// Parses an object.
     ///
     /// # Errors
-    /// [`Problem::InvalidJson`] if the text is not JSON; [`Problem::InvalidRequest`] for the body if it is not an
-    /// object, or an object in it has two members of one name.
+    /// Returns [`Problem::InvalidJson`] if the text is not JSON; [`Problem::InvalidRequest`] for the body if it is not
+    /// an object, or an object in it has duplicate members.
     pub(super) fn parse(body: &'a [u8]) -> Result<Self, Problem> {
         let members: Self = serde_json::from_slice(body).map_err(|error| to_problem(&error))?;
         members.0.values().try_for_each(|value| check(value)).map_err(|error| to_problem(&error))?;
@@ -90,8 +89,7 @@ impl<'a> JsonMembers<'a> {
     }
 }
 
-/// Checks the values that are kept as they were written: in them too, members may not repeat, and strings must be
-/// Unicode.
+/// Checks raw values: in them too, members may not repeat, and strings must be Unicode.
 fn check(value: &RawValue) -> serde_json::Result<()> {
     let text = value.get();
     match text.as_bytes().first() {
@@ -109,7 +107,7 @@ fn to_problem(error: &serde_json::Error) -> Problem {
     }
 }
 
-/// Returns the parser's message without its position, which is of no use in a body of one line.
+/// Returns the parser's message without its position, because bodies are usually a single line.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line").next().unwrap_or_default().to_owned()
@@ -126,7 +124,7 @@ impl<'de> Deserialize<'de> for JsonMembers<'de> {
                 f.write_str("a JSON object")
             }
 
-            // Of two members of one name, some readers take the first and others the last.
+            // For duplicate members, some readers use the first and others the last.
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonMembers<'de>, A::Error> {
                 let mut members = BTreeMap::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
@@ -191,7 +189,7 @@ impl<'de> Deserializer<'de> for JsonMember<'de> {
         self.deserialize_str(visitor)
     }
 
-    /// An absent member never gets here: `null` is left to the type in the `Option`.
+    /// Not called for absent members: `null` is left to the type in the `Option`.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, MemberError> {
         visitor.visit_some(self)
     }

@@ -6,9 +6,10 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-/// The parameters of a path, like axum's [`Path`], for one string or a tuple of strings.
+/// The parameters of a path, like axum's [`Path`], for a string or a tuple of strings.
 ///
-/// A path that is not UTF-8 gives empty strings, which are no IDs, so that it gets the same reply as an unknown ID.
+/// A path that is not UTF-8 results in empty strings, which are not valid IDs, so that it gets the response for an
+/// unknown ID.
 #[derive(Debug)]
 pub struct PathParams<T>(pub T);
 

@@ -20,13 +20,13 @@ pub fn peer(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -
     find_caller(connection(extensions), headers, &platform.proxies)
 }
 
-/// Whether a request is from a proxy that may report the host of the request.
+/// Returns true if a request is from a proxy that may report the host of the request.
 #[must_use]
 pub fn is_from_proxy(platform: &Platform, extensions: &Extensions) -> bool {
     platform.proxies.trust_connection(connection(extensions), platform.listen)
 }
 
-/// Returns the way in which a request of the doctor is counted, see [`judge_forwarding`].
+/// Determines how a request of the doctor is counted, see [`judge_forwarding`].
 #[must_use]
 pub fn see_forwarding(platform: &Platform, extensions: &Extensions, headers: &HeaderMap) -> ForwardingSeen {
     judge_forwarding(connection(extensions), headers, &platform.proxies)

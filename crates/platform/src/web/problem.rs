@@ -134,7 +134,7 @@ pub fn method_not_allowed(allowed: &'static str) -> Response {
     reply
 }
 
-/// Marks responses with an error body, for which pages show an error page instead.
+/// Marks responses with an error body, for replacement by an error page.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReply;
 

@@ -20,7 +20,7 @@ const MAX_PAGE_LIMIT: u32 = 100;
 pub struct Page {
     /// Maximum number of rows.
     pub limit: u32,
-    /// Whether `limit` or `cursor` is given.
+    /// Set if `limit` or `cursor` is given.
     is_paged: bool,
     query: BTreeMap<String, String>,
 }
@@ -59,7 +59,8 @@ impl Page {
     /// Returns the row after which the page begins.
     ///
     /// # Errors
-    /// [`Problem::InvalidRequest`] if `read` cannot parse the cursor, which then is not a `next_cursor` of this list.
+    /// Returns [`Problem::InvalidRequest`] if `read` cannot parse the cursor, because it is not a `next_cursor` of this
+    /// list.
     pub fn cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
         let Some(text) = self.text("cursor") else { return Ok(None) };
         match read(text) {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_beyond_the_page_gives_a_cursor() {
+    fn row_beyond_the_page_yields_a_cursor() {
         let page = Page::read("limit=2").unwrap();
         let (mut rows, mut all) = (vec![1, 2, 3], vec![1, 2]);
         assert_eq!(page.next(&mut rows, ToString::to_string).as_deref(), Some("2"));

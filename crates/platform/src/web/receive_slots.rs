@@ -1,4 +1,5 @@
-//! Slots for large request bodies. They bound the bodies that are received at once; slow ones are displaced by others.
+//! Slots for large request bodies. They limit the bodies that are received concurrently; slow bodies are displaced by
+//! others.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,17 +17,17 @@ use crate::limits::Caller;
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Minimum age of a body before its rate is measured.
 const GRACE: Duration = Duration::from_secs(3);
-/// A body below this multiple of the minimum rate may be displaced by a new one.
+/// A body below this multiple of the minimum rate may be displaced by a new body.
 const SLOW_FACTOR: u64 = 16;
 
-/// Maximum numbers of bodies that are received at once.
+/// Maximum numbers of bodies that are received concurrently.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotBounds {
     /// Maximum in total.
     pub slots: usize,
-    /// Maximum of one owner: an account or a user.
+    /// Maximum per owner: an account or a user.
     pub per_owner: usize,
-    /// Maximum of one client address, if others need the slots.
+    /// Maximum per client address, if others need the slots.
     pub per_address: usize,
     /// Minimum rate of a body, in bytes per second.
     pub min_rate: u64,
@@ -39,7 +40,7 @@ pub struct ReceiveSlots {
     bodies: Arc<Mutex<Vec<Arc<ReceivedBody>>>>,
 }
 
-/// The slot of one body. Dropping it frees the slot.
+/// The slot of a body. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct ReceiveSlot {
     slots: ReceiveSlots,
@@ -50,7 +51,7 @@ pub struct ReceiveSlot {
 struct ReceivedBody {
     owner: String,
     address: Caller,
-    /// Elapsed time of the clock when it began.
+    /// Elapsed time of the clock when the body began.
     began: Duration,
     bytes: AtomicU64,
     is_complete: AtomicBool,
@@ -60,7 +61,7 @@ struct ReceivedBody {
 /// The reason that a body gets no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotsFull {
-    /// The owner has as many as allowed.
+    /// The owner has its maximum.
     Owner,
     /// All slots are in use, and no body may be displaced.
     All,
@@ -72,7 +73,7 @@ pub enum ReceiveEnd {
     /// It arrived below the minimum rate.
     #[error("the body arrived too slowly")]
     TooSlow,
-    /// It was the slowest when another one needed a slot.
+    /// It was the slowest when another body needed a slot.
     #[error("the body arrived so slowly that another one took its place")]
     Displaced,
 }
@@ -84,11 +85,11 @@ impl ReceiveSlots {
         Self { bounds, bodies: Arc::default() }
     }
 
-    /// Takes a slot for a body that begins when the clock shows `elapsed`. If no slot is free, the slowest body is
-    /// displaced, or the newest one of another address that has more than its share.
+    /// Acquires a slot for a body that begins at `elapsed`. If no slot is free, the slowest body is displaced, or the
+    /// newest body of another address that exceeds its share.
     ///
     /// # Errors
-    /// [`SlotsFull`], if the owner has its share, or no body may be displaced.
+    /// Returns [`SlotsFull`] if the owner has its share, or no body may be displaced.
     pub fn begin(&self, owner: String, address: Caller, elapsed: Duration) -> Result<ReceiveSlot, SlotsFull> {
         let mut bodies = self.lock();
         if bodies.iter().filter(|body| body.owner == owner).count() >= self.bounds.per_owner {
@@ -129,8 +130,8 @@ impl ReceiveSlots {
         slowest.map(|(_, place)| place)
     }
 
-    /// Returns the position of the newest incomplete body of another address that has more slots than its share:
-    /// beginning again and again, before the rate is measured, does not keep other addresses out.
+    /// Returns the position of the newest incomplete body of another address that exceeds its share: repeated new
+    /// bodies, with no measured rate yet, do not lock out other addresses.
     fn newest_of_crowd(&self, bodies: &[Arc<ReceivedBody>], address: &Caller) -> Option<usize> {
         let mut newest: Option<usize> = None;
         for (place, body) in bodies.iter().enumerate() {
@@ -164,10 +165,10 @@ impl ReceiveSlot {
     }
 
     /// Receives a body: waits for `receipt` as long as the bytes arrive fast enough and no other body needs the slot.
-    /// Once the body is complete, the slot is held until it is dropped.
+    /// The slot of a complete body is released when it is dropped.
     ///
     /// # Errors
-    /// [`ReceiveEnd`].
+    /// Returns [`ReceiveEnd`].
     pub async fn receive<T>(&self, clock: &Clock, receipt: impl Future<Output = T>) -> Result<T, ReceiveEnd> {
         tokio::select! {
             biased;
@@ -227,7 +228,7 @@ mod tests {
         Caller::Address(IpAddr::from([192, 0, 2, last]))
     }
 
-    /// Takes a slot at time zero, each owner from an address of its own.
+    /// Acquires a slot at time zero, each owner from a separate address.
     fn begin(slots: &ReceiveSlots, number: u8) -> ReceiveSlot {
         slots.begin(format!("owner {number}"), address(number), Duration::ZERO).unwrap()
     }
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn new_body_displaces_the_slowest_and_never_a_fast_or_complete_one() {
+    fn new_body_displaces_only_slow_bodies() {
         let slots = ReceiveSlots::new(BOUNDS);
         let begun: Vec<ReceiveSlot> = (0..8).map(|number| begin(&slots, number)).collect();
         let late = |number: u8| slots.begin(format!("late {number}"), address(100 + number), LATER);
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn address_keeps_its_share_when_others_need_the_slots() {
+    fn address_retains_its_share_of_slots() {
         let slots = ReceiveSlots::new(BOUNDS);
         let begin_at = |owner: u8, last: u8| slots.begin(format!("owner {owner}"), address(last), Duration::ZERO);
         let begun: Vec<ReceiveSlot> = (0..8).map(|owner| begin_at(owner, 1).unwrap()).collect();
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn body_below_the_minimum_rate_ends_and_frees_its_slot() {
+    async fn slow_body_frees_its_slot() {
         let slots = ReceiveSlots::new(BOUNDS);
         let clock = Clock::manual(Timestamp::UNIX_EPOCH);
         let slow = begin(&slots, 1);

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::problem::Problem;
 
-/// Initial capacity of the body, in bytes, which suffices for most responses.
+/// Initial capacity of the body in bytes, enough for most responses.
 const USUAL_BYTES: usize = 512;
 
-/// A JSON response, equal to that of `axum::Json` but faster to write: `axum::Json` checks the capacity of its buffer
-/// for every quotation mark. For the most frequent responses.
+/// A JSON response, equal to `axum::Json` but faster to write: `axum::Json` checks the capacity of its buffer for every
+/// quotation mark. Used for the most frequent responses.
 #[derive(Debug)]
 pub struct JsonReply<T>(pub T);
 
@@ -36,7 +36,7 @@ mod tests {
 
     use super::*;
 
-    async fn taken_apart(reply: Response) -> (u16, axum::http::HeaderMap, Vec<u8>) {
+    async fn split(reply: Response) -> (u16, axum::http::HeaderMap, Vec<u8>) {
         let (parts, body) = reply.into_parts();
         (parts.status.as_u16(), parts.headers, body.collect().await.unwrap().to_bytes().to_vec())
     }
@@ -45,13 +45,13 @@ mod tests {
     async fn responses_are_equal_to_those_of_axum() {
         for text in ["", "a \"text\"", &"long ".repeat(1000)] {
             let [ours, theirs] = [JsonReply(text).into_response(), axum::Json(text).into_response()];
-            assert_eq!(taken_apart(ours).await, taken_apart(theirs).await);
+            assert_eq!(split(ours).await, split(theirs).await);
         }
     }
 
     #[tokio::test]
-    async fn values_that_cannot_be_serialized_are_internal_errors() {
-        let (status, _, body) = taken_apart(JsonReply(HashMap::from([([1], 1)])).into_response()).await;
+    async fn unserializable_values_are_internal_errors() {
+        let (status, _, body) = split(JsonReply(HashMap::from([([1], 1)])).into_response()).await;
         assert_eq!(status, 500);
         assert!(String::from_utf8(body).unwrap().contains("internal_error"));
     }

@@ -29,11 +29,11 @@ use crate::shared::Platform;
 use crate::web::problem::Problem;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Timeout of handlers whose route has no limit of its own. The slowest is a domain check (10 s).
+/// Timeout of handlers on routes without a specific limit. The slowest is a domain check (10 s).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The layer around all routes of a server. Gives each request an ID, which the response contains, counts it, and logs
-/// one line, without headers, body and query, which may contain secrets.
+/// The layer around all routes of a server. Sets the request ID of the response, counts the request, and logs a line
+/// without headers, body and query, because they may contain secrets.
 #[derive(Clone, Debug)]
 pub struct RequestLog(Arc<LogParts>);
 
@@ -43,19 +43,19 @@ struct LogParts {
     routes: SpecialRoutes,
     /// The platform with the API keys. `None` for routes without keys.
     platform: Option<Platform>,
-    /// Requests in progress by API key, beyond those of their client address.
+    /// Requests in progress by API key, beyond the limit of their client address.
     keyed: Concurrent,
     ids: RequestIds,
 }
 
-/// Routes with rules of their own, by their path in the router.
+/// Routes with specific rules, by their path in the router.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpecialRoutes {
     /// Routes of another protocol, which check the `Host` and the requests in progress of a client themselves.
     pub foreign: &'static [&'static str],
     /// Routes without any limit, which read no body: health, discovery, and the checks of forward auth.
     pub unlimited: &'static [&'static str],
-    /// Routes that may take longer than half a minute, such as uploads, and their timeouts.
+    /// Routes with timeouts longer than half a minute, such as uploads.
     pub slow: &'static [(&'static str, Duration)],
 }
 
@@ -81,7 +81,7 @@ impl RequestLog {
         Self::with_parts(platform.metrics.clone(), routes, Some(platform.clone()))
     }
 
-    /// Returns a router whose requests are logged and counted.
+    /// Returns a router that logs and counts its requests.
     ///
     /// Applies the layer in this crate, so that the code of the layered routes is optimized as this crate is.
     pub fn wrap(self, router: Router) -> Router {
@@ -111,7 +111,7 @@ impl LogParts {
     }
 
     /// Handles a request beyond [`MAX_IN_PROGRESS`] of its client address. It reaches the route only with a valid API
-    /// key, even if the route requires none, and takes a slot of the key's account. The body is not read before.
+    /// key, even if the route requires none, and uses a slot of the key's account. The body is not read before.
     async fn answer_over_in_progress(self: Arc<Self>, mut route: Route, request: Request) -> Response {
         let permit = RequestPermit::of(request.extensions()).cloned();
         let headers = request.headers().clone();
@@ -147,7 +147,7 @@ impl Layer<Route> for RequestLog {
     }
 }
 
-/// One route with its counters.
+/// A route with its counters.
 #[derive(Clone, Debug)]
 pub struct LoggedRoute {
     log: Arc<LogParts>,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn request_ids_do_not_reveal_the_number_of_requests() {
+    fn request_ids_hide_the_request_count() {
         let log = RequestLog::new(Metrics::default(), SpecialRoutes::default());
         let ids: Vec<_> = (0..100).map(|_| log.0.ids.next(Timestamp::UNIX_EPOCH)).collect();
         assert!(!ids.is_sorted(), "{ids:?}");

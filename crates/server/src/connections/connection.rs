@@ -1,4 +1,4 @@
-//! The state of one connection, as its own task and the table see it.
+//! The state of a connection, for its own task and for the table.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use tokio::sync::Notify;
 
 /// End of a request head.
 const HEAD_END: &[u8] = b"\r\n\r\n";
-/// A number of bytes that cannot be told from outside of the parser.
+/// A number of bytes that only the parser has.
 const UNKNOWN: u64 = u64::MAX;
-/// A time that no sweep has.
+/// A sweep number that never occurs.
 const NOT_COUNTED: u32 = u32::MAX;
-/// Size, in bytes, that a read buffer of unknown content counts with: that of the parser's first one.
+/// Assumed size, in bytes, of a read buffer of unknown content: the size of the parser's first buffer.
 const UNKNOWN_BUFFER_BYTES: usize = 8 * 1024;
 
-/// What a connection is doing.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Its first request head is incomplete.
@@ -25,11 +25,11 @@ pub(crate) enum Phase {
     Head,
     /// A handler waits for more of the request's body.
     Body,
-    /// A request is being answered.
+    /// A request is in progress.
     Request,
-    /// It waits for the next request.
+    /// The connection waits for its next request.
     Idle,
-    /// It takes no request any more.
+    /// The connection accepts no more requests.
     Closing,
 }
 
@@ -46,32 +46,33 @@ pub(super) struct Totals {
     head_bytes: AtomicUsize,
 }
 
-/// One connection. All numbers are written by its own task, except for the state, which the table sets to
+/// A connection. All numbers are written by its own task, except for the state, which the table sets to
 /// [`Phase::Closing`].
 #[derive(Debug)]
 pub(crate) struct OpenConnection {
     pub(super) number: u64,
     /// The client's address; `None` for a trusted proxy, which connects for many clients.
     pub(super) client: Option<IpAddr>,
-    /// The phase, and the sweep in which it began.
+    /// The phase, and the sweep of its start.
     state: AtomicU64,
-    /// The sweep since which the table counts its head as incomplete; [`NOT_COUNTED`] if it does not.
+    /// The sweep since which the table counts the head as incomplete; [`NOT_COUNTED`] if it does not.
     counted_since: AtomicU32,
-    /// Bytes of an incomplete head that the table counts.
+    /// Bytes of an incomplete head that are counted in [`Totals`].
     head_bytes: AtomicUsize,
-    /// Bytes that came behind the last complete head.
+    /// Bytes that were read after the last complete head.
     after_head: AtomicU64,
-    /// Whether the last bytes that came end a head, or a chunked body: behind these, nothing has begun.
+    /// Set if the last bytes were the end of a head or of a chunked body, so that no later head has begun.
     is_at_blank_line: AtomicBool,
     /// Length of the body of the request in progress.
     body_len: AtomicU64,
-    /// Whether the parser may hold the beginning of the next head although nothing came since the last response.
+    /// Set if the parser may have buffered the start of the next head although nothing was read since the last
+    /// response.
     may_hold_head: AtomicBool,
-    /// Bytes of the body that the handler got.
+    /// Bytes of the body that the handler has received.
     body_bytes: AtomicU64,
-    /// Number of sweeps in which the handler waited for the body.
+    /// Number of sweeps during waits of the handler for the body.
     body_waits: AtomicU32,
-    /// The sweep in which the handler waited for the body first.
+    /// The first sweep while the handler waited for the body.
     body_since: AtomicU32,
     closing: Notify,
     totals: Arc<Totals>,
@@ -83,7 +84,7 @@ impl Totals {
         self.sweeps.load(Ordering::Relaxed)
     }
 
-    /// Advances the time by one sweep. Returns the number of sweeps so far.
+    /// Advances the time by a sweep. Returns the number of sweeps so far.
     pub(super) fn advance(&self) -> u32 {
         self.sweeps.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -118,7 +119,7 @@ impl OpenConnection {
         phase_of(self.state.load(Ordering::SeqCst))
     }
 
-    /// Records bytes that were read from the client. Between two requests they begin the next head.
+    /// Records bytes that were read from the client. Between two requests they are the start of the next head.
     pub(crate) fn bytes_arrived(&self, bytes: &[u8]) {
         self.is_at_blank_line.store(bytes.ends_with(HEAD_END), Ordering::Relaxed);
         match self.phase() {
@@ -152,7 +153,7 @@ impl OpenConnection {
         self.totals.head_bytes.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Takes back what [`OpenConnection::count_head_bytes`] counted.
+    /// Subtracts the bytes that [`OpenConnection::count_head_bytes`] added.
     pub(super) fn release_head_bytes(&self) {
         let count = self.head_bytes.swap(0, Ordering::Relaxed);
         if count > 0 {
@@ -160,11 +161,11 @@ impl OpenConnection {
         }
     }
 
-    /// Begins a request, whose head is complete. Its body has this length; `None` for a chunked one. Returns false if the
-    /// connection was closed a moment ago.
+    /// Begins a request after its head, with this body length; `None` for a chunked body. Returns false if the
+    /// connection was closed just before.
     pub(crate) fn begin_request(&self, body_len: Option<u64>) -> bool {
         let request = packed(Phase::Request, self.totals.now());
-        // Sequentially consistent, as the sweep is when it counts a head: one of the two sees the other's write.
+        // Sequentially consistent, like the sweep when it counts a head: at least one side sees the write of the other.
         let begun = self.state.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |state| {
             (phase_of(state) != Phase::Closing).then_some(request)
         });
@@ -192,7 +193,7 @@ impl OpenConnection {
         self.change(Phase::Body, Phase::Request);
     }
 
-    /// Ends a request: it is answered, or was given up.
+    /// Ends a request that was answered or aborted.
     pub(crate) fn end_request(&self) {
         let after = self.after_head.swap(UNKNOWN, Ordering::Relaxed);
         let body_len = self.body_len.load(Ordering::Relaxed);
@@ -212,7 +213,7 @@ impl OpenConnection {
         });
     }
 
-    /// Checks whether a request head has begun, or may have, and is incomplete.
+    /// Checks for an incomplete request head that has begun, or may have begun.
     pub(super) fn has_incomplete_head(&self) -> bool {
         match self.phase() {
             Phase::Opening | Phase::Head => true,
@@ -221,41 +222,41 @@ impl OpenConnection {
         }
     }
 
-    /// Checks whether the table counts its head as incomplete.
+    /// Checks that the table counts the head as incomplete.
     pub(super) fn is_counted(&self) -> bool {
         self.counted_since.load(Ordering::SeqCst) != NOT_COUNTED
     }
 
-    /// Records that the table counts its head as incomplete. Returns the sweep in which the head began.
+    /// Records that the table counts the head as incomplete. Returns the sweep of its start.
     pub(super) fn count_head(&self) -> u32 {
         let since = self.since();
         self.counted_since.store(since, Ordering::SeqCst);
         since
     }
 
-    /// Records that the table counts its head no longer. Returns the sweep with which it was counted.
+    /// Records that the table no longer counts the head. Returns the sweep that was recorded for it.
     pub(super) fn uncount_head(&self) -> Option<u32> {
         Some(self.counted_since.swap(NOT_COUNTED, Ordering::SeqCst)).filter(|since| *since != NOT_COUNTED)
     }
 
-    /// Returns the bytes of its incomplete head.
+    /// Returns the bytes of the incomplete head.
     pub(super) fn held_head_bytes(&self) -> usize {
         self.head_bytes.load(Ordering::Relaxed)
     }
 
-    /// Records that the handler waited for the body for one more sweep. Returns the number of these sweeps, and of the
-    /// bytes that came.
+    /// Records that the handler waited for the body for another sweep. Returns the number of these sweeps, and of the
+    /// received bytes.
     pub(super) fn count_body_wait(&self) -> (u32, u64) {
         (self.body_waits.fetch_add(1, Ordering::Relaxed) + 1, self.body_bytes.load(Ordering::Relaxed))
     }
 
-    /// Returns the bytes of the current body that the handler got.
+    /// Returns the bytes of the current body that the handler has received.
     #[cfg(test)]
     pub(super) fn received_body_bytes(&self) -> u64 {
         self.body_bytes.load(Ordering::Relaxed)
     }
 
-    /// Returns once the connection is to close, or the server drains.
+    /// Waits until the connection is to close or the server drains.
     pub(crate) async fn until_closed(&self) {
         self.closing.notified().await;
     }
@@ -265,8 +266,7 @@ impl OpenConnection {
         self.closing.notify_one();
     }
 
-    /// Closes the connection unless all of a request has come that is not answered yet. Returns whether it is closed now
-    /// and was not before.
+    /// Closes the connection unless a complete request is unanswered. Returns true if this call closed it.
     pub(super) fn close(&self) -> bool {
         let closed = self.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| match phase_of(state) {
             Phase::Request | Phase::Closing => None,
@@ -280,13 +280,13 @@ impl OpenConnection {
         true
     }
 
-    /// Returns the sweep in which its phase began; of a body, in which it was waited for first.
+    /// Returns the sweep of the start of the phase; for a body, of the handler's first wait.
     pub(super) fn since(&self) -> u32 {
         let state = self.state.load(Ordering::Relaxed);
         if phase_of(state) == Phase::Body { self.body_since.load(Ordering::Relaxed) } else { since_of(state) }
     }
 
-    /// Changes the phase. Returns false if it was another one, which it is if the connection is closed just now.
+    /// Changes the phase. Returns false if the current phase differs, as after a concurrent close.
     fn change(&self, from: Phase, to: Phase) -> bool {
         let state = self.state.load(Ordering::Relaxed);
         let changed = packed(to, self.totals.now());
@@ -304,6 +304,6 @@ fn since_of(state: u64) -> u32 {
 }
 
 fn phase_of(state: u64) -> Phase {
-    // Nothing else is ever packed.
+    // No other values are packed.
     *Phase::ALL.get((state & 7) as usize).unwrap_or(&Phase::Closing)
 }

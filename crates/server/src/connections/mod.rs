@@ -1,9 +1,9 @@
-//! The connections of clients: their limits, their timeouts and their end.
+//! The connections of clients: limits, timeouts and draining.
 //!
-//! A client that opens connections and sends nothing, or a request a byte at a time, costs itself little and the server a
-//! descriptor each. So a head and an idle connection have a timeout, and a body has a minimum rate. If no place is left,
-//! connections of the clients with the most are closed, those with an incomplete head or body first. A complete request is
-//! never given up for another connection.
+//! A client that opens connections and sends nothing, or sends requests byte by byte, uses few own resources and a
+//! descriptor of the server for each. Heads and idle connections therefore have a timeout, and bodies a minimum rate.
+//! At the maximum number of connections, the clients with the most lose some, incomplete heads and bodies first. A
+//! complete request is never aborted for another connection.
 
 mod connection;
 mod serving;
@@ -35,15 +35,15 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
 const MAX_CONNECTIONS: u64 = 16_384;
 /// Maximum number of bytes in the incomplete request heads of all connections.
 const MAX_INCOMPLETE_HEAD_BYTES: usize = 64 * 1024 * 1024;
-/// Descriptors that connections of clients leave for the database, deliveries, other hosts and files.
+/// Descriptors that are reserved for the database, deliveries, other hosts and files.
 const RESERVED_DESCRIPTORS: u64 = 512;
 
-/// The limits of the connections of one listener.
+/// The limits of the connections of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
     /// Maximum number of open connections.
     pub total: usize,
-    /// Maximum number of connections of one client address with an incomplete request head. Trusted proxies have no such
+    /// Maximum number of connections of a client address with an incomplete request head. Trusted proxies have no such
     /// limit.
     pub heads_per_client: usize,
     /// Maximum number of bytes in the incomplete request heads of all connections.
@@ -52,18 +52,18 @@ pub struct ConnectionLimits {
     pub head_timeout: Duration,
     /// Timeout of a connection that is idle between two requests.
     pub idle_timeout: Duration,
-    /// Time that a handler waits for a body before the minimum rate holds.
+    /// Time that a handler waits for a body before the minimum rate applies.
     pub body_grace: Duration,
     /// Minimum rate of a body, in bytes per second of waiting for it.
     pub body_bytes_per_second: u64,
 }
 
 impl ConnectionLimits {
-    /// Returns the limits of a server, with as many connections as the limit of open files allows, which is raised as far as
-    /// possible.
+    /// Returns the limits of a server. The number of connections follows from the limit of open files, which is raised
+    /// to its maximum.
     #[must_use]
     pub fn of_server() -> Self {
-        // If it cannot be raised, the usual limit is assumed.
+        // If the limit cannot be raised, the usual limit is assumed.
         let descriptors = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(1024);
         let limits = Self::with_total(connections_below(descriptors));
         if limits.total < 1024 {
@@ -94,11 +94,11 @@ fn connections_below(descriptors: u64) -> usize {
     usize::try_from((descriptors - reserved).min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)
 }
 
-/// Accepts connections until `draining`, then closes the listener and the connections without a request, and returns when the
-/// others have ended. If the future is dropped, all connections are closed.
+/// Accepts connections until `draining`, then closes the listener and the connections without a request, and waits for
+/// the others to end. If the future is dropped, all connections are closed.
 ///
-/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, and the connections
-/// shall be optimized as this crate is.
+/// The future is boxed because rustc generates the code of an `async fn` in the crate that awaits it, with the
+/// optimization level of that crate.
 pub fn serve(
     listener: TcpListener,
     front: Front,
@@ -114,7 +114,7 @@ pub fn serve(
     serving.boxed()
 }
 
-/// Like [`serve`], but leaves the listener open, so that connections wait in its queue for the server that follows.
+/// Serves like [`serve`], but leaves the listener open, so that new connections wait in its queue for the next server.
 pub fn serve_borrowed<'a>(
     listener: &'a TcpListener,
     front: Front,
@@ -126,7 +126,7 @@ pub fn serve_borrowed<'a>(
     serving.boxed()
 }
 
-/// The connections of a listener that accepts no more.
+/// The connections of a listener that has stopped accepting.
 struct OpenConnections {
     table: Arc<ConnectionTable>,
     tasks: JoinSet<()>,
@@ -161,7 +161,8 @@ async fn accept(
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
                     if has_place(&table, &mut tasks, limits.total).await {
-                        // Otherwise every event of a stream waits 40 ms for the acknowledgement of the one before.
+                        // Without it, every event of a stream waits 40 ms for the acknowledgement of the previous
+                        // event.
                         drop(stream.set_nodelay(true));
                         let place = table.enter(proxies.client_of(peer));
                         tasks.spawn(serving::serve(stream, peer, Arc::clone(&dispatcher), place));
@@ -170,7 +171,7 @@ async fn accept(
                 Err(error) if is_of_client(error.kind()) => {}
                 Err(error) => {
                     tracing::warn!(error = %error, "cannot accept connections");
-                    // Most likely no descriptor is left, so trying again at once would fail.
+                    // The likely cause is a lack of descriptors, so an immediate retry would fail.
                     table.make_room();
                     sleep(ACCEPT_PAUSE).await;
                 }
@@ -180,7 +181,7 @@ async fn accept(
     OpenConnections { table, tasks }
 }
 
-/// Returns whether there is a place for one more connection, and closes others if all places are taken.
+/// Checks for a free place, and closes other connections if there is none.
 async fn has_place(table: &ConnectionTable, tasks: &mut JoinSet<()>, total: usize) -> bool {
     while tasks.len() >= total {
         if tasks.try_join_next().is_some() {
@@ -194,7 +195,7 @@ async fn has_place(table: &ConnectionTable, tasks: &mut JoinSet<()>, total: usiz
     true
 }
 
-/// Returns whether the client ended the connection before it was accepted.
+/// Checks for a client that closed the connection before it was accepted.
 fn is_of_client(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
 }

@@ -1,4 +1,4 @@
-//! Serves one connection.
+//! Serves a connection.
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -25,19 +25,20 @@ use super::connection::{OpenConnection, Phase};
 use super::table::ConnectionPlace;
 use crate::Front;
 
-/// Maximum size of a request head, in bytes. Larger ones get 431.
+/// Maximum size of a request head, in bytes. Larger heads get 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// Maximum size of the parser's read buffer, in bytes. It is kept as long as its connection.
+/// Maximum size of the parser's read buffer, in bytes. It lives as long as the connection.
 const MAX_BUFFER_BYTES: usize = MAX_HEAD_BYTES;
 
 /// Maximum size of a part of a response that is passed to the parser at once, in bytes. A passed part counts as sent.
 const MAX_RESPONSE_PART: usize = 64 * 1024;
 
-/// Maximum size of a request body that is read only to keep its connection, in bytes.
+/// Maximum size of a request body that is read only to reuse the connection, in bytes.
 const MAX_DISCARDED_BYTES: u64 = 64 * 1024;
 
-/// Maximum time to wait for a request body that is read only to keep its connection. A body usually arrives with its head.
+/// Maximum time to wait for a request body that is read only to reuse the connection. A body usually arrives with its
+/// head.
 const MAX_DISCARD_TIME: Duration = Duration::from_millis(100);
 
 /// Dispatches the requests of all connections of a listener.
@@ -56,7 +57,7 @@ impl Dispatcher {
         Self { front, proxies, in_progress: InProgress::default(), untrusted_proxies: UntrustedProxies::default() }
     }
 
-    /// Counts a request at its head, before anything of its body is read.
+    /// Counts a request after its head, before its body is read.
     fn admit(&self, peer: SocketAddr, headers: &HeaderMap) -> RequestPermit {
         if let Some(address) = self.untrusted_proxies.observe(peer, headers, &self.proxies, &Clock::System) {
             self.front.record_untrusted_proxy(address);
@@ -85,7 +86,7 @@ where
         let permit = dispatcher.admit(peer, &head.headers);
         head.extensions.insert(ConnectInfo(peer));
         head.extensions.insert(permit.clone());
-        // A client that waits for "100 Continue" sends no body after a refusal.
+        // A client that waits for "100 Continue" sends no body after an error.
         let sends_body = !head.headers.contains_key(header::EXPECT);
         let (body, unread) = to_body(incoming, connection);
         let request = Request::from_parts(head, body);
@@ -111,7 +112,7 @@ where
     loop {
         tokio::select! {
             biased;
-            // Errors of the connection are the client's problem.
+            // Connection errors are caused by the client.
             _ = http.as_mut() => return,
             () = connection.until_closed() => match connection.phase() {
                 Phase::Closing | Phase::Opening | Phase::Head => return,
@@ -122,7 +123,7 @@ where
     }
 }
 
-/// Returns the body of a request for its handler, and the same body for [`discard_rest`].
+/// Returns the body of a request for its handler, and a shared handle to it for [`discard_rest`].
 fn to_body(incoming: Incoming, connection: &Arc<OpenConnection>) -> (Body, Option<Arc<Mutex<Incoming>>>) {
     if incoming.is_end_stream() {
         return (Body::empty(), None);
@@ -132,11 +133,11 @@ fn to_body(incoming: Incoming, connection: &Arc<OpenConnection>) -> (Body, Optio
     (Body::new(body), Some(incoming))
 }
 
-/// Reads the part of a request body that its handler did not read, if the client sends it. Returns whether the body has
+/// Reads the part of a request body that its handler did not read, if the client sends it. Returns true if the body has
 /// ended.
 ///
-/// After a response, hyper closes the connection if the request's body has not arrived. A client that is not told so can
-/// send its next request at that moment and lose it, so the response has to say `Connection: close` (RFC 9112, 9.6).
+/// hyper closes the connection after a response if the body of the request has not arrived. Without `Connection: close`
+/// (RFC 9112, 9.6) in the response, the client can send its next request at that moment and lose it.
 async fn discard_rest(body: Option<Arc<Mutex<Incoming>>>, sends_body: bool) -> bool {
     let Some(body) = body else { return true };
     let Some(body) = Arc::into_inner(body) else { return false };
@@ -161,7 +162,7 @@ async fn discard_rest(body: Option<Arc<Mutex<Incoming>>>, sends_body: bool) -> b
     timeout(MAX_DISCARD_TIME, read_to_end).await.unwrap_or(false)
 }
 
-/// The body of a request, which records on its connection whether the handler waits for it.
+/// The body of a request, which records on its connection that the handler waits for it.
 struct RequestBody {
     incoming: Arc<Mutex<Incoming>>,
     connection: Arc<OpenConnection>,
@@ -196,7 +197,7 @@ impl HttpBody for RequestBody {
     }
 }
 
-/// A request that is being answered, until it is dropped.
+/// A request in progress, until this is dropped.
 struct RunningRequest(Arc<OpenConnection>);
 
 impl Drop for RunningRequest {
@@ -205,7 +206,7 @@ impl Drop for RunningRequest {
     }
 }
 
-/// The body of a response, with which the request ends.
+/// The body of a response; the request ends with it.
 struct ReplyBody {
     body: Body,
     /// The rest of a part that is larger than [`MAX_RESPONSE_PART`].

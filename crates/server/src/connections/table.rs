@@ -1,7 +1,7 @@
-//! The open connections of a listener, and the choice of those to close for others.
+//! The open connections of a listener, and the choice of connections to close for others.
 //!
-//! A request costs a few changes of its connection's own numbers. The lock is taken once when a connection begins, once
-//! with its first request and once at its end.
+//! A request only updates the numbers of its connection. The lock is acquired once when a connection begins, once with
+//! its first request and once at its end.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use super::ConnectionLimits;
 use super::connection::{OpenConnection, Phase, Totals};
 
-/// One in this number of closable connections is closed at once, because the search looks at all connections.
+/// Divisor of the number of closable connections that are closed at once, because the search visits all connections.
 const CLOSED_SHARE: usize = 64;
-/// Number of sweeps that pass before a connection is closed for others: the head of one that has just been accepted is
-/// most likely here and only not read yet, and so is a small body.
+/// Number of sweeps before a connection may be closed for others: the head of a new connection has probably arrived but
+/// has not been read yet, and so has a small body.
 const GRACE_SWEEPS: u32 = 2;
 
 /// All connections of a listener.
@@ -25,7 +25,7 @@ pub(crate) struct ConnectionTable {
     head_sweeps: u32,
     idle_sweeps: u32,
     body_sweeps: u32,
-    /// Minimum number of bytes of a body in one sweep.
+    /// Minimum bytes of a body per sweep.
     body_bytes_per_sweep: u64,
     totals: Arc<Totals>,
     open: Mutex<Open>,
@@ -33,17 +33,17 @@ pub(crate) struct ConnectionTable {
 
 #[derive(Debug, Default)]
 struct Open {
-    /// By number, which goes up: the oldest first.
+    /// Connections by increasing number: the oldest first.
     connections: BTreeMap<u64, Arc<OpenConnection>>,
     next: u64,
-    /// Those with an incomplete head, except of trusted proxies.
+    /// Connections with an incomplete head, except for trusted proxies.
     heads_by_client: HashMap<IpAddr, BTreeSet<IncompleteHead>>,
 }
 
-/// A connection with an incomplete head: the sweep in which the head began, and the number of the connection.
+/// A connection with an incomplete head: the sweep of its start, and the connection's number.
 type IncompleteHead = (u32, u64);
 
-/// A connection's place in the table, which is removed when it is dropped.
+/// The place of a connection in the table, which is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionPlace {
     connection: Arc<OpenConnection>,
@@ -64,7 +64,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Adds a connection. If its client has too many with an incomplete head, the oldest of these is closed, now or with
+    /// Adds a connection. If its client has too many with an incomplete head, the oldest of them is closed, now or by
     /// the sweep that finds it old enough.
     pub(crate) fn enter(self: &Arc<Self>, client: Option<IpAddr>) -> ConnectionPlace {
         let mut open = self.lock();
@@ -79,9 +79,10 @@ impl ConnectionTable {
         ConnectionPlace { connection, table: Arc::clone(self) }
     }
 
-    /// Closes connections of which a head or a body has been incomplete for a while, or else any without a complete
-    /// request. Those of the clients with the most connections are closed first, so that a client with a single one does
-    /// not lose it to one with hundreds; of one client, those that have waited for longest. Returns whether any was closed.
+    /// Closes connections with a head or a body that has been incomplete for a while, or else any without a complete
+    /// request. Connections of the clients with the most are closed first, so that a client with a single connection is
+    /// not affected by a client with hundreds; within a client, the longest waits first. Returns true if any was
+    /// closed.
     pub(crate) fn make_room(&self) -> bool {
         let open = self.lock();
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
@@ -109,8 +110,8 @@ impl ConnectionTable {
         closable[..share].iter().filter(|(.., connection)| connection.close()).count() > 0
     }
 
-    /// Closes the oldest incomplete heads of a client beyond its limit. It looks at no younger one than it has to: in a
-    /// flood, each connection would otherwise be looked at for every other.
+    /// Closes the oldest incomplete heads of a client beyond its limit. The scan stops at the first head that is too
+    /// young: in a flood, each connection would otherwise be visited for every other.
     fn trim(&self, open: &mut Open, client: IpAddr) {
         let Open { connections, heads_by_client, .. } = open;
         let Some(of_client) = heads_by_client.get_mut(&client) else { return };
@@ -126,7 +127,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Advances the time by one sweep, and closes what has waited for too long.
+    /// Advances the time by a sweep, and closes connections that have exceeded their timeout.
     pub(crate) fn sweep(&self) {
         let now = self.totals.advance();
         let mut open = self.lock();
@@ -143,15 +144,15 @@ impl ConnectionTable {
                 Phase::Opening | Phase::Head | Phase::Request | Phase::Closing => continue,
             };
             let age = now.saturating_sub(connection.since());
-            // Of the first sweep only a part had passed.
+            // The first sweep was partial.
             if age > timeout {
                 connection.close();
             } else if has_head && !connection.is_counted() && age > 0 {
                 heads.push(Arc::clone(connection));
             }
         }
-        // A later head is counted only if it is still incomplete after a sweep. Nearly all are complete at once, and
-        // these never take the lock.
+        // A later head is counted only if it is still incomplete after a sweep. Nearly all are complete on arrival, and
+        // never acquire the lock.
         for connection in heads {
             open.count_head(&connection);
             if !connection.has_incomplete_head() {
@@ -164,7 +165,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Closes a connection whose body comes more slowly than the minimum rate.
+    /// Closes a connection if its body arrives below the minimum rate.
     fn check_body(&self, connection: &OpenConnection) {
         let (waits, bytes) = connection.count_body_wait();
         if waits > self.body_sweeps && bytes < u64::from(waits) * self.body_bytes_per_sweep {
@@ -172,8 +173,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Closes connections with incomplete heads, the longest first, until these take three quarters of their limit, if they
-    /// exceed it.
+    /// If incomplete heads exceed their limit in bytes, closes the oldest until three quarters of it are in use.
     fn limit_head_bytes(&self) {
         if self.totals.head_bytes() <= self.limits.head_bytes {
             return;
@@ -233,7 +233,7 @@ impl ConnectionPlace {
         &self.connection
     }
 
-    /// Returns a function that records bytes which were read from the client.
+    /// Returns a function that records the bytes read from the client.
     pub(crate) fn recorder(&self) -> impl FnMut(&[u8]) + Send + use<> {
         let connection = Arc::clone(&self.connection);
         let table = Arc::clone(&self.table);
@@ -243,8 +243,8 @@ impl ConnectionPlace {
         }
     }
 
-    /// Begins a request, whose head is complete. Its body has this length; `None` for a chunked one. Returns false if the
-    /// connection was closed a moment ago.
+    /// Begins a request after its head, with this body length; `None` for a chunked body. Returns false if the
+    /// connection was closed just before.
     pub(crate) fn begin_request(&self, body_len: Option<u64>) -> bool {
         let begins = self.connection.begin_request(body_len);
         if self.connection.is_counted() {

@@ -14,7 +14,7 @@ use signpost_store::Store;
 
 use crate::cli::{Session, Usage, print_json, table};
 
-/// Number of entries that an export reads at once.
+/// Number of entries that an export reads at a time.
 const EXPORT_PAGE_LEN: u32 = 1000;
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! Every command with what its help says.
+//! All commands with their help texts.
 
 use clap::Subcommand;
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Common, print, print_json, print_text};
 use crate::config::{Config, DEFAULT, Origin, ShownSetting};
 
-/// The settings that are shown even if they have their default value.
+/// The settings that are shown even with their default value.
 const ALWAYS: [&str; 5] = ["listen", "public_url", "services", "console", "data_dir"];
 
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ impl ConfigCommand {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         match self.command {
             Some(ConfigSubcommand::Check) => check(common),
-            // Reads no configuration, so that it works if that is broken.
+            // Reads no configuration, so that it works if the configuration is broken.
             None if common.json => print_json(&serde_json::to_string_pretty(&DEFAULT.parse::<toml::Table>()?)?),
             None => print_text(DEFAULT.trim_end()),
         }

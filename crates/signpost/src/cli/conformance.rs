@@ -13,7 +13,7 @@ use url::Url;
 use crate::cli::Session;
 use crate::conformance::{self, KitSettings, Verdict};
 
-/// The default signing secret of the kit. Nothing else uses it.
+/// The default signing secret of the kit, used nowhere else.
 const SECRET: &str = "whsec_Y29uZm9ybWFuY2Uga2l0LCBub3QgYSBzZWNyZXQhIQ==";
 
 #[derive(Debug, Args)]

@@ -31,7 +31,7 @@ impl DemoCommand {
         demo.run(stop).await
     }
 
-    /// Returns the default settings, without the operator's files and variables: a demo must not touch their data.
+    /// Returns the default settings, without the operator's files and variables: a demo must not use their data.
     fn config(&self, common: &Common) -> Result<Config> {
         for (flag, is_given) in
             [("--config", common.config.is_some()), ("--database-url", common.database_url.is_some())]
@@ -63,7 +63,7 @@ impl DemoCommand {
     }
 }
 
-/// Returns the addresses as one line of JSON.
+/// Returns the addresses as a line of JSON.
 fn links(demo: &Demo) -> serde_json::Value {
     json!({ "server": demo.server, "shop": demo.shop, "wallet": demo.wallet, "mcp": demo.mcp })
 }

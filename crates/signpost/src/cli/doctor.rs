@@ -39,7 +39,7 @@ impl Doctor {
     }
 }
 
-/// Returns a line with the finding, and a second one with the fix if there is one.
+/// Returns a line with the finding, and a second line with the fix, if any.
 fn line(finding: &CheckFinding) -> String {
     let CheckFinding { check, grade, found, mend } = finding;
     let found = signpost_text::line(found);

@@ -1,4 +1,4 @@
-//! The flags that select a domain, and the errors of an unknown one.
+//! The flags that select a domain, and the errors for unknown domains.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -31,13 +31,13 @@ impl DomainFilter {
         }
     }
 
-    /// Returns whether the flags select a domain of this environment and account.
+    /// Returns true if the flags select a domain of this environment and account.
     pub(super) fn select(&self, environment: Environment, account: &str) -> bool {
         self.environment().is_none_or(|only| only == environment)
             && self.account.as_ref().is_none_or(|only| only == account)
     }
 
-    /// Finds the domain with this ID, or the only selected one with this name.
+    /// Finds the domain with this ID, or the only selected domain with this name.
     pub(super) async fn find(&self, store: &Store, text: &str) -> Result<DomainId> {
         if let Some(id) = DomainId::parse(text) {
             return Ok(id);

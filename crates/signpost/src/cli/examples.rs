@@ -1,4 +1,4 @@
-//! Two examples for each command, which its help ends with. A test reads every line as the program would.
+//! Two examples per command, at the end of its help. A test parses every line with the program's parser.
 
 /// The arguments of the examples, by the name of the command. In the order of docs/cli.md.
 pub(super) const EXAMPLES: &[(&str, [&str; 2])] = &[

@@ -16,9 +16,9 @@ use signpost_locator::gazetteer::{
 use super::Session;
 use crate::server;
 
-/// Maximum bytes of a line: the longest lines of the tables have a hundredth of it.
+/// Maximum bytes of a line: a hundred times the longest lines of the tables.
 const MAX_LINE_BYTES: u64 = 1 << 20;
-/// Maximum size of all tables of one import, unpacked: the largest tables of GeoNames together have a third of it.
+/// Maximum size of all tables of an import, unpacked: three times the largest tables of GeoNames.
 const MAX_TABLES: TableBounds = TableBounds { bytes: 8 << 30, lines: 100_000_000 };
 
 #[derive(Debug, Subcommand)]
@@ -62,7 +62,7 @@ struct TableBounds {
 }
 
 impl TableBounds {
-    /// Subtracts a line that was read.
+    /// Subtracts the size of a line.
     fn take_line(&mut self, bytes: usize) -> Result<()> {
         let left = self.bytes.checked_sub(bytes as u64).zip(self.lines.checked_sub(1));
         let Some((bytes, lines)) = left else {
@@ -109,7 +109,8 @@ impl GazetteerCommand {
 }
 
 impl Tables {
-    /// Returns the gazetteer as bytes. County subdivisions without any other table are added to the built-in places.
+    /// Returns the gazetteer as bytes. If county subdivisions are the only table, they are added to the built-in
+    /// places.
     fn into_gazetteer(self, fewest: u32) -> Result<Vec<u8>> {
         let Self { mut places, subdivisions, postcodes, mut current_names, mut historic_names } = self;
         if places.is_empty() {
@@ -137,7 +138,7 @@ impl Tables {
         let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
         for at in 0..archive.len() {
             let entry = archive.by_index(at)?;
-            // readme.txt and the list of languages beside alternateNamesV2 are not tables.
+            // readme.txt and the list of languages in alternateNamesV2 are not tables.
             let name = entry.name()?.to_ascii_lowercase();
             if !name.contains("readme") && !name.contains("languagecodes") {
                 self.read_lines(entry, room)?;
@@ -200,7 +201,7 @@ impl Tables {
     }
 }
 
-/// Replaces a file atomically, so that a running server reads either the old or the new one.
+/// Replaces a file atomically, so that a running server reads either the old or the new file.
 fn write_atomically(file: &Path, bytes: &[u8]) -> Result<()> {
     let beside = file.with_added_extension("new");
     fs::write(&beside, bytes)
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_that_never_end_are_refused() {
+    fn endless_tables_are_rejected() {
         let mut room = TableBounds { bytes: 1 << 20, lines: 1_000 };
         let endless = std::io::repeat(b'\n');
         assert!(Tables::default().read_lines(endless, &mut room).unwrap_err().to_string().contains("too long"));

@@ -1,4 +1,4 @@
-//! The help: commands in groups, and two examples behind each.
+//! The help: commands in groups, with two examples each.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ pub fn command() -> Command {
     command.help_template(template).after_help(format!("{START}\n\n{examples}"))
 }
 
-/// Returns the examples in a command's help. Long ones have several lines, joined by backslashes.
+/// Returns the examples in a command's help. Long examples have several lines, joined by backslashes.
 pub(super) fn examples_of(command: &Command) -> Vec<String> {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (_, lines) = text.split_once(EXAMPLES_HEADING).unwrap_or_default();

@@ -166,7 +166,7 @@ fn no_active_key(id: &str) -> Error {
     anyhow!("no active key has the ID {id}; 'signpost keys list' shows all")
 }
 
-/// Checks an account name. The server's own account is rejected.
+/// Checks an account name. The system account is rejected.
 pub(super) fn account_name(text: &str) -> Result<String> {
     let name = label("--account", text)?;
     if name == SERVER_ACCOUNT {

@@ -99,7 +99,7 @@ impl Cli {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let Err(error) = self.run_to_end() else { return ExitCode::SUCCESS };
-        // The causes on one line, for scripts and people.
+        // All causes on a single line, for scripts and people.
         eprintln!("{}", signpost_text::line(&format!("signpost: {error:#}")));
         let is_usage = error.is::<BadSetting>() || error.is::<Usage>() || error.is::<BadAdvisories>();
         ExitCode::from(if is_usage { 2 } else { 1 })
@@ -108,7 +108,7 @@ impl Cli {
     fn run_to_end(self) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let done = runtime.block_on(self.dispatch());
-        // Nothing waits for the tasks that still run on other threads.
+        // Tasks that still run on other threads are not awaited.
         runtime.shutdown_timeout(crate::server::LEAVE);
         done
     }
@@ -160,7 +160,7 @@ impl Common {
         self.session_with(|_| {})
     }
 
-    /// Reads the settings; `set_flags` adds the flags of the command, which override all else.
+    /// Reads the settings; `set_flags` adds the flags of the command, overriding all others.
     fn session_with(&self, set_flags: impl FnOnce(&mut RawSettings)) -> Result<Session> {
         let mut raw = self.raw_settings()?;
         set_flags(&mut raw);
@@ -184,12 +184,12 @@ impl Common {
 }
 
 impl Session {
-    /// Opens the database. It must exist, so that a command in the wrong folder does not create another one.
+    /// Opens the database. It must exist, so that a command in the wrong folder does not create another database.
     fn store(&self) -> Result<Store> {
         Store::open_existing(&self.config.database_url(), &SCHEMA).map_err(|error| self.explain_missing(error))
     }
 
-    /// Opens the database, and creates it if there is none.
+    /// Opens the database, or creates it if it does not exist.
     fn new_store(&self) -> Result<Store> {
         if self.config.database_url.is_none() {
             crate::server::prepare_data_dir(&self.config.data_dir)?;
@@ -197,7 +197,7 @@ impl Session {
         Store::open(&self.config.database_url(), &SCHEMA)
     }
 
-    /// Returns whether the database exists. A database that is not a file counts as existing.
+    /// Returns true if the database exists. A database that is not a file counts as existing.
     fn has_store(&self) -> bool {
         self.config.database_file().is_none_or(|file| file.exists())
     }
@@ -229,7 +229,7 @@ impl Session {
         Catalogue::open(store, clock, &self.config.data_dir, advisories, self.geocoder()).await
     }
 
-    /// Returns the external geocoder if one is configured.
+    /// Returns the external geocoder, if configured.
     fn geocoder(&self) -> Option<Geocoder> {
         let settings = self.config.atm.external_geocoder.clone()?;
         Some(Geocoder::new(settings, Outbound::new(&Names::System)))
@@ -240,8 +240,8 @@ impl Session {
         print(self.json, result, text)
     }
 
-    /// Prints a secret alone, so that a script can store the output, and a note for people on standard error; or the
-    /// result as one JSON document.
+    /// Prints only the secret on standard output, for scripts, and a note for people on standard error; or the result
+    /// as a single JSON document.
     fn print_secret(&self, result: &impl Serialize, secret: &str, note: &str) -> Result<()> {
         self.print(result, || secret.to_owned())?;
         self.print_note(note);
@@ -264,15 +264,15 @@ fn print(json: bool, result: &impl Serialize, text: impl FnOnce() -> String) -> 
 /// Prints the consequences of a removal, and asks for confirmation unless `yes` is set.
 ///
 /// # Errors
-/// If the answer is no, or standard input is not a terminal.
+/// Returns an error if the answer is no, or standard input is not a terminal.
 fn confirm_removal(yes: bool, consequences: &str, question: &str) -> Result<()> {
     if confirm(yes, consequences, question)? { Ok(()) } else { bail!("nothing was removed") }
 }
 
-/// Prints the consequences of an action, and returns whether the answer is yes. Always true if `yes` is set.
+/// Prints the consequences of an action. Returns true if the user confirms it, or if `yes` is set.
 ///
 /// # Errors
-/// If standard input is not a terminal.
+/// Returns an error if standard input is not a terminal.
 fn confirm(yes: bool, consequences: &str, question: &str) -> Result<bool> {
     if yes {
         return Ok(true);
@@ -287,7 +287,7 @@ fn confirm(yes: bool, consequences: &str, question: &str) -> Result<bool> {
     ask_yes_or_no(question)
 }
 
-/// Asks a question that defaults to no, and returns whether the answer is yes.
+/// Asks a question that defaults to no. Returns true if the answer is yes.
 fn ask_yes_or_no(question: &str) -> Result<bool> {
     let answer = ask(&format!("{question} [y/N] "))?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
@@ -306,7 +306,7 @@ fn print_json(document: &str) -> Result<()> {
     print_text(&signpost_text::json(document))
 }
 
-/// Prints a text without control characters, which could come from strangers. A closed pipe is no error.
+/// Prints a text without its control characters, which may be untrusted. A closed pipe is not an error.
 fn print_text(text: &str) -> Result<()> {
     match writeln!(std::io::stdout().lock(), "{}", signpost_text::lines(text)) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -314,7 +314,7 @@ fn print_text(text: &str) -> Result<()> {
     }
 }
 
-/// Returns a table whose columns are as wide as their widest text.
+/// Returns a table with columns as wide as their widest text.
 fn table<const N: usize>(headings: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut lines = vec![headings.map(str::to_owned)];
     // A line break in a cell would look like another row.
@@ -340,7 +340,7 @@ fn shell_quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns lines of a label and a text, with the texts one below the other.
+/// Returns lines with a label and a text; the texts are aligned.
 fn labelled_lines(lines: &[(&str, String)]) -> String {
     lines.iter().map(|(label, text)| format!("{label:9} {text}")).collect::<Vec<_>>().join("\n")
 }
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_one_line_and_as_wide_as_it_looks() {
+    fn cell_is_one_line_of_display_width() {
         let rows = [["a\u{200b}\u{202e}".to_owned(), "b\nc\u{1b}[31m".to_owned()]];
         assert_eq!(table(["id", "name"], rows), "id  name\na   b c [31m");
     }

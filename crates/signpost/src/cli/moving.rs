@@ -37,7 +37,7 @@ impl Move {
                 let whole = file.canonicalize().with_context(|| format!("no database at {shown}"))?;
                 format!("sqlite:{}", whole.display())
             }
-            // The address may hold a password.
+            // The address may contain a password.
             None => "another server".to_owned(),
         };
         let _held = file.as_deref().map(lock).transpose()?;

@@ -20,10 +20,10 @@ pub(super) struct PlacesCommand {
 }
 
 impl PlacesCommand {
-    /// Prints the place that the text resolves to, and its alternatives.
+    /// Prints the resolved place and its alternatives.
     ///
     /// # Errors
-    /// If the text resolves to no place.
+    /// Returns an error if the text resolves to no place.
     pub(super) async fn run(self, session: &Session) -> Result<()> {
         let text = self.text.trim();
         let gazetteer = session.places()?.now();
@@ -146,7 +146,7 @@ fn not_found(session: &Session, text: &str, unresolved: &Unresolved) -> Result<(
     bail!("{}", sentence(unresolved))
 }
 
-/// Returns the reason why the text resolves to no place, and suggestions.
+/// Returns the reason why the text does not resolve to a place, and suggestions.
 fn sentence(unresolved: &Unresolved) -> String {
     let labels: Vec<_> = unresolved.suggestions.iter().map(Place::label).collect();
     let meant = if labels.is_empty() { String::new() } else { format!("; did you mean {}?", labels.join("; ")) };

@@ -14,7 +14,7 @@ use signpost_store::{Store, WriteError};
 use crate::cli::atms::atm_id;
 use crate::cli::{Session, table};
 
-/// Maximum number of reports that are rejected at once.
+/// Maximum number of reports that a command rejects.
 const MAX_REJECTED: usize = MAX_WAITING as usize;
 
 #[derive(Debug, Subcommand)]
@@ -171,7 +171,7 @@ async fn list(session: &Session, store: &Store, state: Option<StateArg>, atm: Op
     })
 }
 
-/// Returns the state of a report, with the reason if it is held for moderation.
+/// Returns the state of a report, with the reason if it is pending moderation.
 fn describe_state(report: &MachineReport) -> String {
     let reason = match report.held.filter(|_| report.state == ReportState::New) {
         Some(HoldReason::Flood) => " (flood)",
@@ -213,7 +213,7 @@ fn describe_atm(snapshot: &Snapshot, entry: &CatalogueEntry, now: jiff::Timestam
     })
 }
 
-/// Returns the page of OpenStreetMap for a note to the mappers, if the ATM is on the map. This program writes nothing
+/// Returns the page of OpenStreetMap for a note to the mappers, if the ATM is on the map. This program does not write
 /// there.
 fn tell_source(entry: &CatalogueEntry) -> Option<String> {
     let mut urls = entry.machine.claims.iter().filter_map(|claim| claim.url.as_deref());
@@ -238,7 +238,7 @@ async fn decide(session: &Session, store: &Store, id: &str, what: Moderation) ->
     })
 }
 
-/// Rejects several reports. An unknown ID rejects none of them.
+/// Rejects several reports. If an ID is unknown, none is rejected.
 async fn reject_named(session: &Session, store: &Store, ids: &[String]) -> Result<()> {
     let mut reports = Vec::with_capacity(ids.len());
     for id in ids {
@@ -247,7 +247,7 @@ async fn reject_named(session: &Session, store: &Store, ids: &[String]) -> Resul
     reject_all(session, store, &reports).await
 }
 
-/// Rejects all held reports, or only those that are held for one reason.
+/// Rejects all pending reports, or only those with this reason.
 async fn reject_waiting(session: &Session, store: &Store, held: Option<HoldReason>, is_sure: bool) -> Result<()> {
     let mut waiting = sql::list(store, Some(ReportState::New), None, MAX_WAITING).await?;
     waiting.retain(|report| held.is_none_or(|held| report.held == Some(held)));
@@ -280,7 +280,7 @@ fn counted(reports: usize) -> String {
     if reports == 1 { "1 report".to_owned() } else { format!("{reports} reports") }
 }
 
-/// Returns the states in which the action is allowed.
+/// Returns the states that allow the action.
 fn explain_conflict(action: Moderation) -> &'static str {
     match action {
         Moderation::Accept => "only new, shown and duplicate ones can be accepted; 'reports undo' first",

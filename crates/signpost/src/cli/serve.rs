@@ -156,7 +156,7 @@ fn banner(app: &App, setup: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// Returns the path that the program was called by, so that printed commands can be pasted.
+/// Returns the path of this call of the program, so that printed commands can be pasted.
 pub(super) fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "signpost".to_owned())
 }

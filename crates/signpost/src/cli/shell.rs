@@ -1,4 +1,4 @@
-//! `signpost completions` and `signpost man`, which are generated from the command line.
+//! `signpost completions` and `signpost man`, generated from the command line.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl Completions {
 }
 
 impl ManPages {
-    /// Writes the pages into a folder, or prints the first one.
+    /// Writes the pages into a folder, or prints the first page.
     pub(super) fn run(&self, common: &Common) -> Result<()> {
         let mut root = command().disable_help_subcommand(true);
         root.build();

@@ -1,4 +1,4 @@
-//! The domain whose events a command signs, and its secrets.
+//! The domain that signs the events of a command, and its secrets.
 
 use anyhow::{Context, Result, bail};
 use signpost_auth::diagnosis::KnownSecret;
@@ -26,22 +26,22 @@ pub(super) struct SigningDomain {
 }
 
 impl DomainChoice {
-    /// Returns the environment for a choice that names no domain.
+    /// Returns the environment for a selection without a domain.
     pub(super) fn environment(&self) -> Environment {
         self.among.environment().unwrap_or(Environment::Sandbox)
     }
 
-    /// Returns the named domain, or `None` if the choice names none.
+    /// Returns the selected domain, or `None` if none is selected.
     pub(super) async fn named(&self, session: &Session, store: &Store) -> Result<Option<SigningDomain>> {
         let Some(domain) = &self.domain else { return Ok(None) };
         let id = self.among.find(store, domain).await?;
         Ok(Some(find(session, store, &id).await?))
     }
 
-    /// Returns the named domain, or the only one of the environment.
+    /// Returns the selected domain, or the environment's only domain.
     ///
     /// # Errors
-    /// If the choice names no domain, and the environment does not have exactly one.
+    /// Returns an error if no domain is selected and the environment does not have exactly one domain.
     pub(super) async fn only(&self, session: &Session, store: &Store) -> Result<SigningDomain> {
         if let Some(named) = self.named(session, store).await? {
             return Ok(named);
@@ -72,7 +72,7 @@ pub(super) async fn find(session: &Session, store: &Store, id: &DomainId) -> Res
     Ok(SigningDomain { domain, secrets: secrets.with_context(|| unknown_domain(id))? })
 }
 
-/// Returns the secrets that a receiver may use by mistake instead of the current one of this domain.
+/// Returns the secrets that a receiver may have configured by mistake instead of the current secret of this domain.
 pub(super) async fn other_secrets(session: &Session, store: &Store, of: Option<&DomainId>) -> Vec<KnownSecret> {
     list_other_secrets(store, &session.config.login.seal(), of).await
 }

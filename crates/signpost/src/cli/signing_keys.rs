@@ -96,7 +96,7 @@ impl SigningKeysCommand {
 }
 
 impl EnvironmentArgs {
-    /// Returns the environment that was named, or both.
+    /// Returns the selected environment, or both.
     fn environments(self) -> &'static [Environment] {
         match (self.sandbox, self.live) {
             (true, _) => &[Environment::Sandbox],

@@ -11,7 +11,7 @@ use crate::doctor::{CheckFinding, DatabaseFacts, Grade, Installation, MAX_NAMED,
 /// Prints the state of the installation.
 ///
 /// # Errors
-/// If a check does not pass.
+/// Returns an error if a check does not pass.
 pub(super) async fn run(session: &Session) -> Result<()> {
     let store = session.store()?;
     let outbound = Outbound::new(&Names::System);

@@ -1,13 +1,13 @@
-//! Signals that stop a command which runs until it is told to end.
+//! Signals that stop a long-running command.
 
 use anyhow::Result;
 
 /// Returns a future that ends when the process is asked to stop: by Ctrl-C (SIGINT), the service manager (SIGTERM), a
-/// terminal that closes (SIGHUP) or Ctrl-\ (SIGQUIT). Further ones change nothing. SIGUSR1, SIGUSR2 and SIGALRM, which would
-/// end the process at once, are ignored from now on; the runtime ignores SIGPIPE.
+/// closing terminal (SIGHUP) or Ctrl-\ (SIGQUIT). Further signals have no effect. SIGUSR1, SIGUSR2 and SIGALRM, whose
+/// default action ends the process, are ignored from now on; the runtime ignores SIGPIPE.
 ///
 /// # Errors
-/// If the system refuses a handler.
+/// Returns an error if the system rejects a handler.
 #[cfg(unix)]
 pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -16,7 +16,7 @@ pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     let mut quit = signal(SignalKind::quit())?;
     let mut hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
     for ignored in [SignalKind::user_defined1(), SignalKind::user_defined2(), SignalKind::alarm()] {
-        // A handler stays when its stream is dropped.
+        // A handler stays installed when its stream is dropped.
         drop(signal(ignored)?);
     }
     Ok(async move {
@@ -41,8 +41,8 @@ pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
-/// Returns whether the process was started with SIGHUP ignored, as `nohup` does: it is meant to outlive its terminal. Only
-/// Linux shows this.
+/// Returns true if the process was started with SIGHUP ignored, as by `nohup`, to outlive its terminal. Only available
+/// on Linux.
 #[cfg(unix)]
 fn is_hangup_ignored() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hangup(&status))
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mask_of_ignored_signals_is_read_from_its_line() {
+    fn ignored_signal_mask_is_parsed() {
         for (status, expected) in [
             ("Name:\tsignpost\nSigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\n", true),
             ("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n", false),

@@ -179,7 +179,7 @@ fn find_field<'a>(lines: &'a [String], name: &str) -> Option<&'a str> {
     Some(value.trim())
 }
 
-/// Returns a warning if a receiver would refuse the event because of its time.
+/// Returns a warning if a receiver would reject the event because of its time.
 fn age(headers: &EventHeaders<'_>) -> Option<String> {
     let sent_at: i64 = headers.webhook_timestamp?.parse().ok()?;
     let age = Clock::System.now().as_second().saturating_sub(sent_at);
@@ -241,7 +241,7 @@ impl SecretSource {
     }
 }
 
-/// Returns the secrets of the domains of this installation, if there is one.
+/// Returns the secrets of the domains of this installation, if any.
 async fn installation_secrets(session: &Session) -> Vec<KnownSecret> {
     if !session.has_store() {
         return Vec::new();
@@ -271,7 +271,7 @@ fn read_body(file: Option<&Path>) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Reads at most one byte more than [`MAX_BODY_LEN`].
+/// Reads at most [`MAX_BODY_LEN`] and a byte.
 fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut body = Vec::new();
     source.take(MAX_BODY_LEN + 1).read_to_end(&mut body)?;

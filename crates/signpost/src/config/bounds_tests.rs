@@ -1,4 +1,4 @@
-//! Which values settings refuse, and which they have always taken.
+//! Tests of rejected and of accepted values of settings.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn read(key: &str, value: &str) -> Result<Config, String> {
 }
 
 #[test]
-fn absurd_values_are_refused_and_the_error_says_what_is_allowed() {
+fn out_of_range_values_are_rejected() {
     let many = vec!["192.0.2.1"; 1001].join(",");
     for (key, value) in [
         ("wait_for_database", "2h"),
@@ -38,9 +38,9 @@ fn absurd_values_are_refused_and_the_error_says_what_is_allowed() {
     assert_eq!(error, "allowed_origins (command line): there are more than 1000 origins, the maximum");
 }
 
-/// What each setting makes of values that are zero, negative, huge or nearly empty.
+/// Tests all settings with zero, negative, huge and nearly empty values.
 #[test]
-fn only_texts_take_a_number_out_of_place() {
+fn only_texts_accept_any_number() {
     const VALUES: [&str; 8] = ["0", "-1", "-1s", "0/s", "99999999999999999999", "99999999999999999999s", "1e9", ",,"];
     // Texts, and lists that may be empty.
     const ACCEPTED: [(&str, &[&str]); 7] = [
@@ -71,7 +71,7 @@ fn only_texts_take_a_number_out_of_place() {
 }
 
 #[test]
-fn an_empty_value_is_refused_where_a_setting_cannot_be_unset() {
+fn required_settings_reject_empty_values() {
     const UNSET: [&str; 15] = [
         "advisories",
         "allowed_origins",
@@ -99,7 +99,7 @@ fn an_empty_value_is_refused_where_a_setting_cannot_be_unset() {
 }
 
 #[test]
-fn what_was_written_before_is_still_read() {
+fn alternative_spellings_are_accepted() {
     for (key, value) in [
         ("session_ttl", "3600000ms"),
         ("shutdown_delay", "0s"),

@@ -8,11 +8,11 @@ use super::{BadSetting, Config, Service};
 /// The setting `console`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleMode {
-    /// There is no console.
+    /// The console is disabled.
     Off,
-    /// There is a console if only this machine reaches the server.
+    /// The console is enabled if the server is reachable from this machine only.
     Loopback,
-    /// There is a console for all who reach the server.
+    /// The console is enabled for every client of the server.
     On,
 }
 
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for ConsoleMode {
     }
 }
 
-/// Rejects a console whose operators would log in over an unencrypted network.
+/// Rejects a console with logins over an unencrypted network.
 pub(super) fn check(config: &Config) -> Result<(), BadSetting> {
     let is_safe = config.is_https() || config.serves_only_its_machine();
     if config.console == ConsoleMode::On && !is_safe {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_of_the_operator_only_this_machine_has_a_console() {
+    fn console_is_local_by_default() {
         assert_eq!(reach(&[]), Ok(Some(ConsoleReach::OwnMachine)));
         for (key, value) in [
             ("listen", "0.0.0.0:8080"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_console_for_others_is_encrypted() {
+    fn public_console_requires_encryption() {
         assert_eq!(reach(&[("console", "on")]), Ok(Some(ConsoleReach::OwnMachine)));
         let public = [("console", "on"), ("public_url", "https://a.example"), ("trusted_proxies", "127.0.0.1")];
         assert_eq!(reach(&public), Ok(Some(ConsoleReach::PublicUrl)));

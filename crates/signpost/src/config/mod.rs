@@ -30,7 +30,7 @@ pub use console::{ConsoleMode, ConsoleReach};
 pub use raw::{Origin, RawSettings, ShownSetting};
 pub use warnings::SettingWarning;
 
-/// The default settings, which are also their reference.
+/// The default settings and their reference.
 pub const DEFAULT: &str = include_str!("../../config.default.toml");
 
 /// A part of the program that can be switched off.
@@ -42,12 +42,12 @@ pub enum Service {
     Auth,
 }
 
-/// An unknown setting, or a value that is not allowed, in one line with the fix.
+/// An unknown setting, or a value that is not allowed, in a single line with the fix.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadSetting(String);
 
-/// The parsed configuration. A field is a key of `config.default.toml`, which describes it, or the settings of a service.
+/// The parsed configuration. A field is a key that `config.default.toml` documents, or the settings of a service.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml is the reference")]
@@ -88,7 +88,7 @@ impl Config {
     /// Reads the settings.
     ///
     /// # Errors
-    /// [`BadSetting`] for the first key that is unknown or whose value is not allowed.
+    /// Returns [`BadSetting`] for the first key that is unknown or has an invalid value.
     pub fn new(raw: &RawSettings) -> Result<Self, BadSetting> {
         let config = Self { shown: read::show(raw), ..read::read(raw)? };
         wallet::check(&config)?;
@@ -150,26 +150,26 @@ impl Config {
         }
     }
 
-    /// Returns whether the server has no usable address: it listens at all addresses and has no public URL.
+    /// Returns true if the server has no usable address: it listens on all addresses and has no public URL.
     #[must_use]
     pub fn has_no_address(&self) -> bool {
         self.public_url.is_none() && self.listen.ip().is_unspecified()
     }
 
-    /// Returns whether requests to the public URL cross a network unencrypted.
+    /// Returns true if requests to the public URL cross a network unencrypted.
     #[must_use]
     pub fn is_public_unencrypted(&self) -> bool {
         self.public_url.as_ref().is_some_and(|url| url.scheme() != "https" && !is_this_machine(url))
     }
 
-    /// Returns whether the public URL is https.
+    /// Returns true if the public URL is https.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
     }
 
-    /// Returns whether only programs on this machine reach the server. With a public URL or a trusted proxy, others may
-    /// come through a proxy on this machine, whose own ports must stay closed to them.
+    /// Returns true if only programs on this machine reach the server. With a public URL or a trusted proxy, other
+    /// clients may connect through a proxy on this machine, and its own ports must stay closed to them.
     #[must_use]
     pub fn serves_only_its_machine(&self) -> bool {
         self.listen.ip().is_loopback() && self.public_url.is_none() && self.proxies.is_empty()
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_file_has_every_setting_and_no_other() {
+    fn default_file_has_exactly_all_settings() {
         let config = Config::new(&RawSettings::default()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(config.login.webhook_retry_schedule.len(), 9);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_is_one_line_that_names_key_value_and_what_is_allowed() {
+    fn error_names_key_and_allowed_values() {
         for (key, value) in [
             ("listen", "8080"),
             ("database_url", "mysql://x"),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn no_password_in_an_address_is_repeated() {
+    fn errors_omit_passwords_of_urls() {
         for (key, value) in [
             ("otlp_endpoint", "https://user:secret@example.com"),
             ("public_url", "https://:secret@example.com"),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_repeated_even_where_it_is_wrong() {
+    fn errors_omit_invalid_keys() {
         let error = config("seal_key", "nearly-a-key").expect_err("it is none");
         assert!(error.starts_with("seal_key") && !error.contains("nearly"), "{error}");
         let error = config("database_url", "mysql://me:secret@db/x").expect_err("it is none");
@@ -326,11 +326,11 @@ mod tests {
     }
 
     #[test]
-    fn people_on_this_machine_are_at_localhost() {
+    fn local_public_address_is_localhost() {
         for (public_url, listen, programs, people) in [
             ("", "127.0.0.1:8080", "http://127.0.0.1:8080", "http://localhost:8080"),
             ("", "[::1]:8080", "http://[::1]:8080", "http://localhost:8080"),
-            // Not what the name leads to.
+            // The listen address, not the resolved address of the name.
             ("", "127.0.0.2:8080", "http://127.0.0.2:8080", "http://127.0.0.2:8080"),
             ("", "192.0.2.1:80", "http://192.0.2.1:80", "http://192.0.2.1:80"),
             ("https://a.example/", "127.0.0.1:8080", "https://a.example", "https://a.example"),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_url_without_encryption_is_known_by_its_host() {
+    fn unencrypted_public_url_is_detected() {
         for (url, is_https, is_unencrypted) in [
             ("https://a.example", true, false),
             ("http://a.example", false, true),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn every_address_is_none_that_could_be_given_to_others() {
+    fn unspecified_address_is_not_usable() {
         for (listen, public_url, has_no_address) in [
             ("0.0.0.0:8080", "", true),
             ("[::]:8080", "", true),
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_geocoder_without_an_address_is_the_public_one_of_its_kind() {
+    fn geocoder_defaults_to_its_public_url() {
         let mine = ("geocoder_url", "https://pelias.example.com");
         assert_eq!(geocoder(&[mine]), Ok(None));
         assert_eq!(geocoder(&[("geocoder", "pelias"), mine]), Ok(Some("https://pelias.example.com/".to_owned())));

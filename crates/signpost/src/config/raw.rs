@@ -54,10 +54,11 @@ impl Default for RawSettings {
 }
 
 impl RawSettings {
-    /// Adds the operator's file, which overrides existing values. The default file may be missing.
+    /// Adds the operator's file, overriding existing values. The default file may be missing.
     ///
     /// # Errors
-    /// If the file cannot be read, is not TOML, or contains a value that is neither a text, a number, a boolean nor a list.
+    /// Returns an error if the file cannot be read, is not TOML, or contains a value that is neither a text, a number,
+    /// a boolean nor a list.
     pub fn read_file(&mut self, named: Option<&Path>) -> Result<()> {
         let path = named.unwrap_or(Path::new("signpost.toml"));
         if named.is_none() && !path.exists() {
@@ -76,12 +77,12 @@ impl RawSettings {
         Ok(())
     }
 
-    /// Adds the environment variables, which override existing values: `SIGNPOST_` and the key in capitals. Unknown ones are
-    /// added too, so that [`Config::new`](super::Config::new) rejects them: an ignored setting may be one that protects
-    /// something.
+    /// Adds the environment variables, overriding existing values: `SIGNPOST_` and the key in capitals. Unknown
+    /// variables are added too, so that [`Config::new`](super::Config::new) rejects them: an ignored setting may be a
+    /// security setting.
     ///
     /// # Errors
-    /// If a variable with the prefix is not UTF-8.
+    /// Returns an error if a variable with the prefix is not UTF-8.
     pub fn read_variables(&mut self, variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()> {
         for (name, value) in variables {
             let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
@@ -95,7 +96,7 @@ impl RawSettings {
         Ok(())
     }
 
-    /// Sets one value, which overrides the existing one.
+    /// Sets a value, overriding an existing value.
     pub fn set(&mut self, key: &str, value: impl Into<String>, origin: Origin) {
         self.0.insert(key.to_owned(), (value.into(), origin));
     }
@@ -121,7 +122,7 @@ impl RawSettings {
     }
 }
 
-/// Returns the line of a file that sets a key, counted from one.
+/// Returns the line of a file that sets a key, counted from 1.
 fn line_of(key: &str, text: &str) -> Option<usize> {
     let before = text.lines().position(|line| match line.split_once('=') {
         Some((name, _)) => name.trim().trim_matches(['"', '\'']) == key,
@@ -150,7 +151,7 @@ fn spell(key: &str, origin: &Origin) -> String {
 
 /// Returns the setting with the most similar name, if any is similar enough.
 fn nearest(key: &str) -> Option<String> {
-    /// Names of other programs for `listen`.
+    /// Names of `listen` in other programs.
     const LISTEN: [&str; 5] = ["port", "host", "bind", "address", "addr"];
     /// Minimum similarity (0 to 1) of a suggestion.
     const MIN_SIMILARITY: f64 = 0.5;
@@ -163,8 +164,8 @@ fn nearest(key: &str) -> Option<String> {
     (similarity >= MIN_SIMILARITY).then_some(best)
 }
 
-/// Returns whether a variable with our prefix belongs to another program: to tests, or to the service links of Kubernetes
-/// and Docker for a service whose own name begins with `signpost`.
+/// Returns true if a variable with this prefix belongs to another program: to tests, or to the service links of
+/// Kubernetes and Docker for a service with a name that begins with `signpost`.
 fn is_foreign(name: &str, value: &str) -> bool {
     const TESTS: [&str; 3] = ["TEST_", "BENCH_", "SOAK_"];
     let words: Vec<_> = name.split('_').collect();
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_win_over_variables_over_the_file_over_the_defaults() {
+    fn sources_override_in_order() {
         let mut raw = RawSettings::default();
         let toml = file("listen = \"127.0.0.1:1\"\nlog = \"warn\"\nservices = [\"atm\"]\nsession_ttl = \"60s\"");
         raw.read_file(Some(toml.path())).unwrap();
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_a_file_is_known_by_its_line() {
+    fn origin_of_a_file_value_has_its_line() {
         let toml = file("# listen = \"0.0.0.0:1\"\n\n  \"log\"=\"warn\"\nlisten = \"127.0.0.1:1\"\n");
         let mut raw = RawSettings::default();
         raw.read_file(Some(toml.path())).unwrap();
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_no_setting_is_refused_with_the_one_that_was_meant() {
+    fn unknown_variable_error_has_a_suggestion() {
         for (name, meant) in [
             ("SIGNPOST_SEALKEY", "SIGNPOST_SEAL_KEY"),
             ("SIGNPOST_PUBLICURL", "SIGNPOST_PUBLIC_URL"),
@@ -282,13 +283,13 @@ mod tests {
             let error = variable(name, value).expect_err(name);
             assert!(error.starts_with(&format!("no setting is named {name}; ")), "{error}");
         }
-        // Where no name is alike, a suggestion would mislead.
+        // If no name is similar, a suggestion would mislead.
         let error = variable("SIGNPOST_TELEPORTATION", "on").unwrap_err();
         assert!(error.ends_with("; 'signpost config' lists all settings"), "{error}");
     }
 
     #[test]
-    fn variables_of_tests_and_of_kubernetes_are_left_alone() {
+    fn foreign_variables_are_ignored() {
         for (name, value) in [
             ("SIGNPOST_TEST_POSTGRES", "x"),
             ("SIGNPOST_BENCH_REDIS", "x"),

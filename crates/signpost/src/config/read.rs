@@ -1,5 +1,5 @@
-//! Deserializes structs from raw settings. A field is a key. A field whose name is not a key is a part: a struct that takes
-//! its keys from the same settings. Keys that no field takes are unknown.
+//! Deserializes structs from raw settings. A field is a key. A field with a name that is not a key is a part: a struct
+//! that reads its keys from these settings. Keys that no field reads are unknown.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -28,13 +28,13 @@ pub(super) fn show(raw: &RawSettings) -> Vec<ShownSetting> {
     settings
 }
 
-/// The settings that no field has taken yet.
+/// The settings that no field has read yet.
 type Unread<'a> = BTreeMap<&'a str, (&'a str, &'a Origin)>;
 
 /// The source of a struct.
 struct Part<'s, 'a> {
     unread: &'s mut Unread<'a>,
-    /// The field whose value is the struct. `None` for the whole configuration.
+    /// The field of the struct. `None` for the whole configuration.
     name: Option<&'static str>,
 }
 
@@ -60,7 +60,7 @@ impl<'de> Deserializer<'de> for Part<'_, '_> {
     }
 }
 
-/// The fields of a struct, one after the other.
+/// The fields of a struct, in sequence.
 struct SettingFields<'s, 'a> {
     part: Part<'s, 'a>,
     left: std::slice::Iter<'static, &'static str>,
@@ -100,7 +100,7 @@ impl<'de> MapAccess<'de> for SettingFields<'_, '_> {
     }
 }
 
-/// Returns a value for an error: without keys, and without user and query of a URL, which may contain passwords.
+/// Returns a value for an error: without keys, and without user and query of a URL, because they may contain passwords.
 fn printable(key: &str, value: &str) -> String {
     let is_database = matches!(key, "database_url" | "redis_url");
     if key.contains("_key") || is_database && !value.contains("://") {
@@ -114,7 +114,7 @@ fn printable(key: &str, value: &str) -> String {
     if rest.is_empty() { address } else { address + &rest[..1] + "…" }
 }
 
-/// The text of one setting. An empty text is an absent value.
+/// The text of a setting. An empty text is an absent value.
 struct SettingText<'a>(&'a str);
 
 impl<'de> Deserializer<'de> for SettingText<'_> {

@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wallet_has_a_host_of_its_own_or_none() {
+    fn wallet_must_not_share_the_login_origin() {
         for (public_url, wallet, login) in [
             ("https://A.example/login", "https://a.example", "https://a.example"),
             ("https://a.example", "https://a.example/", "https://a.example"),
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_none_is_refused_with_what_is_allowed() {
+    fn invalid_wallet_origin_is_rejected() {
         for wallet in [
             "yes",
             "",

@@ -13,7 +13,7 @@ pub struct SettingWarning {
     pub mend: &'static str,
 }
 
-/// A condition, and the warning if it is true.
+/// A condition, and the warning if it is met.
 type SettingCheck = (fn(&Config) -> bool, SettingWarning);
 
 const CHECKS: [SettingCheck; 7] = [
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_defaults_and_of_a_careful_operator_nothing_is_doubted() {
+    fn good_settings_have_no_warnings() {
         assert_eq!(found(&[]), Vec::<&str>::new());
         let key = "00".repeat(32);
         let careful = [
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_probably_not_meant_is_said() {
+    fn doubtful_settings_have_warnings() {
         let table: [(Settings, &[&str]); 5] = [
             (&[("listen", "0.0.0.0:8080"), ("services", "atm")], &["links lead nowhere"]),
             (&[("public_url", "http://login.test"), ("services", "atm")], &["is http"]),

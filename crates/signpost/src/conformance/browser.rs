@@ -6,10 +6,10 @@ use reqwest::header::{HeaderMap, SET_COOKIE};
 use signpost_auth::QrData;
 use url::Url;
 
-/// The characters that end a QR code's text on a page.
+/// The characters that end the text of a QR code on a page.
 const QR_ENDS: &[char] = &['"', '\'', '<', '>', '`', '\\', ' ', '\n', '\r', '\t', ')', '}'];
 
-/// The cookies of one site, and the header fields that the browser sends.
+/// The cookies of a site, and the header fields that the browser sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FakeBrowser {
     jar: BTreeMap<String, String>,
@@ -103,7 +103,7 @@ mod tests {
     const QR: &str = "svc://auth?v=1&webhook=https://shop.test/w&challenge=svc:login:shop.test:1700000000:AAAAAAAAAAAAAAAAAAAAAA&exp=1700000300";
 
     #[test]
-    fn a_code_is_found_however_the_page_writes_it() {
+    fn code_is_found_in_any_escaping() {
         let amp = QR.replace('&', "&amp;");
         let json = QR.replace('&', "\\u0026").replace('/', "\\/");
         for page in [
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sid_is_what_the_page_calls_so_or_the_sessions_id() {
+    fn sid_is_found_by_name_or_session() {
         for (page, expected) in [
             ("<div data-sid=\"abcdefgh1\">", Some("abcdefgh1")),
             ("{\"sid\": \"abcdefgh2\"}", Some("abcdefgh2")),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_to_register_with_is_on_the_same_site() {
+    fn register_page_is_on_the_site() {
         let start: Url = "https://shop.test/login".parse().unwrap();
         let link = |page| register_link(&start, page).map(String::from);
         assert_eq!(link("<a href=\"/register?x\">new</a>").as_deref(), Some("https://shop.test/register?x"));

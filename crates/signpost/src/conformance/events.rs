@@ -10,7 +10,7 @@ use super::{FakeBrowser, Kit, SiteResponse};
 use crate::receiver::SignatureFields;
 use crate::receiver::sample::{SampleEntropy, SampleEvent, SampleKind, draw_secrets};
 
-/// Age of an event that is too old for receivers, which accept 5 minutes.
+/// Age of an event that is too old for receivers. They accept 5 minutes.
 const STALE_AGE: SignedDuration = SignedDuration::from_secs(301);
 
 pub(super) async fn run(kit: &mut Kit, webhook: &Url) -> Result<()> {

@@ -1,9 +1,9 @@
 //! Tests the endpoints of an integrator against the rules of the handler contract (specification, §4 to §6;
 //! docs/handlers.md). The kit plays the wallet, the browser and the service.
 //!
-//! The integrator sets its API address to [`service`], which implements the part of the service that a login needs. Then
-//! the kit opens the page with the code, as a browser with cookies; answers the code as wallets do, correctly and
-//! incorrectly; polls as the page does; and posts events as the service does.
+//! The integrator sets its API address to [`service`], a part of the service that is sufficient for a login. Then the
+//! kit opens the page with the code, as a browser with cookies; answers the code like wallets, correctly and
+//! incorrectly; polls like the page; and posts events like the service.
 
 mod browser;
 mod events;
@@ -40,9 +40,9 @@ const MAX_REDIRECTS: usize = 5;
 /// The integrator's endpoints.
 #[derive(Debug)]
 pub struct KitSettings {
-    /// The login page, which shows a code.
+    /// The login page with a code.
     pub start: Url,
-    /// The registration page, which shows a code. By default the one that the login page links to.
+    /// The registration page with a code. By default the page that the login page links to.
     pub register: Option<Url>,
     /// The URL that the page polls for the result.
     pub poll: Url,
@@ -50,7 +50,7 @@ pub struct KitSettings {
     pub events: Url,
     /// The listener for the site's API calls.
     pub api: TcpListener,
-    /// The signing secret of events, which the integrator must have.
+    /// The signing secret of events, shared with the integrator.
     pub secret: WebhookSecret,
 }
 
@@ -91,7 +91,7 @@ struct SiteResponse {
 /// Tests all rules that can be tested.
 ///
 /// # Errors
-/// If the login page cannot be opened or read: then no rule can be tested.
+/// Returns an error if the login page cannot be opened or read, because then nothing can be tested.
 pub async fn run(settings: KitSettings, outbound: Outbound, clock: Clock) -> Result<ConformanceReport> {
     let KitSettings { start, register, poll, events, api, secret } = settings;
     let service = FakeService::start(api, clock.clone());
@@ -152,7 +152,7 @@ impl Kit {
         self.send(Method::POST, url, &mut FakeBrowser::default(), Some(answer.to_string())).await
     }
 
-    /// Polls as the page does.
+    /// Polls like the page.
     async fn poll(&self, page: &mut FetchedPage) -> Result<SiteResponse> {
         self.poll_as(&page.sid, &mut page.browser).await
     }
@@ -185,7 +185,7 @@ impl Kit {
         }
         let body = body.map(Bytes::from);
         let request = Request { method, url, headers, body, within: REQUEST_TIMEOUT, keep: MAX_RESPONSE_LEN };
-        // Operators test their own endpoints, which may have any address.
+        // Operators test their own endpoints, so every address is allowed.
         let answer = self.outbound.send(Reach::Everything, request).await;
         let OutboundResponse { status, body, headers, .. } =
             answer.with_context(|| format!("{url} does not respond"))?;
@@ -213,7 +213,7 @@ impl SiteResponse {
         (200..300).contains(&self.status)
     }
 
-    /// Returns the response as one line.
+    /// Returns the response as a single line.
     fn describe(&self) -> String {
         let body: String = signpost_text::line(&self.body).chars().take(160).collect();
         format!("{} {body}", self.status)

@@ -1,4 +1,4 @@
-//! Tests the endpoint that the page polls (specification, §4), and its binding to the page's own browser (RFC 10027).
+//! Tests the endpoint that the page polls (specification, §4), and its binding to the browser of the page (RFC 10027).
 
 use anyhow::Result;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(super) async fn run(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
 async fn answered(kit: &mut Kit, page: &mut FetchedPage, wallet: &Wallet) -> Result<()> {
     let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
     kit.post_answer(page.qr.webhook(), &answer).await?;
-    // Other browsers poll before the login is completed: afterwards the result would prove nothing.
+    // Other browsers poll before the login is completed: afterwards the result would be inconclusive.
     let reply = kit.poll_as(&page.sid, &mut FakeBrowser::default()).await?;
     kit.report.expect_status_word(OTHERS, 200, "pending", &reply);
     let reply = kit.poll_as(&page.sid, &mut page.browser.clone().cross_site()).await?;
@@ -53,12 +53,12 @@ async fn answered(kit: &mut Kit, page: &mut FetchedPage, wallet: &Wallet) -> Res
     Ok(())
 }
 
-/// Tests that the site does not redirect to another site that is named in `return_url`.
+/// Tests that the site does not redirect to another site in `return_url`.
 async fn return_urls(kit: &mut Kit, wallet: &Wallet) -> Result<()> {
     for evil in ["https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example/"] {
         let mut start = kit.endpoints.start.clone();
         start.query_pairs_mut().append_pair("return_url", evil);
-        // A page may also refuse such an address.
+        // A page may also reject such an address.
         let Ok(mut page) = kit.open_at(start).await else { continue };
         let answer = json!(wallet.answer(page.qr.challenge(), kit.now(), None));
         kit.post_answer(page.qr.webhook(), &answer).await?;

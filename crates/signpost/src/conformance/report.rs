@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::SiteResponse;
 
-/// Whether a rule holds.
+/// The result of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -20,7 +20,7 @@ pub enum Verdict {
 pub struct RuleCheck {
     /// The name of the rule, stable between runs.
     pub rule: &'static str,
-    /// Whether it holds.
+    /// The result.
     pub verdict: Verdict,
     /// The expected reply.
     pub expected: String,
@@ -33,7 +33,7 @@ pub struct RuleCheck {
 pub struct ConformanceReport(pub Vec<RuleCheck>);
 
 impl ConformanceReport {
-    /// Returns whether no rule is broken.
+    /// Returns true if no rule is violated.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.count(Verdict::Broken) == 0
@@ -52,7 +52,7 @@ impl ConformanceReport {
         json!({ "holds": holds, "broken": broken, "not_tested": not_tested, "checks": self.0 })
     }
 
-    /// Returns the report for people: a line per rule, and the expected and the actual reply for broken ones.
+    /// Returns the report as text: a line per rule, and the expected and the actual reply of violated rules.
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines = Vec::new();

@@ -19,7 +19,7 @@ use signpost_store::random;
 use tokio::net::TcpListener;
 use url::Url;
 
-/// Lifetimes of a code, and of one that expires during the test, in seconds.
+/// Lifetimes of a code, and of a code that expires during the test, in seconds.
 const CODE_LIFETIME_SECS: i64 = 300;
 const SHORT_CODE_LIFETIME_SECS: i64 = 2;
 /// Maximum number of sessions.
@@ -38,11 +38,11 @@ struct FakeServiceState {
     order: Vec<String>,
     /// The API keys of the requests.
     keys: Vec<String>,
-    /// Whether the next codes are short-lived.
+    /// Set if the next codes expire early.
     is_short: bool,
-    /// Whether correct answers are refused.
+    /// Set if correct answers are rejected.
     refuses: bool,
-    /// Number of answers that were posted or checked.
+    /// Number of answers that were posted or verified.
     asked: usize,
 }
 
@@ -76,7 +76,7 @@ impl FakeService {
         self.lock().order.iter().skip(before).cloned().collect()
     }
 
-    /// Returns the number of answers that the integrator posted or had checked.
+    /// Returns the number of answers that the integrator posted or verified.
     pub(super) fn asked(&self) -> usize {
         self.lock().asked
     }
@@ -85,17 +85,17 @@ impl FakeService {
         self.lock().keys.clone()
     }
 
-    /// Sets whether the next codes expire after 2 seconds.
+    /// Sets the lifetime of the next codes to 2 seconds, or to the default.
     pub(super) fn issue_short_codes(&self, is_short: bool) {
         self.lock().is_short = is_short;
     }
 
-    /// Sets whether all answers are refused.
+    /// Rejects all answers from now on, or none.
     pub(super) fn refuse_answers(&self, refuses: bool) {
         self.lock().refuses = refuses;
     }
 
-    /// Returns whether the service issued this challenge.
+    /// Returns true if the service issued this challenge.
     pub(super) fn issued(&self, challenge: &Challenge) -> bool {
         self.lock().sessions.values().any(|session| session.challenge == *challenge)
     }

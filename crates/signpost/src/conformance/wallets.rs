@@ -9,7 +9,7 @@ use signpost_store::random;
 
 use super::{FetchedPage, Kit};
 
-/// Time until a short-lived code has expired, and a second more.
+/// Lifetime of an early code, plus a second.
 const UNTIL_EXPIRED: Duration = Duration::from_millis(3200);
 
 /// Checks the content of the page.
@@ -111,7 +111,7 @@ pub(super) async fn registration(kit: &mut Kit) -> Result<Option<Wallet>> {
     let answer = json!(wallet.answer(again.qr.challenge(), kit.now(), None));
     let reply = kit.post_answer(&webhook, &answer).await?;
     kit.report.expect_refusal(RULES[2], 409, &reply);
-    // With a registered key: an unknown one would be refused in any case.
+    // With a registered key: an unknown key would be rejected in any case.
     let reply = kit.post_answer(login.qr.webhook(), &answer).await?;
     kit.report.expect_refusal(RULES[4], 404, &reply);
     Ok(is_registered.then_some(wallet))
@@ -170,7 +170,7 @@ pub(super) async fn logins(kit: &mut Kit, user: Option<&Wallet>) -> Result<()> {
     overruled(kit, wallet, RULES[5]).await
 }
 
-/// Tests that a site that lets the service check answers rejects those that the service refuses.
+/// Tests that a site that uses `/verify` rejects the answers that the service rejects.
 async fn overruled(kit: &mut Kit, wallet: &Wallet, rule: &'static str) -> Result<()> {
     let page = kit.open(Mode::Login).await?;
     let before = kit.service.asked();

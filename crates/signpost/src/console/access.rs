@@ -1,4 +1,4 @@
-//! Checks which requests may see the console. For all others its paths do not exist.
+//! Access control of the console. For all rejected requests, its paths do not exist.
 
 use axum::http::{HeaderMap, HeaderName, header};
 use signpost_platform::origin::PublicOrigin;
@@ -7,7 +7,7 @@ use crate::config::ConsoleReach;
 
 /// Names of this machine in an address.
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Header fields of proxies, whose clients may be anywhere.
+/// Header fields of proxies: their clients may be on any machine.
 const PROXY_HEADERS: [HeaderName; 10] = [
     header::FORWARDED,
     header::VIA,
@@ -26,13 +26,13 @@ const PROXY_HEADERS: [HeaderName; 10] = [
 pub(super) enum ConsoleAdmission {
     /// The console answers.
     Admitted,
-    /// The request used another name of this machine, which has other cookies.
+    /// The request used another name of this machine, with separate cookies.
     ByOtherName,
     /// The console is hidden.
     NotThere,
 }
 
-/// Returns whether a request with these headers may see the console of a server at `origin`.
+/// Returns true if a request with these headers may see the console of a server at `origin`.
 pub(super) fn admit(reach: ConsoleReach, origin: &PublicOrigin, headers: &HeaderMap) -> ConsoleAdmission {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
         return ConsoleAdmission::NotThere;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn on_this_machine_the_host_is_a_name_of_it() {
+    fn local_console_requires_a_local_host() {
         for (host, expected) in [
             ("localhost:8080", ConsoleAdmission::Admitted),
             ("LocalHost:8080", ConsoleAdmission::Admitted),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_the_host_is_that_of_the_public_url() {
+    fn public_console_requires_the_public_host() {
         for (host, expected) in [
             ("a.example", ConsoleAdmission::Admitted),
             ("A.Example", ConsoleAdmission::Admitted),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_by_a_proxy_is_not_taken_for_this_machine() {
+    fn proxied_requests_are_not_local() {
         for name in PROXY_HEADERS {
             let headers = [(header::HOST, "localhost:8080"), (name.clone(), "x")];
             let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).into_iter().collect();

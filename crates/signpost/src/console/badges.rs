@@ -12,9 +12,9 @@ use super::todo::list_todo;
 pub(super) struct Badges {
     /// Number of items in the list of tasks.
     pub(super) today: u32,
-    /// Number of reports that wait for moderation.
+    /// Number of reports that are pending moderation.
     pub(super) reports: u32,
-    /// Number of failing endpoints, and one if events failed for good.
+    /// Number of failing endpoints, plus 1 if any event failed permanently.
     pub(super) sites: u32,
 }
 

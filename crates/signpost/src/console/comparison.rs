@@ -1,4 +1,4 @@
-//! Finds out why an endpoint refuses events, as `signpost listen` does: posts test events that a receiver with a certain
+//! Finds out why an endpoint rejects events, like `signpost listen`: posts test events that a receiver with a known
 //! mistake would accept. A test has no effect at the site.
 
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::receiver::EventTarget;
 use crate::receiver::diagnose::{RefusalCause, diagnose, post_signed_test};
 use crate::receiver::known::list_other_secrets;
 
-/// Timeout of a comparison, less than that of a request.
+/// Timeout of a comparison, shorter than the timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The result of a comparison.
@@ -31,7 +31,7 @@ const TIMEOUT: Duration = Duration::from_secs(25);
 enum ComparisonResult {
     /// The endpoint accepts a test with a correct signature.
     Accepted,
-    /// The endpoint refused the test with this status, for this reason.
+    /// The endpoint rejected the test with this status, for this reason.
     Refused(u16, RefusalCause),
     /// The endpoint did not answer.
     Unreachable(String),

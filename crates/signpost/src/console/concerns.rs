@@ -1,4 +1,4 @@
-//! ATMs with likely mistakes, as `signpost atms check` finds them. The check runs once for each version of the catalogue, in
+//! ATMs with likely mistakes, found like by `signpost atms check`. The check runs once per version of the catalogue, in
 //! the background, and only while the console is open.
 
 use std::sync::atomic::AtomicBool;
@@ -36,8 +36,8 @@ pub(super) struct MachineConcerns {
     listed: Vec<(AtmId, String, Vec<Concern>)>,
 }
 
-/// Returns the likely mistakes in a snapshot, and starts a check if there was none. `None` until the check has ended, and
-/// for sample data.
+/// Returns the likely mistakes in a snapshot, and starts a check if there was none. `None` until the check has ended,
+/// and for sample data.
 pub(super) fn check_machines(
     console: &Console,
     snapshot: &Arc<Snapshot>,

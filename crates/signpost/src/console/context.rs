@@ -1,4 +1,4 @@
-//! The contexts of the console's requests. Only operators who are signed in at the server's own domain see its screens.
+//! The contexts of the console's requests. Only operators who are signed in at the system domain see its screens.
 
 use std::ops::Deref;
 
@@ -24,9 +24,9 @@ use super::operators;
 use super::visitor::{VisitorContext, scoped};
 use super::{Console, entry};
 
-/// Time after the last use of the console at which an operator has to log in again.
+/// Maximum time since the last use of the console; then an operator has to log in again.
 const MAX_IDLE: SignedDuration = SignedDuration::from_hours(1);
-/// Time after the login at which an operator has to log in again.
+/// Maximum time since the login; then an operator has to log in again.
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(12);
 /// The path that open pages request regularly. It does not count as a use of the console.
 pub(super) const COUNTS_PATH: &str = "/console/counts";
@@ -38,22 +38,22 @@ pub(super) struct OperatorContext {
     pub(super) signed_in: SignedInUser,
 }
 
-/// The response to a request that failed or was refused.
+/// The response to a failed or rejected request.
 #[derive(Debug)]
 pub(super) struct ConsoleError(Box<Response>);
 
 /// The error of a form.
 #[derive(Debug)]
 pub(super) enum FormError {
-    /// The form is shown again with this text.
+    /// The form is rendered again with this text.
     Invalid(String),
     /// The form is stale or unreadable, or the server failed.
     Other(ConsoleError),
 }
 
 impl VisitorContext {
-    /// Finds the signed-in user. This is not a use of the console: a request that is refused afterwards must not extend the
-    /// sign-in.
+    /// Finds the signed-in user without recording a use of the console: a request that is rejected later must not
+    /// extend the session.
     async fn find(console: &Console, method: &Method, headers: &HeaderMap) -> anyhow::Result<Self> {
         let now = console.clock.now();
         let public_url = console.public_url.as_ref();
@@ -87,7 +87,7 @@ impl VisitorContext {
         Ok(form)
     }
 
-    /// Receives a form whose CSRF token is not checked yet.
+    /// Receives a form, without a check of its CSRF token.
     pub(super) async fn receive_unchecked(&self, request: Request) -> Result<PostedForm, ConsoleError> {
         PostedForm::receive(&self.origin, request).await.map_err(|refusal| self.refuse(refusal))
     }
@@ -97,7 +97,7 @@ impl VisitorContext {
         form.check(self.has_cookie.then_some(&self.cookie), &scoped(purpose))
     }
 
-    /// Returns the page for a refused form.
+    /// Returns the page for a rejected form.
     pub(super) fn refuse(&self, refusal: FormRefusal) -> ConsoleError {
         HtmlPage::personal(entry::render_stale(self)).with_status(refusal.status()).into_response().into()
     }
@@ -138,7 +138,7 @@ impl OperatorContext {
         Actor::Console(self.signed_in.user.id.to_string())
     }
 
-    /// Returns when the operator has to log in again without another use of the console.
+    /// Returns the end of the session without another use of the console.
     pub(super) fn signed_in_until(&self) -> Timestamp {
         (self.now + MAX_IDLE).min(self.signed_in.proof.authenticated_at + MAX_AGE)
     }
@@ -156,7 +156,7 @@ impl OperatorContext {
         self.record_use().await
     }
 
-    /// Records an accepted request: the operator stays signed in for [`MAX_IDLE`] from now on.
+    /// Records an accepted request, and extends the session to [`MAX_IDLE`] from now.
     pub(super) async fn record_use(&self) -> Result<(), ConsoleError> {
         let session = &self.signed_in.session;
         if session.is_console_use_due(self.now) {
@@ -183,7 +183,7 @@ impl OperatorContext {
         self.require_operator(&self.signed_in).await
     }
 
-    /// Returns the steps that refuse a write unless its user is still signed in and an operator.
+    /// Returns the steps that make a write conflict unless its user is still signed in and an operator.
     pub(super) fn require_steps(&self) -> [Step; 2] {
         let user = &self.signed_in.user.id;
         [browser_sessions::sql::require_step(&self.signed_in.session.id, user), operators::require_step(user)]
@@ -216,7 +216,7 @@ impl FromRequestParts<Console> for OperatorContext {
         };
         visitor.require_operator(&signed_in).await?;
         let context = Self { visitor, signed_in };
-        // A form is a use once it is accepted.
+        // A form counts as a use when it is accepted.
         if !context.is_form && !is_automatic {
             context.record_use().await?;
         }
@@ -224,8 +224,8 @@ impl FromRequestParts<Console> for OperatorContext {
     }
 }
 
-/// Returns whether the login is still valid for the console, where it ends earlier than elsewhere. Only uses of the console
-/// extend it, so that the account page does not reopen the console in an unattended browser.
+/// Returns true if the session is still valid for the console, which has shorter limits than other pages. Only uses of
+/// the console extend it, so that the account page does not reopen the console in an unattended browser.
 fn is_recent(signed_in: &SignedInUser, now: Timestamp) -> bool {
     let logged_in_at = signed_in.proof.authenticated_at;
     let used_at = signed_in.session.console_used_at.map_or(logged_in_at, |used_at| used_at.max(logged_in_at));

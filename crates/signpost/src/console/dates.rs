@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_has_its_zone() {
+    fn time_has_its_zone() {
         assert_eq!(format_time("2026-11-04T02:05:59Z".parse().unwrap()), "4 Nov 2026, 02:05 UTC");
         let shown = render_time("2026-11-04T02:05:59Z".parse().unwrap()).into_string();
         assert_eq!(shown, "<time datetime=\"2026-11-04T02:05:59Z\">4 Nov 2026, 02:05 UTC</time>");

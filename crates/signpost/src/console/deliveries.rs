@@ -1,4 +1,4 @@
-//! Deliveries: lists by state, and the page of one with its attempts and the reason of a refusal.
+//! Deliveries: lists by state, and the page of a delivery with its attempts and the reason of a rejection.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -29,7 +29,8 @@ use super::todo::escape;
 
 /// Number of deliveries on a page.
 const PAGE_LEN: u32 = 50;
-/// Age of a delivery up to which its page reloads until the first attempt. A disabled endpoint may have none for long.
+/// Maximum age of a delivery with a page that reloads until the first attempt. For a disabled endpoint, the attempt may
+/// be late.
 const RELOAD_TIME: SignedDuration = SignedDuration::from_mins(1);
 
 /// The query of the list.
@@ -45,7 +46,7 @@ struct DeliveryQuery {
     /// Only used for failed deliveries.
     domain: String,
     before: String,
-    /// Number of events that were sent again before the page was loaded.
+    /// Number of events that were sent again before this page.
     sent: Option<usize>,
 }
 
@@ -237,7 +238,7 @@ pub(super) async fn render_delivery(
     page.respond().await
 }
 
-/// `GET /console/deliveries/{id}/body`: the signed bytes, as a file that browsers do not display.
+/// `GET /console/deliveries/{id}/body`: the signed bytes, as a file that browsers do not render.
 async fn download_body(context: OperatorContext, Path(id): Path<String>) -> Result<Response, ConsoleError> {
     let found = find_delivery(&context, &id).await?;
     let headers = [
@@ -249,7 +250,7 @@ async fn download_body(context: OperatorContext, Path(id): Path<String>) -> Resu
     Ok((headers, found.delivery.body).into_response())
 }
 
-/// Draws a text with all its characters: invisible ones and those that change the direction as code points.
+/// Draws a text with all its characters: invisible characters and those that change the direction as code points.
 fn draw_exact(text: &str) -> Markup {
     html! {
         @for part in text.split_inclusive(|letter| !is_visible(letter)) {

@@ -31,10 +31,10 @@ pub(super) struct ConsolePage<'a> {
     pub(super) title: &'a str,
     /// The content below the heading.
     pub(super) note: Markup,
-    /// The content beside the heading.
+    /// The content next to the heading.
     pub(super) aside: Markup,
     pub(super) body: Markup,
-    /// Seconds after which the page reloads.
+    /// Seconds until the page reloads.
     pub(super) reload_after: Option<u8>,
 }
 

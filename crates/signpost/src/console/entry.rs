@@ -1,4 +1,4 @@
-//! Pages for visitors who may not use the console, or not yet.
+//! Pages for visitors without access to the console.
 
 use maud::{Markup, html};
 use signpost_platform::origin::PublicOrigin;
@@ -37,7 +37,7 @@ pub(super) fn headed(sign: Sign, title: &str, text: &str) -> Markup {
     }
 }
 
-/// Draws the button that starts a login at the server's own domain. `back` is the path after the login.
+/// Draws the button that starts a login at the system domain. `back` is the path after the login.
 pub(super) fn login_button(visitor: &VisitorContext, back: &str, text: &str) -> Markup {
     html! {
         form #login method="post" action=(visitor.origin.link(&format!("/account/{}/login", visitor.domain.id))) {
@@ -72,7 +72,7 @@ pub(super) fn render_no_operator(visitor: &VisitorContext, petname: &str) -> Str
     render_entry(visitor, "Not for you", "no-operator", &body)
 }
 
-/// The page for an operator whose login is too old for the action.
+/// The page for an operator with a login that is too old for the action.
 pub(super) fn render_login_again(visitor: &VisitorContext, back: &str) -> String {
     let text = "Keys and secrets need a login of the last five minutes. Nothing has changed yet.";
     let body = html! {
@@ -83,7 +83,7 @@ pub(super) fn render_login_again(visitor: &VisitorContext, back: &str) -> String
     render_entry(visitor, "Log in once more", "log-in-again", &body)
 }
 
-/// The page for a refused form.
+/// The page for a rejected form.
 pub(super) fn render_stale(visitor: &VisitorContext) -> String {
     let body = html! {
         (headed(Sign::Clock, "This page is too old", "Nothing has changed. Load the console anew and try again."))

@@ -21,7 +21,7 @@ pub(super) const MAX_FAILING: u32 = 100;
 /// Maximum number of named items of a kind.
 const MAX_NAMED: u32 = 5;
 
-/// A count up to [`MAX_COUNTED`], or more.
+/// A count up to [`MAX_COUNTED`], or a note that it is higher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BoundedCount(pub(super) u32);
 

@@ -1,5 +1,5 @@
-//! Health: the checks of `signpost doctor`, made by the server. They take seconds, so they run in the background, and only
-//! while the page is open.
+//! Health: the checks of `signpost doctor`, run by the server. They need seconds, so they run in the background, and
+//! only while the page is open.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::running_check::RunningCheck;
 use super::tables::{chip, panel, table};
 use crate::doctor::{CheckFinding, Grade, Installation, check_installation};
 
-/// Age of findings at which the checks run again.
+/// Maximum age of the findings before the checks run again.
 const MAX_AGE: SignedDuration = SignedDuration::from_secs(60);
 
 /// The result of the last checks.

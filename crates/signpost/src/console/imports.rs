@@ -38,7 +38,7 @@ const TOO_SLOW: &str = "The file arrived too slowly. Nothing of it was kept: sen
                         import it on the command line.";
 const DISPLACED: &str = "The file arrived so slowly that another upload took its place. Nothing of it was kept: send it \
                          again.";
-/// Maximum number of skipped rows and doubts that are shown.
+/// Maximum number of skipped rows and warnings that are shown.
 const MAX_SHOWN: usize = 20;
 
 pub(super) fn router() -> Router<Console> {
@@ -76,7 +76,7 @@ async fn render_form(context: &OperatorContext, refused: Option<&str>) -> Result
     page.respond().await
 }
 
-/// `POST /console/machines/import`: `token`, `source`, `attribution`, `partial`, and behind them `file`.
+/// `POST /console/machines/import`: `token`, `source`, `attribution`, `partial`, and then `file`.
 async fn upload(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     if !is_from(&context.origin, request.headers()) {
         return Err(context.refuse(FormRefusal::Foreign));
@@ -130,7 +130,7 @@ async fn refuse_file(context: &OperatorContext, reason: &str) -> Result<Response
 #[derive(Clone, Copy, Debug)]
 struct ImportMode {
     dry_run: bool,
-    /// Whether more than a fifth of the source's ATMs may be removed.
+    /// Set if more than a fifth of the source's ATMs may be removed.
     force: bool,
 }
 
@@ -154,7 +154,8 @@ async fn import(context: &OperatorContext, upload: &Arc<Upload>, mode: ImportMod
         let ImportCounts { added, changed, unchanged, removed } = counts;
         let details = json!({ "added": added, "changed": changed, "unchanged": unchanged, "removed": removed });
         let entry = insert_entry(&context.actor(), None, Action::AtmsImported, &upload.source, &details, now);
-        // Reading a large file takes minutes. The write is refused if the operator was removed, or signed out, by then.
+        // Parsing a large file can need minutes. The write conflicts if the operator has been removed or signed out
+        // since.
         let [signed_in, operator] = context.require_steps();
         ImportSteps { others: vec![signed_in, operator, entry], feed: None }
     });
@@ -203,7 +204,7 @@ fn counted(count: usize, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
-/// Draws the skipped rows, the values that were not understood, and the columns.
+/// Draws the skipped rows, the invalid values, and the columns.
 fn details(found: &Import) -> Markup {
     let skipped = found.skipped.first.iter().take(MAX_SHOWN);
     let skipped =

@@ -28,7 +28,7 @@ use super::proof::{
 };
 use super::tables::{chip, older, panel, table};
 
-/// Time for which a replaced key keeps working.
+/// Grace period of a replaced key.
 const GRACE: SignedDuration = SignedDuration::from_hours(24);
 /// Number of keys on a page.
 const PAGE_LEN: u32 = 100;
@@ -243,7 +243,7 @@ async fn revoke(context: OperatorContext, Path(id): Path<String>, request: Reque
     }
 }
 
-/// Returns the keys with the reason why nothing was changed.
+/// Returns the keys with the reason why no change was made.
 async fn explain_conflict(context: &OperatorContext, text: &str) -> Result<Response, ConsoleError> {
     let above = html! { div.notice.warn role="alert" { (Sign::Info.draw(20)) p { (text) } } };
     let page = render(context, &KeyPage::default(), above).await?;

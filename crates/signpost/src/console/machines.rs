@@ -1,4 +1,4 @@
-//! Machines: the search, and the page of one with the records of its sources.
+//! ATMs: the search, and the page of an ATM with the records of its sources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,11 +32,11 @@ use super::reports::no_locator;
 use super::tables::{chip, panel, table};
 use super::todo::escape;
 
-/// Number of machines after which a search checks whether it was cancelled.
+/// Number of ATMs between two checks of a search for its cancellation.
 const CHUNK_LEN: usize = 1_000;
 /// Maximum sources and feeds that are listed.
 const MAX_LISTED: usize = 200;
-/// Maximum number of machines that a search shows.
+/// Maximum number of ATMs that a search shows.
 const MAX_FOUND: usize = 50;
 /// Maximum length of a search text, in characters.
 const MAX_QUERY: usize = 100;
@@ -119,7 +119,7 @@ fn describe_found(found: usize) -> String {
     }
 }
 
-/// The number of machines of each source at a version of the catalogue, which changes only with imports.
+/// The number of ATMs per source at a version of the catalogue, because it changes only with imports.
 #[derive(Debug, Default)]
 pub(super) struct SourceCountCache(Mutex<Option<(i64, Arc<[SourceCount]>)>>);
 
@@ -137,8 +137,8 @@ impl SourceCountCache {
     }
 }
 
-/// Finds the machine with this ID, or those with the text in their name, operator or address, until the search is
-/// cancelled. Uses a processor for a moment.
+/// Finds the ATM with this ID, or those with the text in their name, operator or address, until the search is
+/// cancelled. CPU-bound.
 fn find_machines(snapshot: &Snapshot, query: &str, stop: &Stop) -> Vec<AtmId> {
     if query.is_empty() {
         return Vec::new();
@@ -160,7 +160,7 @@ fn find_machines(snapshot: &Snapshot, query: &str, stop: &Stop) -> Vec<AtmId> {
     matching.take(MAX_FOUND).map(|entry| entry.machine.id).collect()
 }
 
-/// Returns whether a text contains another, which is in lower case. ASCII texts are not copied.
+/// Returns true if a text contains `wanted`, given in lower case. ASCII texts are not copied.
 fn has_text(text: &str, wanted: &str) -> bool {
     if !text.is_ascii() {
         return text.to_lowercase().contains(wanted);
@@ -224,7 +224,7 @@ async fn show_one(context: OperatorContext, Path(id): Path<String>) -> Result<Re
     ConsolePage::new(&context, Screen::Machines, entry.machine.record.title(), body).respond().await
 }
 
-/// Draws a column for each source, and a row for each fact of any source.
+/// Draws a column per source, and a row per fact of any source.
 fn side_by_side(entry: &CatalogueEntry, rows: &[StoredAtm]) -> Markup {
     let mut columns: Vec<BTreeMap<String, Value>> = Vec::with_capacity(rows.len());
     for row in rows {
@@ -305,7 +305,8 @@ fn forget_purpose(source: &str) -> String {
     format!("forget {source}")
 }
 
-/// `POST /console/machines/forget`, after a confirmation and with a recent login: only another import restores the machines.
+/// `POST /console/machines/forget`, after a confirmation and with a recent login: only another import restores the
+/// ATMs.
 async fn forget(
     context: OperatorContext,
     Query(ForgottenSource { source }): Query<ForgottenSource>,
@@ -370,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_found_in_capital_letters_and_in_other_scripts() {
+    fn search_ignores_case_in_any_script() {
         for (text, wanted, expected) in [
             ("Corner Store", "corner", true),
             ("Corner Store", "store", true),

@@ -1,5 +1,5 @@
-//! The console: pages for the operators of this deployment, over the functions of the command line and the API. Every change
-//! is recorded in the audit log under its operator.
+//! The console: pages for the operators of this deployment, over the functions of the command line and the API. Every
+//! change is recorded in the audit log under its operator.
 
 mod access;
 mod badges;
@@ -56,7 +56,7 @@ pub use self::uploads::SLOW_SCREENS;
 use self::uploads::Uploads;
 use crate::config::{Config, ConsoleReach, Service};
 
-/// The stylesheet of the console's pages, beside that of all pages.
+/// The stylesheet of the console's pages, loaded after the common stylesheet.
 pub const CONSOLE_STYLES: Asset =
     Asset::new("console", "css", "text/css; charset=utf-8", include_bytes!("../../assets/console.css"));
 /// The script of the console's pages: refreshes counts, handles keys, and fills in the set-up link.
@@ -142,7 +142,7 @@ impl Console {
     }
 }
 
-/// Hides the console from requests that may not see it: they get the response of an unknown path.
+/// Hides the console from rejected requests: they receive the response of an unknown path.
 async fn guard(State(console): State<Console>, request: Request, next: Next) -> Response {
     match admit(console.reach, &console.origin, request.headers()) {
         ConsoleAdmission::Admitted => next.run(request).await,

@@ -1,4 +1,4 @@
-//! Operators: users of the server's own domain who may use the console, and the links that add them.
+//! Operators: users of the system domain with access to the console, and the links that add them.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use signpost_store::{Step, Store, Stored, WriteError, must, params, random, rows
 
 /// Lifetime of a link.
 pub const LINK_LIFETIME: Duration = Duration::from_mins(30);
-/// Number of operators from which no more links are created, so that lists of operators need no pages.
+/// Maximum number of operators for new links, so that lists of operators need no pages.
 pub const MAX_OPERATORS: u32 = 100;
 /// Maximum number of unused links. The oldest are deleted.
 const MAX_LINKS: i64 = 20;
@@ -23,7 +23,7 @@ const LIST: &str = sql!(Operator::SELECT, " ORDER BY added_at, user_id");
 const FIND: &str = sql!(Operator::SELECT, " WHERE user_id = $1");
 const COUNT: &str = "SELECT COUNT(*) FROM operators";
 const ANY: &str = "SELECT 1 FROM operators LIMIT 1";
-/// The creator of the link is recorded as the one who added the operator.
+/// The creator of the link is recorded with the operator.
 const ADD_BY_LINK: &str = sql!(
     "INSERT INTO operators (user_id, added_at, added_by)
      SELECT $1, CAST($2 AS BIGINT), made_by FROM console_links
@@ -31,13 +31,13 @@ const ADD_BY_LINK: &str = sql!(
     CREATOR_MAY_ADD,
     " ON CONFLICT (user_id) DO NOTHING"
 );
-/// A link of an operator works only as long as its creator is one. `made_by` is an [`Actor`]: links of the command line and of
-/// the server name no operator.
+/// A link is valid only while its creator is an operator. `made_by` is an [`Actor`]: links of the command line and of
+/// the server have no operator.
 const CREATOR_MAY_ADD: &str = "(made_by NOT LIKE 'operator:%'
     OR EXISTS (SELECT 1 FROM operators AS creator WHERE console_links.made_by = 'operator:' || creator.user_id))";
 const REMOVE: &str = "DELETE FROM operators WHERE user_id = $1";
 const DELETE_LINKS_OF: &str = "DELETE FROM console_links WHERE made_by = $1";
-/// Changes nothing, but is refused if the user is no operator.
+/// Changes nothing, but conflicts if the user is not an operator.
 const REQUIRE: &str = "UPDATE operators SET added_at = added_at WHERE user_id = $1";
 
 const FORGET_LINKS: &str = "DELETE FROM console_links WHERE expires_at <= $1 OR used_at IS NOT NULL";
@@ -59,7 +59,7 @@ rows! {
     /// An operator.
     #[derive(Clone, Debug, Serialize)]
     pub struct Operator in "operators" by [user_id] {
-        /// The user of the server's own domain.
+        /// The user of the system domain.
         pub user_id: UserId,
         /// The time when the user became an operator.
         pub added_at: Timestamp,
@@ -77,7 +77,7 @@ rows! {
         made_at: Timestamp,
         expires_at: Timestamp,
     } later {
-        /// The browser that opened the link first. No other browser can use it.
+        /// The first browser that opened the link. No other browser can use it.
         pub browser: Option<CookieHash>,
         /// The time when the link added an operator.
         pub used_at: Option<Timestamp>,
@@ -87,7 +87,7 @@ rows! {
 /// Creates a link, and returns its token. `None` if there are [`MAX_OPERATORS`] already.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Option<CookieSecret>> {
     let operators = store.read_one(COUNT, params![]).await?.context("COUNT is one row")?.int(0)?;
     if operators >= MAX_OPERATORS.into() {
@@ -116,7 +116,7 @@ pub async fn make_link(store: &Store, by: &Actor, now: Timestamp) -> Result<Opti
 /// Binds a set-up link to the browser that opens it first.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the link has expired, or another browser has opened it.
+/// Returns [`WriteError::Conflict`] if the link has expired, or another browser has opened it.
 pub async fn open_link(
     store: &Store,
     token: &CookieSecret,
@@ -127,10 +127,10 @@ pub async fn open_link(
     store.commit([must(OPEN_LINK, params)]).await
 }
 
-/// Returns whether a browser has opened a link that is still valid.
+/// Returns true if a browser has opened a link that is still valid.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> Result<bool> {
     Ok(store.read_one(IS_OPEN, params![browser.hash().as_str(), now]).await?.is_some())
 }
@@ -138,8 +138,8 @@ pub async fn has_link(store: &Store, browser: &CookieSecret, now: Timestamp) -> 
 /// Makes a user an operator by the set-up link that their browser opened.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the link is not valid, also because its creator is no longer an operator, or if the user is
-/// an operator already, in which case the link stays valid.
+/// Returns [`WriteError::Conflict`] if the link is not valid, also because its creator is no longer an operator. If the
+/// user is an operator already, returns it too, but the link stays valid.
 pub async fn add_by_link(
     store: &Store,
     browser: &CookieSecret,
@@ -159,24 +159,24 @@ pub async fn add_by_link(
 /// Removes an operator together with the links that they created.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if no operator has this ID.
+/// Returns [`WriteError::Conflict`] if no operator has this ID.
 pub async fn remove(store: &Store, user: &UserId, by: &Actor, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_entry(by, None, Action::OperatorRemoved, user.as_str(), &json!({}), now);
     let links = step(DELETE_LINKS_OF, params![Actor::Console(user.to_string()).to_string()]);
     store.commit([must(REMOVE, params![user]), links, entry]).await
 }
 
-/// Returns the step that refuses a write unless the user is an operator: for writes that follow long after the request was
-/// authorized.
+/// Returns the step that makes a write conflict unless the user is an operator: for writes long after the authorization
+/// of their request.
 #[must_use]
 pub(super) fn require_step(user: &UserId) -> Step {
     must(REQUIRE, params![user])
 }
 
-/// Returns all operators, the oldest first: [`MAX_OPERATORS`], and a few more whose links were created before.
+/// Returns all operators, oldest first: [`MAX_OPERATORS`], and a few more from links that were created before.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<Operator>> {
     store.read(LIST, params![]).await?.into_iter().map(Operator::from_row).collect()
 }
@@ -184,20 +184,20 @@ pub async fn list(store: &Store) -> Result<Vec<Operator>> {
 /// Returns the operator with this user ID.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn find(store: &Store, user: &UserId) -> Result<Option<Operator>> {
     store.read_by_index(FIND, params![user]).await?.map(Operator::from_row).transpose()
 }
 
-/// Returns whether there is any operator.
+/// Returns true if there is any operator.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn has_any(store: &Store) -> Result<bool> {
     Ok(store.read_one(ANY, params![]).await?.is_some())
 }
 
-/// Returns the URL of a link. The token is in the fragment, which browsers do not send to servers.
+/// Returns the URL of a link. The token is in the fragment, because browsers do not send it to servers.
 #[must_use]
 pub fn setup_link(public_address: &str, token: &CookieSecret) -> String {
     format!("{public_address}/console/setup#{}", token.reveal())

@@ -45,7 +45,8 @@ pub(super) async fn receive_proven(
     Ok(form)
 }
 
-/// Receives a form of an action that needs a recent login and a confirmation: that of the action, or of its [`Question`].
+/// Receives a form of an action that needs a recent login and a confirmation: the form of the action, or of its
+/// [`Question`].
 pub(super) async fn receive_confirmation(
     context: &OperatorContext,
     request: Request,
@@ -93,7 +94,7 @@ pub(super) fn read_label(form: &PostedForm, field: &str) -> Option<String> {
     is_fit.then(|| text.to_owned())
 }
 
-/// Reads the name of an account other than the server's own.
+/// Reads an account name, and rejects the system account.
 pub(super) fn read_account_name(form: &PostedForm) -> Result<String, &'static str> {
     let account = read_label(form, "account").filter(|name| name != SERVER_ACCOUNT);
     account.ok_or("Type an account of 1 to 64 characters, and not the server's own.")

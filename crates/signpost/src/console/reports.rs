@@ -1,4 +1,4 @@
-//! Reports about machines, and their moderation.
+//! Reports about ATMs, and their moderation.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};
@@ -29,7 +29,7 @@ const MAX_SHOWN: u32 = 50;
 #[serde(default)]
 pub(super) struct ReportQuery {
     state: String,
-    /// The report that was moderated before the page was loaded.
+    /// The report that was moderated before this page.
     done: String,
 }
 
@@ -78,7 +78,7 @@ async fn decide(context: OperatorContext, Path(id): Path<String>, request: Reque
     Ok(context.redirect_to(&format!("/console/reports?done={id}")))
 }
 
-/// Returns the page for a report that was moderated before, with its state.
+/// Returns the page for a report that was moderated already, with its state.
 async fn explain_conflict(context: &OperatorContext, report: MachineReport) -> Result<Response, ConsoleError> {
     let now = sql::find(&context.store, &report.id).await?.unwrap_or(report);
     let body = html! {
@@ -214,7 +214,7 @@ fn buttons(context: &OperatorContext, report: &MachineReport, choices: &[(&str, 
     }
 }
 
-/// Returns the page of a screen that needs the locator, if it does not run.
+/// Returns the page of a screen that needs the locator, if the locator is disabled.
 pub(super) async fn no_locator(
     context: &OperatorContext,
     screen: Screen,

@@ -1,14 +1,14 @@
-//! Runs one background check at a time.
+//! Runs a single background check at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A guard of a running check, which clears the flag when it is dropped.
+/// A guard of a running check that clears the flag when dropped.
 #[derive(Debug)]
 pub(super) struct RunningCheck(Arc<AtomicBool>);
 
 impl RunningCheck {
-    /// Starts a check. `None` if another one is running.
+    /// Starts a check. `None` if another check is running.
     pub(super) fn begin(is_running: &Arc<AtomicBool>) -> Option<Self> {
         (!is_running.swap(true, Ordering::AcqRel)).then(|| Self(Arc::clone(is_running)))
     }
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_check_that_panics_is_not_the_last() {
+    async fn panicking_check_does_not_block_the_next() {
         let is_running = Arc::new(AtomicBool::new(false));
         let running = RunningCheck::begin(&is_running).unwrap();
         assert!(RunningCheck::begin(&is_running).is_none(), "one at a time");

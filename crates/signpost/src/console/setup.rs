@@ -1,4 +1,4 @@
-//! Adds operators by a link that works once, for half an hour, in the browser that opens it first.
+//! Adds operators by a single-use link. It is valid for half an hour, in the first browser that opens it.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -34,8 +34,8 @@ pub(super) async fn show(visitor: VisitorContext, headers: HeaderMap) -> Result<
     Ok(visitor.page(render_confirmation(&visitor, signed_in)).into_response())
 }
 
-/// `POST /console/setup`: `link`, which the script fills from the fragment. The form has no CSRF token, because the token of
-/// the link is a secret; it must come from a page of this server.
+/// `POST /console/setup`: `link`, filled by the script from the fragment. The form has no CSRF token, because the token
+/// of the link is a secret; it must come from a page of this server.
 pub(super) async fn open(visitor: VisitorContext, request: Request) -> Result<Response, ConsoleError> {
     let form = visitor.receive_unchecked(request).await?;
     let link = form.text("link").unwrap_or_default().trim();
@@ -70,12 +70,12 @@ pub(super) async fn confirm(visitor: VisitorContext, request: Request) -> Result
     }
 }
 
-/// Returns the page that asks for the link, with the error that this link does not work.
+/// Returns the page that requests the link, with the error that this link is invalid.
 fn refuse_link(visitor: &VisitorContext) -> Response {
     visitor.page(render_question(visitor, true)).with_status(StatusCode::FORBIDDEN).into_response()
 }
 
-/// `POST /console/sign-out`: signs out at the server's own domain, in this browser.
+/// `POST /console/sign-out`: signs out at the system domain, in this browser.
 pub(super) async fn sign_out(context: OperatorContext, request: Request) -> Result<Response, ConsoleError> {
     context.receive(request, "sign-out").await?;
     let user = &context.signed_in.user.id;
@@ -85,7 +85,7 @@ pub(super) async fn sign_out(context: OperatorContext, request: Request) -> Resu
     Ok(context.redirect_to("/console"))
 }
 
-/// Returns whether this browser has opened a link that is still valid.
+/// Returns true if this browser has opened a link that is still valid.
 async fn has_open_link(visitor: &VisitorContext, headers: &HeaderMap) -> anyhow::Result<bool> {
     match SETUP_COOKIE.read(&visitor.origin, headers) {
         Some(browser) => has_link(&visitor.store, &browser, visitor.now).await,

@@ -1,5 +1,5 @@
-//! The form for a new site, by the rules of `signpost domains add` and `POST /domains`. Only the response contains the
-//! secret.
+//! The form for a new site, with the rules of `signpost domains add` and `POST /domains`. Only the response contains
+//! the secret.
 
 use axum::Router;
 use axum::extract::Request;
@@ -31,7 +31,7 @@ pub(super) fn router() -> Router<Console> {
     Router::new().route(NEW_SITE_PATH, get(show).post(create))
 }
 
-/// The values of the form, which is shown again if they are refused.
+/// The values of the form, for rendering it again after an error.
 #[derive(Debug, Default)]
 struct TypedSite {
     domain: String,
@@ -181,7 +181,7 @@ async fn show_registered(context: &OperatorContext, registered: &RegisteredDomai
     ConsolePage::new(context, Screen::Sites, domain.name.as_str(), body).respond().await
 }
 
-/// Draws the instructions for the proof of a live site.
+/// Draws the instructions for the ownership proof of a live site.
 pub(super) fn draw_proof(domain: &Domain) -> Markup {
     let Domain { name, verification_token, .. } = domain;
     html! {

@@ -137,7 +137,7 @@ pub(super) async fn find_site(context: &OperatorContext, id: &str) -> Result<Dom
     Ok(domains::sql::find_in_any_account(&context.store, &id).await?.ok_or(Problem::NotFound)?)
 }
 
-/// Returns the site with this ID, except the server's own domain, which has no events.
+/// Returns the site with this ID. The system domain is excluded, because it has no events.
 async fn find_registered(context: &OperatorContext, id: &str) -> Result<Domain, ConsoleError> {
     let domain = find_site(context, id).await?;
     if domain.account.name == SERVER_ACCOUNT {

@@ -1,4 +1,4 @@
-//! Sites: the domains of all accounts, and the page of one with its actions.
+//! Sites: the domains of all accounts, and the page of a domain with its actions.
 
 use axum::Router;
 use axum::extract::{Path, Query, Request};

@@ -8,7 +8,7 @@ use signpost_platform::pages::icons::Sign;
 
 use super::dates::{format_distance, render_time};
 
-/// Draws a panel. `aside` is beside its heading.
+/// Draws a panel. `aside` is next to its heading.
 pub(super) fn panel(id: &str, title: &str, aside: &Markup, body: &Markup) -> Markup {
     html! {
         section.panel aria-labelledby=(id) {

@@ -1,4 +1,4 @@
-//! The list of tasks for operators, each with a button that leads to its screen.
+//! The list of tasks for operators, each with a button to its screen.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -16,9 +16,9 @@ const MAX_LISTED: usize = 5;
 /// The urgency of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Urgency {
-    /// Something fails.
+    /// A failure.
     Danger,
-    /// People wait.
+    /// Users are waiting.
     Warn,
     /// Optional.
     Info,
@@ -148,7 +148,7 @@ pub(super) fn describe_seen(seen: Seen) -> &'static str {
     }
 }
 
-/// Returns the path of the deliveries that wait for an endpoint of an account.
+/// Returns the path of the pending deliveries for an endpoint of an account.
 pub(super) fn path_to_deliveries(account: &Account, endpoint: &str) -> String {
     let environment = account.environment;
     let name = escape(&account.name);
@@ -204,7 +204,7 @@ mod tests {
     use crate::console::facts::BoundedCount;
 
     #[test]
-    fn what_fails_comes_before_what_waits() {
+    fn failures_precede_pending_tasks() {
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(list_todo(&DeploymentFacts::default(), now), []);
         let locator = LocatorFacts { is_sample: true, reports_waiting: 2, concerned: 7, ..LocatorFacts::default() };
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_said() {
+    fn empty_list_has_a_text() {
         let origin = PublicOrigin::of("http://localhost:8080");
         assert!(draw_todo(&origin, &[]).into_string().contains("Nothing to do"));
     }

@@ -27,19 +27,19 @@ pub(super) const APPLY_PATH: &str = "/console/machines/import/apply";
 /// The routes of the console with longer timeouts than others.
 pub const SLOW_SCREENS: [(&str, Duration); 2] =
     [(UPLOAD_PATH, Duration::from_hours(1)), (APPLY_PATH, Duration::from_mins(10))];
-/// Maximum time without data of an upload.
+/// Maximum time between two parts of an upload.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
-/// Maximum uploads at once: in all, of an operator, and from a client address if others wait.
+/// Maximum concurrent uploads: in total, per operator, and per client address if others wait.
 const BOUNDS: SlotBounds = SlotBounds { slots: 4, per_owner: 2, per_address: 3, min_rate: 1024 };
-/// Maximum size of a file, in bytes. The command line imports larger ones.
+/// Maximum size of a file, in bytes. The command line accepts larger files.
 pub(super) const MAX_FILE: usize = 128 << 20;
 /// Maximum size of a form without its file, in bytes.
 pub(super) const MAX_BESIDE: usize = 64 << 10;
 /// Maximum length of the name and the credit of a source, in characters.
 pub(super) const MAX_NAME: usize = 64;
 
-/// The last upload that was not applied yet: a new one replaces it. The file has no name on the disk, so that it is deleted
-/// when the server ends.
+/// The last upload that has not been applied: the next upload replaces it. The file has no name on the disk, so that it
+/// is deleted when the server ends.
 #[derive(Debug)]
 pub(super) struct Uploads {
     stored: Mutex<Option<Arc<Upload>>>,
@@ -92,10 +92,10 @@ impl Uploads {
     }
 }
 
-/// Receives the form and its file. Nothing is written before the CSRF token was checked.
+/// Receives the form and its file. Nothing is written before the CSRF token is checked.
 ///
 /// # Errors
-/// [`FormError`].
+/// Returns [`FormError`].
 pub(super) async fn receive_upload(context: &OperatorContext, request: Request) -> Result<UploadForm, FormError> {
     let multipart = Multipart::from_request(request, &()).await;
     let mut multipart = multipart.map_err(|_| context.refuse(FormRefusal::Unreadable))?;
@@ -144,7 +144,7 @@ async fn within_silence<T, E>(
 
 /// Writes the field to a file without a name.
 async fn write_field(console: &Console, field: Field<'_>) -> Result<File, String> {
-    // There may be no data folder with a database on another machine.
+    // With a database on another machine, the data folder may not exist.
     let folder = &console.config.data_dir;
     let created = if folder.is_dir() { tempfile::tempfile_in(folder) } else { tempfile::tempfile() };
     write_file(created, pin!(field), explain_cut).await
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_full_disk_is_said() {
+    async fn full_disk_is_reported() {
         let full = OpenOptions::new().write(true).open("/dev/full");
         let chunks = repeat(Ok(Bytes::from_static(b"name,lat,lon")));
         let refused = write_file(full, chunks, String::clone).await.unwrap_err();
@@ -222,14 +222,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_never_ends_is_too_large() {
+    async fn endless_file_is_too_large() {
         let chunks = repeat(Ok(Bytes::from(vec![0; 16 << 20])));
         let refused = write_file(tempfile::tempfile(), chunks, String::clone).await.unwrap_err();
         assert!(refused.starts_with("The file is larger than 128 MB."), "{refused}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_upload_may_take_long_as_long_as_something_comes() {
+    async fn slow_upload_continues_while_data_arrives() {
         let slow = unfold(100, async |left| {
             drop(timeout(MAX_SILENCE / 2, pending::<()>()).await);
             (left > 0).then(|| (Ok(Bytes::from_static(b"x")), left - 1))
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_upload_that_was_meant_is_cleared() {
+    fn only_the_matching_upload_is_cleared() {
         let uploads = Uploads::default();
         let upload = |id: &str| {
             Arc::new(Upload {

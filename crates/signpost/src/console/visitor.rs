@@ -17,13 +17,13 @@ use super::Console;
 #[derive(Debug)]
 pub(super) struct VisitorContext {
     pub(super) console: Console,
-    /// The browser's cookie, or a new one, which binds the forms of the response.
+    /// The browser's cookie, or a new cookie; the forms of the response are bound to it.
     pub(super) cookie: CookieSecret,
     pub(super) has_cookie: bool,
-    /// Whether the request is a form. Its response sets no cookie: a form of another site comes without the browser's cookie,
-    /// which the response would overwrite.
+    /// Set for forms. Their responses set no cookie: a form of another site arrives without the browser's cookie, and a
+    /// new cookie would overwrite it.
     pub(super) is_form: bool,
-    /// The server's own domain.
+    /// The system domain.
     pub(super) domain: Domain,
     /// The user who is signed in there.
     pub(super) signed_in: Option<SignedInUser>,
@@ -45,7 +45,7 @@ impl VisitorContext {
         FormToken::new(&self.cookie, &scoped(purpose))
     }
 
-    /// Returns the CSRF token of the login form of the server's own domain.
+    /// Returns the CSRF token of the login form of the system domain.
     pub(super) fn login_token(&self) -> FormToken {
         login_form_token(&self.cookie, &self.domain.id)
     }

@@ -1,4 +1,4 @@
-//! The shop's client of the login service's API, which calls it over HTTP with an API key, as any other site does.
+//! The shop's client of the login service. It uses the HTTP API with an API key like any other site.
 
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ pub(super) enum ApiError {
         /// The error's `details`.
         details: Value,
     },
-    /// The service did not answer, or its answer cannot be parsed.
+    /// The service did not answer, or the answer cannot be parsed.
     Unavailable(anyhow::Error),
 }
 
 /// The members of a session that the shop reads.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ShopSession {
-    /// The login page, of a new session.
+    /// The URL of the login page, for new sessions.
     #[serde(default)]
     pub(super) page_url: String,
     /// `login` or `register`.
@@ -56,7 +56,7 @@ pub(super) struct ShopSession {
     /// The login method.
     #[serde(default)]
     pub(super) method: String,
-    /// The user, of a complete session.
+    /// The user, for completed sessions.
     pub(super) user: Option<ShopUser>,
 }
 
@@ -98,7 +98,7 @@ impl ShopApi {
         struct Registered {
             id: String,
         }
-        // Unused: the service answers the wallets of a hosted domain, and the shop uses no events.
+        // Unused: the service handles the wallets of a hosted domain, and the shop uses no events.
         let events = format!("{site}/events");
         let wanted = json!({ "domain": "localhost", "webhook_url": events });
         let id = match self.send::<Registered>(Method::POST, "/domains", Some(&wanted)).await {

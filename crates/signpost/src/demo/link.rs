@@ -31,7 +31,7 @@ pub(super) async fn begin(State(shop): State<Shop>, request: Request) -> Result<
     Ok(page(StatusCode::OK, pages::continue_to(&session.page_url)).into_response())
 }
 
-/// Completes a link, for the visitor who began it and is still logged in. It logs nobody in.
+/// Completes a link for the visitor who began it and is still logged in, without a login.
 pub(super) async fn complete(
     State(shop): State<Shop>,
     headers: HeaderMap,
@@ -44,8 +44,8 @@ pub(super) async fn complete(
     Ok(redirect("/account?added", []))
 }
 
-/// Returns the browser secret of a link. It is derived from the visitor's cookie, which every login renews, so that the
-/// service refuses the link of a visitor who has logged out, or of another user.
+/// Returns the browser secret of a link. It is derived from the visitor's cookie, renewed by every login, so that the
+/// service rejects the link of a visitor who has logged out, or of another user.
 fn link_secret(visitor: &CookieSecret) -> String {
     BASE64URL_NOPAD.encode(&Sha256::digest(format!("fern link {}", visitor.reveal())))
 }

@@ -1,5 +1,5 @@
-//! Logs people in at the shop. This is the complete code: it opens a session at the login service, sends the browser to its
-//! page, and completes the session when the browser is back. The shop stores no passwords and checks no signatures.
+//! The complete login of the shop: it opens a session at the login service, redirects the browser to its page, and
+//! completes the session when the browser returns. The shop stores no passwords and verifies no signatures.
 
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
@@ -14,7 +14,7 @@ use super::shop::{
     DAY, HALF_AN_HOUR, LOGIN_COOKIE, LoginCallback, Shop, ShopError, VISITOR_COOKIE, redirect, user_agent,
 };
 
-/// Begins a login: opens a session, and sends the browser to its page.
+/// Begins a login: opens a session, and redirects the browser to its page.
 pub(super) async fn begin(State(shop): State<Shop>, headers: HeaderMap) -> Result<Response, ShopError> {
     // Only the browser with this cookie can complete the login.
     let secret = LOGIN_COOKIE.read(&shop.origin, &headers).unwrap_or_else(|| CookieSecret::from_bytes(random()));
@@ -29,7 +29,7 @@ pub(super) async fn begin(State(shop): State<Shop>, headers: HeaderMap) -> Resul
     Ok(redirect(&session.page_url, [LOGIN_COOKIE.set(&shop.origin, &secret, HALF_AN_HOUR)]))
 }
 
-/// Completes a login with the code, which works once, and logs the user in.
+/// Completes a login with the single-use code, and logs the user in.
 pub(super) async fn complete(
     State(shop): State<Shop>,
     headers: HeaderMap,
@@ -39,7 +39,7 @@ pub(super) async fn complete(
     let secret = LOGIN_COOKIE.read(&shop.origin, &headers);
     let body = json!({ "code": code, "browser_secret": secret.as_ref().map_or("", CookieSecret::reveal) });
     let session = shop.api.post(&format!("/sessions/{session_id}/complete"), &body).await?;
-    // A new value for every login: an old one may be known to others.
+    // A new value per login: the old value may have leaked.
     let visitor = CookieSecret::from_bytes(random());
     let page = shop.log_in(&visitor, session).await;
     let cookies = [VISITOR_COOKIE.set(&shop.origin, &visitor, DAY), LOGIN_COOKIE.clear(&shop.origin)];

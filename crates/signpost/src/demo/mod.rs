@@ -1,4 +1,4 @@
-//! The demo: a server with its data in memory, and a shop that uses its login as any other site does.
+//! The demo: a server with its data in memory, and a shop that uses its login like any other site.
 
 mod api;
 mod link;
@@ -54,7 +54,7 @@ impl Demo {
     /// Starts the server and the shop.
     ///
     /// # Errors
-    /// If no port is free, or the data folder cannot be written.
+    /// Returns an error if no port is free, or the data folder cannot be written.
     pub async fn start(config: Config) -> Result<Self> {
         let server = HttpServer::open(config, Clock::System).await?;
         let app = server.app.clone();
@@ -99,7 +99,7 @@ impl Demo {
     /// Runs until `shutdown`, then stops the server and the shop.
     ///
     /// # Errors
-    /// If the server fails.
+    /// Returns an error if the server fails.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<()> {
         let Self { ending, serving, .. } = self;
         shutdown.await;
@@ -118,11 +118,11 @@ async fn listen_for_shop(asked: SocketAddr, server: SocketAddr) -> Result<TcpLis
     TcpListener::bind(address).await.with_context(|| format!("the shop cannot listen on {address}"))
 }
 
-/// Returns the first address, from this one on, whose port is free on this machine both in IPv4 and in IPv6, because
+/// Returns the first address, starting with `first`, with a port that is free on this machine in IPv4 and IPv6, because
 /// browsers try both for `localhost`. Port 0 is any free port.
 ///
 /// # Errors
-/// If 100 ports are in use.
+/// Returns an error if 100 ports are in use.
 pub fn free_address(first: SocketAddr) -> Result<SocketAddr> {
     if first.port() == 0 {
         return Ok(first);
@@ -144,7 +144,7 @@ fn is_free(port: u16) -> bool {
     })
 }
 
-/// Creates a key for the shop, and revokes those of earlier runs on this database.
+/// Creates a key for the shop, and revokes the keys of earlier runs on this database.
 async fn new_key(store: &Store) -> Result<SecretString> {
     let now = Clock::System.now();
     let earlier = keys::sql::list(store).await?;
@@ -174,9 +174,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_that_somebody_has_is_passed_over_in_both_families() {
+    fn used_port_is_skipped_in_ipv4_and_ipv6() {
         for ip in [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()] {
-            // Without IPv6 there is nobody to meet.
+            // Without IPv6 there is no conflict.
             let Ok(taken) = StdListener::bind((ip, 0)) else { continue };
             let taken = taken.local_addr().unwrap().port();
             let found = free_address(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), taken)).unwrap();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn any_free_port_is_left_to_the_system() {
+    fn port_zero_is_unchanged() {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         assert_eq!(free_address(any).unwrap(), any);
     }

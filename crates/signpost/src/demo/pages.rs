@@ -1,4 +1,4 @@
-//! The pages of the shop, which has its own style and texts.
+//! The pages of the shop, with its own style and texts.
 
 use maud::{DOCTYPE, Markup, html};
 use signpost_platform::pages::frame::refresh_to;
@@ -26,7 +26,7 @@ pub(super) enum HomeNotice {
     Refused,
     /// The visitor was logged out.
     LoggedOut,
-    /// The last login is too long ago to add a key.
+    /// Adding a key requires a more recent login.
     LoginRequired,
 }
 
@@ -215,7 +215,7 @@ pub(super) fn missing() -> Markup {
     short("There is no such page", "The shop has three pages. This is none of them.")
 }
 
-/// The page for a form of another site.
+/// The page for a form from another site.
 pub(super) fn foreign() -> Markup {
     short("Nothing has happened", "That was asked for by a page of another site.")
 }
@@ -225,7 +225,7 @@ pub(super) fn unavailable() -> Markup {
     short("The login service does not answer", "Try again in a minute. Nothing has happened to your account.")
 }
 
-/// The page that leads to a page of the login service.
+/// The page that forwards to a page of the login service.
 pub(super) fn continue_to(address: &str) -> Markup {
     let main = html! {
         main #main.wrap.stack {
@@ -353,14 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn a_customer_is_called_by_the_words_of_the_petname() {
+    fn display_name_uses_the_petname() {
         for (petname, name) in [("amber-otter-4821", "Amber Otter"), ("", "tea drinker"), ("élan-1", "Élan")] {
             assert_eq!(display_name(&user(petname)), name);
         }
     }
 
     #[test]
-    fn what_others_wrote_is_no_markup() {
+    fn untrusted_text_is_escaped() {
         let credential = ShopCredential {
             kind: "wallet".to_owned(),
             public_key: "é<b>".to_owned(),
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_that_is_shown_is_short_enough_to_be_read() {
+    fn shown_source_is_short() {
         for (source, most) in [(LOGIN, 50), (NODE, 45), (PYTHON, 45)] {
             assert!(source.lines().count() <= most, "{source}");
         }

@@ -1,4 +1,4 @@
-//! The shop, a site whose users log in on the service's page: the state of its handlers, and their responses.
+//! The shop, a site with logins on the service's page: the state of its handlers, and their responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use super::api::{ApiError, ShopApi, ShopSession};
 use super::pages;
 use super::visitors::{Visitor, Visitors};
 
-/// Binds a login to the browser that began it. The name is the shop's own, because cookies are not separated by port.
+/// Binds a login to the browser that began it. The name is specific to the shop, because cookies are not separated by
+/// port.
 pub(super) const LOGIN_COOKIE: CookieName = CookieName::new("fern_login");
 /// Identifies the logged-in visitor.
 pub(super) const VISITOR_COOKIE: CookieName = CookieName::new("fern_visitor");
@@ -39,7 +40,7 @@ pub(super) struct ShopParts {
     pub(super) visitors: Visitors,
 }
 
-/// The query of a browser that returns from the login page.
+/// The query of the redirect from the login page.
 #[derive(Debug, Deserialize)]
 pub(super) struct LoginCallback {
     #[serde(deserialize_with = "session_id")]
@@ -60,9 +61,9 @@ fn session_id<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Er
 pub(super) enum ShopError {
     /// The login was cancelled or expired: the `error` of the callback.
     Ended(Option<String>),
-    /// The form came from another site.
+    /// The form was sent by another site.
     Foreign,
-    /// The service refused the request, or does not answer.
+    /// The service rejected the request, or did not answer.
     Api(ApiError),
 }
 
@@ -89,7 +90,7 @@ impl Shop {
     /// Logs a browser in as the user of a complete session, and returns the path of the next page.
     pub(super) async fn log_in(&self, cookie: &CookieSecret, session: ShopSession) -> &'static str {
         let Some(user) = session.user else { return "/?login=refused" };
-        // The pages show the credentials, which the session does not contain.
+        // The pages show the credentials, but a session does not contain them.
         let known = self.api.find_user(&self.domain, &user.id).await.ok().flatten();
         let visitor =
             Visitor { user: known.unwrap_or(user), is_new: session.mode == "register", method: session.method };

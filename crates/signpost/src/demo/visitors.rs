@@ -7,7 +7,7 @@ use signpost_platform::pages::cookie::CookieSecret;
 
 use super::api::ShopUser;
 
-/// Maximum number of logged-in browsers. A new one replaces any other.
+/// Maximum number of logged-in browsers. A new browser replaces any other.
 const MAX_VISITORS: usize = 1000;
 
 /// The visitors, by the hash of the browser's cookie.
@@ -19,7 +19,7 @@ pub(super) struct Visitors(Mutex<HashMap<String, Visitor>>);
 pub(super) struct Visitor {
     /// The user at the service.
     pub(super) user: ShopUser,
-    /// Whether this login created the account.
+    /// Set if this login created the account.
     pub(super) is_new: bool,
     /// The login method.
     pub(super) method: String,
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn who_signs_out_everywhere_leaves_all_browsers_and_nobody_elses() {
+    fn logout_everywhere_affects_one_user() {
         let visitors = Visitors::default();
         for (number, user) in [(1, "usr_a"), (2, "usr_a"), (3, "usr_b"), (4, "usr_a")] {
             visitors.log_in(&cookie(number), visitor(user));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_an_end() {
+    fn visitors_are_bounded() {
         let visitors = Visitors::default();
         for number in 0..=MAX_VISITORS as u64 {
             visitors.log_in(&cookie(number), visitor("usr_a"));

@@ -1,5 +1,5 @@
-//! State that the servers and commands of one deployment share: its public address, the running servers, the key that
-//! encrypts its secrets, and a proxy that is not trusted.
+//! State that the servers and commands of a deployment share: its public address, the running servers, the encryption
+//! key of its secrets, and an untrusted proxy.
 
 pub mod public_address;
 pub mod sealed;

@@ -1,4 +1,4 @@
-//! The public address of this deployment. A server writes it into the database, because a command that prints a link runs
+//! The public address of this deployment. The server stores it in the database, because commands that print a link run
 //! without the server's settings.
 
 use anyhow::Result;
@@ -14,7 +14,7 @@ const SET: &str = "UPDATE deployment SET public_address = $1 WHERE public_addres
 /// Returns the public address of the last server on this database.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub(crate) async fn find(store: &Store) -> Result<Option<String>> {
     let Some(row) = store.read_one(FIND, params![]).await? else { return Ok(None) };
     Ok(Some(row.text(0)?.to_owned()))
@@ -23,7 +23,7 @@ pub(crate) async fn find(store: &Store) -> Result<Option<String>> {
 /// Returns the address of an environment's API, or only its path if no server has run.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub(crate) async fn find_api_address(store: &Store, environment: Environment) -> Result<String> {
     Ok(find(store).await?.unwrap_or_default() + environment.path())
 }
@@ -31,7 +31,7 @@ pub(crate) async fn find_api_address(store: &Store, environment: Environment) ->
 /// Records the public address, and logs a warning if it changed.
 ///
 /// # Errors
-/// As [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub(crate) async fn record(store: &Store, now: &str) -> Result<()> {
     let before = find(store).await?;
     if before.as_deref() == Some(now) {
@@ -53,7 +53,7 @@ pub(crate) fn log_unsafe_settings(config: &Config) {
     if config.services.contains(&Service::Auth) && config.login.seal_key.is_none() {
         const PLAIN: &str = "webhook secrets are stored unencrypted: set SIGNPOST_SEAL_KEY, for example to the output \
                              of 'openssl rand -hex 32'";
-        // A warning only for servers with a public URL, which have the secrets of others.
+        // A warning only for servers with a public URL, because they store the secrets of other parties.
         if config.public_url.is_some() {
             tracing::warn!("{PLAIN}");
         } else {

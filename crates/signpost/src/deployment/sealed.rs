@@ -1,4 +1,4 @@
-//! Encryption with the operator's key: of the secrets of domains, and of the keys that sign ID tokens.
+//! Encryption with the operator's key: of the secrets of domains, and of the signing keys of ID tokens.
 
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::Timestamp;
@@ -12,8 +12,8 @@ use signpost_store::{Store, WriteError, must, params};
 use super::servers::{self, RunningServers};
 use crate::config::Config;
 
-/// Records the first key, or the next key of a rotation. The old key, which servers may have until they are restarted, stays
-/// valid. Refused while a server runs that announced itself after $3 and has another key.
+/// Records the first key, or the next key of a rotation. Servers may use the old key until they are restarted, so it
+/// stays valid. Conflicts while a server with another key runs that announced itself after $3.
 const RECORD_NEXT: &str = "
     UPDATE encryption_key
     SET old_fingerprint = CASE WHEN fingerprint IS NULL THEN NULLIF($2, '') ELSE fingerprint END,
@@ -21,8 +21,8 @@ const RECORD_NEXT: &str = "
     WHERE (fingerprint IS NULL OR fingerprint = $2)
       AND NOT EXISTS (SELECT 1 FROM servers WHERE key_fingerprint <> $1 AND seen_at > $3)";
 
-/// Records the keys of a process, or that it has none, if no secret is encrypted. Refused while a server with another key
-/// runs.
+/// Records the keys of a process, or their absence, if no secret is encrypted. Conflicts while a server with another
+/// key runs.
 const REPLACE_UNUSED: &str = "
     UPDATE encryption_key SET fingerprint = NULLIF($1, ''), old_fingerprint = NULLIF($2, '')
     WHERE NOT EXISTS (SELECT 1 FROM domains
@@ -32,23 +32,24 @@ const REPLACE_UNUSED: &str = "
       AND NOT EXISTS (SELECT 1 FROM signing_keys WHERE private_key LIKE 'sealed1:%')
       AND NOT EXISTS (SELECT 1 FROM servers WHERE key_fingerprint <> $1 AND seen_at > $3)";
 
-/// Records a key whatever was recorded before: it decrypts every secret. Refused while a server with another key runs.
+/// Records a key regardless of the recorded key: it decrypts every secret. Conflicts while a server with another key
+/// runs.
 const RECORD: &str = "
     UPDATE encryption_key
     SET old_fingerprint = CASE WHEN fingerprint = $1 THEN old_fingerprint ELSE fingerprint END,
         fingerprint = $1
     WHERE NOT EXISTS (SELECT 1 FROM servers WHERE key_fingerprint <> $1 AND seen_at > $2)";
 
-/// No secret is encrypted with the key before any more.
+/// Ends a rotation, when no secret is encrypted with the old key.
 const END_ROTATION: &str = "
     UPDATE encryption_key SET old_fingerprint = NULL
     WHERE fingerprint = $1 AND NOT EXISTS (SELECT 1 FROM servers WHERE key_fingerprint <> $1 AND seen_at > $2)";
 
-/// The reason why a key is not recorded while a server with another key runs.
+/// The reason why a key cannot be recorded while a server with another key runs.
 const OTHER_KEY_RUNS: &str = "a server without this encryption key is running on this database: restart it with this SIGNPOST_SEAL_KEY, and with \
      the previous one, if there is one, as SIGNPOST_SEAL_KEY_OLD; nothing was written";
 
-/// Numbers of domains and signing keys whose secrets were encrypted.
+/// Numbers of domains and signing keys with newly encrypted secrets.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct NewlySealed {
     #[serde(rename = "sealed")]
@@ -61,25 +62,25 @@ pub(crate) struct NewlySealed {
 pub struct PlainTextSecrets {
     /// Number of domains with such a secret.
     pub domains: i64,
-    /// Number of such keys that sign ID tokens.
+    /// Number of signing keys of ID tokens in plain text.
     pub signing_keys: i64,
 }
 
 /// Checks that every secret can be decrypted.
 ///
 /// # Errors
-/// If one cannot, or as [`Store::read`].
+/// Returns an error if a secret cannot be decrypted, and the errors of [`Store::read`].
 pub(crate) async fn check(store: &Store, seal: &Seal) -> Result<()> {
     domains::reseal::check(store, seal).await?;
     signing_keys::reseal::check(store, seal).await
 }
 
-/// Checks that a server that starts may write secrets, and records its key if it is the first with one or the next of a
-/// rotation: then the servers that run are restarted one after the other. A recorded key that no secret is encrypted with is
-/// replaced by the server's own, or by none.
+/// Checks that a starting server may write secrets. Records its key if it is the first server with a key, or the next
+/// key of a rotation. During a rotation, the running servers are restarted in turn. A recorded key that encrypts no
+/// secret is replaced by the server's key, or by none.
 ///
 /// # Errors
-/// [`KeyRefused`] if the key is missing or another, as [`check`], or as [`Store::write`].
+/// Returns [`KeyRefused`] if the key is missing or differs, and the errors of [`check`] and [`Store::write`].
 pub(crate) async fn admit_server(store: &Store, seal: &Seal, running: RunningServers, now: Timestamp) -> Result<()> {
     match find_admission(store, seal).await {
         Ok(KeyAdmission::Allowed) => Ok(()),
@@ -91,23 +92,23 @@ pub(crate) async fn admit_server(store: &Store, seal: &Seal, running: RunningSer
     }
 }
 
-/// Checks that a command may write secrets, and records its key if it is the first process with one, or with the next one of
-/// a rotation, and no server with another key or without one runs.
+/// Checks that a command may write secrets. Records its key if it is the first process with a key, or with the next key
+/// of a rotation, and no server with another key or without a key runs.
 ///
 /// # Errors
-/// [`KeyRefused`] if the key is missing or another, as [`check`], if a server with another key or without one runs, or as
-/// [`Store::write`].
+/// Returns [`KeyRefused`] if the key is missing or differs, or if a server with another key or without a key runs, and
+/// the errors of [`check`] and [`Store::write`].
 pub(crate) async fn admit_command(store: &Store, config: &Config, now: Timestamp) -> Result<()> {
     let seal = config.login.seal();
     if find_admission(store, &seal).await? == KeyAdmission::Allowed {
         return Ok(());
     }
-    // The lock of an embedded database is held until the key is recorded: until then no server starts.
+    // The lock of an embedded database is held until the key is recorded, so that no server starts before.
     let (running, _lock) = RunningServers::find(config)?;
     record_next(store, &seal, running, now).await
 }
 
-/// Returns the admission of this process, whose key decrypts every secret if it may record it.
+/// Returns the admission of this process. If it may record its key, the key decrypts every secret.
 async fn find_admission(store: &Store, seal: &Seal) -> Result<KeyAdmission> {
     let recorded = encryption_key::find(store).await?;
     let admission = recorded.admit(seal)?;
@@ -118,7 +119,7 @@ async fn find_admission(store: &Store, seal: &Seal) -> Result<KeyAdmission> {
     Ok(admission)
 }
 
-/// Records the key of this process, which decrypts every secret.
+/// Records the key of this process. It must decrypt every secret.
 async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: Timestamp) -> Result<()> {
     let (key, old) = fingerprints(seal);
     let is_known = running != RunningServers::One || servers::has_any(store).await?;
@@ -126,7 +127,7 @@ async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: T
     if is_known {
         match store.commit([record]).await {
             Ok(()) => return Ok(()),
-            // Another process may have recorded a key meanwhile.
+            // Another process may have recorded a key concurrently.
             Err(WriteError::Conflict) => {}
             Err(WriteError::Internal(error)) => return Err(error),
         }
@@ -141,25 +142,25 @@ async fn record_next(store: &Store, seal: &Seal, running: RunningServers, now: T
     }
 }
 
-/// Replaces the recorded key if no secret is encrypted with it.
+/// Replaces the recorded key if it encrypts no secret.
 async fn replace_unused(store: &Store, seal: &Seal, seen_after: i64) -> Result<(), WriteError> {
     let (key, old) = fingerprints(seal);
     store.commit([must(REPLACE_UNUSED, params![key, old, seen_after])]).await
 }
 
-/// Returns the fingerprints of a process's key and of its old key, empty without one.
+/// Returns the fingerprints of a process's current and old key, empty without a key.
 fn fingerprints(seal: &Seal) -> (&str, &str) {
     let key = seal.fingerprint().map(KeyFingerprint::as_str);
-    // An old key alone decrypts and encrypts nothing new.
+    // An old key without a current key decrypts and encrypts nothing new.
     let old = key.and(seal.old_fingerprint()).map(KeyFingerprint::as_str);
     (key.unwrap_or_default(), old.unwrap_or_default())
 }
 
-/// Checks that this process may write signing keys in place of all that there are: also if their key was lost and no domain
-/// has a secret that is encrypted with it.
+/// Checks that this process may replace all signing keys: allowed even if their encryption key was lost, unless it also
+/// encrypts the secret of a domain.
 ///
 /// # Errors
-/// As [`admit_command`].
+/// Returns the errors of [`admit_command`].
 pub(crate) async fn admit_replacement(store: &Store, config: &Config, now: Timestamp) -> Result<()> {
     let seal = &config.login.seal();
     let (running, _lock) = RunningServers::find(config)?;
@@ -178,7 +179,7 @@ pub(crate) async fn admit_replacement(store: &Store, config: &Config, now: Times
 /// Counts the secrets in plain text.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub(crate) async fn count_plain_text(store: &Store) -> Result<PlainTextSecrets> {
     Ok(PlainTextSecrets {
         domains: domains::reseal::count_plain_text(store).await?,
@@ -191,12 +192,12 @@ async fn replace_recorded(store: &Store, key: &str, seen_after: i64) -> Result<(
     recorded.map_err(|error| error.on_conflict(anyhow!(OTHER_KEY_RUNS)))
 }
 
-/// Encrypts all secrets that are not encrypted with the operator's key. The key is recorded first: from then on no process
-/// without it writes a secret.
+/// Encrypts all secrets that are not encrypted with the operator's key. The key is recorded first: afterwards no
+/// process without it writes a secret.
 ///
 /// # Errors
-/// If a server runs that has another key or none, something cannot be decrypted, or as [`Store::read`] and
-/// [`Store::write`].
+/// Returns an error if a server with another key or without a key runs, or a secret cannot be decrypted, and the errors
+/// of [`Store::read`] and [`Store::write`].
 pub(crate) async fn seal_all(
     store: &Store,
     seal: &Seal,
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_old_key_stays_valid_when_the_first_recorded_key_is_the_new_one_of_a_rotation() {
+    async fn old_key_stays_valid_after_a_rotation() {
         let now = Timestamp::UNIX_EPOCH;
         let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
         admit_server(&store, &seal(Some(2), Some(1)), RunningServers::Announced, now).await.unwrap();
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_unused_key_is_replaced_only_if_no_server_with_another_key_runs() {
+    async fn unused_key_is_replaced_if_no_server_runs() {
         const ANNOUNCE: &str = "INSERT INTO servers (id, key_fingerprint, seen_at) VALUES ('one', $1, $2)";
         let (store, now) = (Store::open("sqlite::memory:", &SCHEMA).unwrap(), Timestamp::UNIX_EPOCH);
         let [first, second] = [seal(Some(1), None), seal(Some(2), None)];

@@ -1,5 +1,5 @@
-//! The servers that run on the database, and the encryption key of each: the key is not changed under a server that has
-//! another.
+//! The running servers on the database, with the encryption key of each: the key is not changed while a server with
+//! another key runs.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use signpost_store::{DatabaseLock, Store, params, random, step, try_lock};
 
 use crate::config::Config;
 
-/// Interval at which a server on a shared database announces itself again.
+/// Interval of the announcements of a server on a shared database.
 pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(30);
-/// Time after its last announcement for which a server counts as running.
+/// Lifetime of an announcement: afterwards the server is not considered running.
 const ANNOUNCEMENT_LIFETIME: Duration = Duration::from_secs(90);
 
 const ANNOUNCE: &str = "
@@ -27,22 +27,23 @@ const DELETE_BEFORE: &str = "DELETE FROM servers WHERE seen_at < $1";
 
 const HAS_ANY: &str = "SELECT id FROM servers LIMIT 1";
 
-/// The evidence of servers that run on a database.
+/// The evidence of running servers on a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunningServers {
-    /// None runs: this process has the lock of the embedded database.
+    /// No server runs: this process has the lock of the embedded database.
     None,
     /// Another process has the lock of the embedded database: the server that announced itself last.
     One,
-    /// Those that announced themselves within [`ANNOUNCEMENT_LIFETIME`], on a shared database.
+    /// The servers that announced themselves within [`ANNOUNCEMENT_LIFETIME`], on a shared database.
     Announced,
 }
 
 impl RunningServers {
-    /// Returns how the servers on the configured database are known. If none runs, none can start while the lock is held.
+    /// Determines how running servers on the configured database are detected. If none runs, none can start while the
+    /// lock is held.
     ///
     /// # Errors
-    /// If nothing can be written beside an embedded database.
+    /// Returns an error if the lock file of an embedded database cannot be written.
     pub(crate) fn find(config: &Config) -> Result<(Self, Option<DatabaseLock>)> {
         let Some(file) = config.database_file() else { return Ok((Self::Announced, None)) };
         let lock = try_lock(&file)?;
@@ -50,7 +51,7 @@ impl RunningServers {
         Ok((running, lock))
     }
 
-    /// Returns the time, in milliseconds, after which running servers have announced themselves.
+    /// Returns the minimum time of a running server's last announcement, in milliseconds.
     pub(crate) fn seen_after(self, now: Timestamp) -> i64 {
         match self {
             Self::None => i64::MAX,
@@ -64,16 +65,17 @@ impl RunningServers {
 #[derive(Clone, Debug)]
 pub(crate) struct AnnouncedServer {
     id: String,
-    /// Empty without a key.
+    /// The fingerprint of its key; empty without a key.
     key_fingerprint: String,
 }
 
 impl AnnouncedServer {
-    /// Announces a server with its encryption key, and deletes the announcements of servers that are gone: on an embedded
-    /// database all others.
+    /// Announces a server with its encryption key, and deletes the announcements of ended servers: on an embedded
+    /// database, all other announcements.
     ///
     /// # Errors
-    /// [`Unavailable`](signpost_store::Unavailable) if the server may not write secrets, or as [`Store::write`].
+    /// Returns [`Unavailable`](signpost_store::Unavailable) if the server may not write secrets, and the errors of
+    /// [`Store::write`].
     pub(crate) async fn announce(store: &Store, seal: &Seal, is_embedded: bool, now: Timestamp) -> Result<Self> {
         let key_fingerprint = seal.fingerprint().map(KeyFingerprint::as_str).unwrap_or_default().to_owned();
         let server = Self { id: HEXLOWER.encode(&random::<16>()), key_fingerprint };
@@ -87,7 +89,7 @@ impl AnnouncedServer {
     /// Announces the server again.
     ///
     /// # Errors
-    /// As [`Store::write`].
+    /// Returns the errors of [`Store::write`].
     pub(crate) async fn announce_again(&self, store: &Store, now: Timestamp) -> Result<()> {
         store.write([step(ANNOUNCE, params![&self.id, &self.key_fingerprint, now])]).await?;
         Ok(())
@@ -96,17 +98,17 @@ impl AnnouncedServer {
     /// Deletes the announcement.
     ///
     /// # Errors
-    /// As [`Store::write`].
+    /// Returns the errors of [`Store::write`].
     pub(crate) async fn withdraw(&self, store: &Store) -> Result<()> {
         store.write([step(DELETE, params![&self.id])]).await?;
         Ok(())
     }
 }
 
-/// Returns whether any server has announced itself.
+/// Returns true if any server has announced itself.
 ///
 /// # Errors
-/// As [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub(crate) async fn has_any(store: &Store) -> Result<bool> {
     Ok(store.read_one(HAS_ANY, params![]).await?.is_some())
 }

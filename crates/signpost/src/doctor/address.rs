@@ -1,4 +1,4 @@
-//! The answers of an address to requests from outside.
+//! The responses of an address to external requests.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub struct AddressProbe {
     pub discovery: Result<Fetched, String>,
 }
 
-/// One answer.
+/// A response.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Fetched {
@@ -58,7 +58,7 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Returns a header's text, or an empty one if there is none.
+    /// Returns a header's text, or an empty text if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
@@ -95,19 +95,19 @@ impl AddressProbe {
         Self { address, url, now, health, in_clear, home, login_page, api, forwarding, handshakes, tools, discovery }
     }
 
-    /// Returns whether the server has the login: its API requires a key.
+    /// Returns true if the server has the login service: its API requires a key.
     #[must_use]
     pub fn has_login(&self) -> bool {
         self.api.as_ref().is_ok_and(|api| api.status == 401)
     }
 
-    /// Returns whether the server has the locator: `/mcp` exists.
+    /// Returns true if the server has the locator: `/mcp` exists.
     #[must_use]
     pub fn has_locator(&self) -> bool {
         self.handshakes.iter().any(|(_, answer)| answer.as_ref().is_ok_and(|answer| answer.status != 404))
     }
 
-    /// Returns whether the address is on this machine.
+    /// Returns true if the address is on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         is_this_machine(&self.url)
@@ -125,7 +125,7 @@ fn clear_address(url: &Url) -> Option<String> {
     Some(clear.as_str().trim_end_matches('/').to_owned())
 }
 
-/// Sends `GET /health` with a forged client address, and asks which address the server uses.
+/// Sends `GET /health` with a forged client address, and requests the address that the server uses.
 pub(super) async fn ask_forwarding(outbound: &Outbound, address: &str) -> Result<Fetched, String> {
     let claimed = CLAIMED_ADDRESS.to_string();
     let headers = [
@@ -187,7 +187,7 @@ async fn ask(
         fields.append(name, HeaderValue::from_str(text).map_err(|error| error.to_string())?);
     }
     let request = Request { method, url: &url, headers: fields, body, within: ANSWER_TIMEOUT, keep: MAX_ANSWER_BYTES };
-    // The person at the terminal typed the address, which may be private.
+    // The user at the terminal typed the address, so it may be private.
     let answer = outbound.send(Reach::Everything, request).await.map_err(|error| format!("{error:#}"))?;
     let body = String::from_utf8_lossy(&answer.body).into_owned();
     Ok(Fetched { status: answer.status, headers: answer.headers, body })

@@ -1,4 +1,4 @@
-//! The checks of an address from outside.
+//! The external checks of an address.
 
 use url::Url;
 
@@ -31,7 +31,7 @@ pub fn check_address(probe: &AddressProbe) -> Vec<CheckFinding> {
     CHECKS[..count].iter().filter_map(|check| check(probe)).collect()
 }
 
-/// Returns whether a request failed because of a certificate.
+/// Returns true if a request failed because of a certificate.
 pub(super) fn is_certificate_error(reason: &str) -> bool {
     reason.contains("certificate")
 }
@@ -187,7 +187,7 @@ fn check_public_url(probe: &AddressProbe) -> Option<CheckFinding> {
     })
 }
 
-/// Checks which client address the server uses for a request with a forged one.
+/// Checks the client address that the server uses for a request with a forged address.
 fn check_forwarding(probe: &AddressProbe) -> Option<CheckFinding> {
     let asker = if probe.is_loopback() { ForwardingAsker::Neighbour } else { ForwardingAsker::Stranger };
     judge_answer(probe.forwarding.as_ref().ok()?, asker)
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_sound_address_nothing_is_said() {
+    fn sound_address_has_no_findings() {
         assert_eq!((wrong(&sound()), wrong(&locator())), (Vec::new(), Vec::new()));
     }
 
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_of_a_login_is_found_by_its_check_alone() {
+    fn each_login_fault_has_one_finding() {
         assert_found(
             sound,
             &[
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_of_a_locator_is_found_by_its_check_alone() {
+    fn each_locator_fault_has_one_finding() {
         assert_found(
             locator,
             &[
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_this_machine_is_plain_and_shared() {
+    fn loopback_address_may_be_unencrypted() {
         let url = |text: &str| text.parse().expect("a URL");
         let probe = AddressProbe {
             url: url("http://localhost:8080"),

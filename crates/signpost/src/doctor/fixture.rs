@@ -6,7 +6,7 @@ use super::{
 };
 use crate::deployment::sealed::PlainTextSecrets;
 
-/// Returns an installation without problems, whose surroundings were not inspected.
+/// Returns an installation without problems and without facts of its surroundings.
 pub(super) fn sound() -> Installation {
     Installation {
         now: "2026-01-31T00:00:00Z".parse().expect("a time"),

@@ -1,15 +1,16 @@
-//! Judges a server's answer to a request with a forged client address: whether rate limits count each client separately.
+//! Evaluates a server's answer to a request with a forged client address: rate limits must count each client
+//! separately.
 
 use signpost_platform::limits::{ForwardingSeen, TOLD_CLIENT};
 
 use super::{CheckFinding, Fetched};
 
-/// The client that sent the request.
+/// The origin of the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ForwardingAsker {
-    /// Another machine, which is not trusted.
+    /// Another machine with an untrusted address.
     Stranger,
-    /// The server's machine, by the public URL.
+    /// The server's machine, through the public URL.
     Server,
     /// The server's machine, without a proxy.
     Neighbour,

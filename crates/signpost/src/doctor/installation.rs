@@ -26,7 +26,7 @@ const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum bytes that are read of its answer.
 const MAX_HEALTH_BYTES: usize = 4096;
 
-/// The facts of an installation. A part that cannot be read contains the reason.
+/// The facts of an installation. A part that cannot be read contains the error.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Installation {
@@ -44,30 +44,30 @@ pub struct Installation {
 pub struct SettingsFacts {
     /// The location of the database, without a password.
     pub database: String,
-    /// The clients that reach the server.
+    /// The reach of the server.
     pub exposure: Exposure,
     /// The public URL, without a trailing slash.
     pub public_url: Option<String>,
-    /// Whether the locator and the login run in one server.
+    /// Set if a single server runs the locator and the login.
     pub runs_both_services: bool,
-    /// Whether operators reach the console at the public URL.
+    /// Set if operators reach the console at the public URL.
     pub has_public_console: bool,
-    /// Whether signing secrets are encrypted.
+    /// Set if signing secrets are encrypted.
     pub has_seal_key: bool,
     /// The permissions of the data folder. `None` without a folder, and on systems without permissions.
     pub data_dir_mode: Option<u32>,
 }
 
-/// The clients that reach a server, by its settings.
+/// The reach of a server, by its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
-    /// Only this machine.
+    /// Reachable from this machine only.
     OwnMachine,
-    /// Other machines, and the server has no usable address for links.
+    /// Reachable from other machines, without a usable address for links.
     Unnamed,
-    /// Other machines, unencrypted.
+    /// Reachable from other machines, unencrypted.
     ClearText,
-    /// Other machines.
+    /// Reachable from other machines, encrypted.
     Public,
 }
 
@@ -96,13 +96,13 @@ pub struct PlacesFacts {
 pub struct AdvisoriesFacts {
     /// Number of advisories.
     pub rows: usize,
-    /// IDs of the advisories whose source must be read again.
+    /// IDs of the advisories with a source that must be read again.
     pub overdue: Vec<String>,
 }
 
 impl Installation {
-    /// Inspects an installation. `store` is its database, or the error of opening it; `catalogue` is that of a running
-    /// server, which is used instead of reading the database and the place names.
+    /// Inspects an installation. `store` is its database, or the error of opening it; `catalogue` is the catalogue of a
+    /// running server, used instead of reading the database and the place names.
     pub async fn inspect(
         config: &Config,
         store: Result<Store>,
@@ -191,8 +191,8 @@ impl ServerFacts {
     }
 }
 
-/// Returns the possible addresses of a server of this installation: that of the last server if it was on this machine, that
-/// of the settings, and the public one.
+/// Returns the possible addresses of a server of this installation: the address of the last server if it was on this
+/// machine, the configured address, and the public URL.
 fn addresses(config: &Config, public_address: Option<&str>) -> Vec<String> {
     let own = public_address.filter(|address| address.starts_with("http://localhost:"));
     let mut listen = config.listen;

@@ -5,7 +5,7 @@ use signpost_openid::signing_keys::trouble::KeyTrouble;
 use super::{CheckFinding, DatabaseFacts, Exposure, Installation, InstallationCheck, surrounding_checks};
 use crate::deployment::sealed::PlainTextSecrets;
 
-/// Age of the newest data from which there is a warning, in days.
+/// Minimum age of the newest data for a warning, in days.
 const OLD_DAYS: i64 = 90;
 
 const CHECKS: [InstallationCheck; 13] = [
@@ -96,7 +96,7 @@ fn check_public_address(installation: &Installation) -> Option<CheckFinding> {
     }
 }
 
-/// Advises a new key only if the database has recorded none: the doctor may run without the settings of the server.
+/// Recommends a new key only if the database has none recorded: the doctor may run without the settings of the server.
 fn check_encryption(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "signing secrets";
     let settings = &installation.settings;
@@ -130,7 +130,7 @@ fn check_encryption(installation: &Installation) -> Option<CheckFinding> {
     Some(finding)
 }
 
-/// Checks the signing keys, which only hosted domains need.
+/// Checks the signing keys, needed by hosted domains only.
 fn check_signing_keys(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "signing keys";
     let database = database(installation)?;
@@ -300,14 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn of_a_sound_installation_nothing_is_said() {
+    fn sound_installation_has_no_findings() {
         assert_eq!(after(|_| {}), []);
     }
 
     type Break = fn(&mut Installation);
 
     #[test]
-    fn each_fault_is_found_by_its_check_alone_and_says_how_to_mend_it() {
+    fn each_fault_has_one_finding_with_a_fix() {
         let faults: [(&str, Grade, Break); 23] = [
             ("database", Grade::Fail, |it| it.database = Err("no database in the folder /x".to_owned())),
             ("server", Grade::Fail, |it| it.server.version = Err("no answer".to_owned())),
@@ -364,9 +364,9 @@ mod tests {
         assert!(overdue[0].found.ends_with("0, 1, 2, 3, 4 and 2 more"), "{overdue:?}");
     }
 
-    /// The documented call has no key: it runs without the file of the server's secrets.
+    /// The documented call runs without the file of the server's secrets, so without the key.
     #[test]
-    fn a_doctor_without_the_key_advises_no_new_one() {
+    fn doctor_without_a_key_advises_no_new_one() {
         let mut installation = sound();
         installation.settings.has_seal_key = false;
         for plain in [0, 1] {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn on_ones_own_machine_samples_and_plain_secrets_are_fine() {
+    fn local_server_may_have_plain_secrets() {
         let found = after(|it| {
             it.settings.exposure = Exposure::OwnMachine;
             it.settings.has_seal_key = false;

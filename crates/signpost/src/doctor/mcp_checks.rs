@@ -33,7 +33,7 @@ pub(super) fn check_handshakes(probe: &AddressProbe) -> Option<CheckFinding> {
     })
 }
 
-/// Returns whether a result is a server's handshake in a revision.
+/// Returns true if a result is a server's handshake in a revision.
 fn is_handshake(revision: Revision, result: &Value) -> bool {
     if revision.is_stateless() {
         let supported = result["supportedVersions"].as_array();

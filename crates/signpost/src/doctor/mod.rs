@@ -23,9 +23,9 @@ pub use installation_checks::check_installation;
 pub use numbers::{CatalogueFacts, DatabaseFacts, DomainsFacts, EventsFacts, FailingFeed, MAX_COUNTED, MAX_NAMED};
 pub use surroundings::{EndpointReached, PublicFacts, SurroundingsFacts};
 
-/// Clock error from which logins fail, in seconds.
+/// Minimum clock error for a failure, in seconds: logins fail.
 const MAX_CLOCK_SECONDS: i64 = 60;
-/// Clock error from which there is a warning, in seconds.
+/// Minimum clock error for a warning, in seconds.
 const NOTED_CLOCK_SECONDS: i64 = 5;
 
 /// The result of a check.
@@ -34,9 +34,9 @@ const NOTED_CLOCK_SECONDS: i64 = 5;
 pub enum Grade {
     /// No problem was found.
     Pass,
-    /// It works, but needs attention.
+    /// Works, but needs attention.
     Warn,
-    /// It does not work, or is not safe.
+    /// Does not work, or is not secure.
     Fail,
 }
 
@@ -82,7 +82,7 @@ impl CheckFinding {
         Self { grade: Grade::Fail, ..Self::warn(check, found, mend) }
     }
 
-    /// Judges a clock that is `off` seconds ahead of another one.
+    /// Grades a clock that is `off` seconds ahead of another clock.
     fn clock(off: i64, whose: &str, other: &str) -> Self {
         const CHECK: &str = "clock";
         let found = format!("{whose} clock is {off:+} s from {other}");

@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::deployment::sealed::{self, PlainTextSecrets};
 use signpost_server::untrusted_proxy::{self, UntrustedProxy};
 
-/// Maximum count, so that a large database takes no longer than a small one.
+/// Maximum count, so that a large database needs no more time than a small database.
 pub const MAX_COUNTED: u32 = 100_000;
 /// Maximum number of named domains without a proof, and of named disabled endpoints.
 pub const MAX_NAMED: u32 = 100;
@@ -35,19 +35,19 @@ pub struct DatabaseFacts {
     pub events: EventsFacts,
     pub catalogue: CatalogueFacts,
     pub failing_feeds: Vec<FailingFeed>,
-    /// Whether signing secrets are encrypted with the key of a server.
+    /// Set if signing secrets are encrypted with the key of a server.
     #[serde(skip)]
     pub has_encrypted_secrets: bool,
     /// The signing secrets and signing keys in plain text.
     #[serde(skip)]
     pub plain_text: PlainTextSecrets,
-    /// The reason why signing secrets cannot be read. Encrypted ones are not read without a key.
+    /// The reason why signing secrets cannot be read. Encrypted secrets are not read without a key.
     #[serde(skip)]
     pub unreadable_secrets: Option<String>,
-    /// The proxy that names clients and is not trusted.
+    /// The untrusted proxy that names clients.
     #[serde(skip)]
     pub(crate) untrusted_proxy: Option<UntrustedProxy>,
-    /// The problem of the keys that sign ID tokens.
+    /// The problem of the signing keys of ID tokens.
     #[serde(skip)]
     pub key_trouble: Option<KeyTrouble>,
 }
@@ -63,19 +63,19 @@ pub struct DomainsFacts {
     pub verified: usize,
     /// Number of live domains with the hosted handler.
     pub live_hosted: usize,
-    /// Names of verified domains whose proof is missing.
+    /// Names of verified domains with a missing proof.
     pub missing_proof: Vec<String>,
 }
 
 /// The events and their endpoints.
 #[derive(Debug, Serialize)]
 pub struct EventsFacts {
-    /// Number of events that wait for an attempt.
+    /// Number of pending events.
     pub waiting: i64,
-    /// Creation of the oldest waiting event.
+    /// Creation of the oldest pending event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest_waiting_at: Option<Timestamp>,
-    /// Number of events that failed for good.
+    /// Number of permanently failed events.
     pub failed: i64,
     /// Number of failing endpoints.
     pub failing_endpoints: u32,
@@ -88,7 +88,7 @@ pub struct EventsFacts {
 pub struct CatalogueFacts {
     /// Number of ATMs.
     pub machines: usize,
-    /// Whether they are the fictional samples.
+    /// Set for the fictional samples.
     pub sample: bool,
     /// Number of sources.
     pub sources: usize,
@@ -97,7 +97,7 @@ pub struct CatalogueFacts {
     pub data_as_of: Option<Timestamp>,
 }
 
-/// A feed whose fetches fail.
+/// A feed with failing fetches.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct FailingFeed {
@@ -176,7 +176,7 @@ impl DomainsFacts {
 impl EventsFacts {
     async fn read(store: &Store) -> Result<Self> {
         let waiting = events::sql::count_waiting_up_to(store, MAX_COUNTED).await?;
-        // Not read if there are very many events.
+        // Skipped if there are very many events.
         let oldest_waiting_at = if waiting < MAX_COUNTED { events::sql::count_waiting(store).await?.1 } else { None };
         let disabled = events::endpoints::list_disabled(store, MAX_NAMED).await?;
         Ok(Self {

@@ -23,24 +23,24 @@ pub(super) const CHECKS: [InstallationCheck; 9] = [
     check_proxy,
 ];
 
-/// Time for which a proxy that is not trusted is reported after its last request.
+/// Time for which an untrusted proxy is reported after its last request.
 const UNTRUSTED_PROXY_REPORTED: SignedDuration = SignedDuration::from_hours(24);
 
-/// Latencies of the database from which there is a warning: a login reads a few times, and writes twice.
+/// Minimum latencies of the database for a warning: a login reads a few times, and writes twice.
 const NOTED_READ: Duration = Duration::from_millis(50);
 const NOTED_WRITE: Duration = Duration::from_millis(250);
-/// Latencies of the database that people notice.
+/// Latencies of the database that users notice.
 const SLOW_READ: Duration = Duration::from_secs(1);
 const SLOW_WRITE: Duration = Duration::from_secs(2);
-/// Latency of Redis from which there is a warning: every request waits for its limit.
+/// Minimum latency of Redis for a warning: every request waits for its limit.
 const NOTED_PING: Duration = Duration::from_millis(50);
-/// Duration of a DNS lookup from which there is a warning: people wait for the proof of a domain.
+/// Minimum duration of a DNS lookup for a warning: users wait for the proof of a domain.
 const NOTED_LOOKUP: Duration = Duration::from_secs(2);
 
 const MIB: u64 = 1 << 20;
-/// Free space below which there is a warning.
+/// Minimum free space without a warning.
 const NOTED_BYTES: u64 = 1024 * MIB;
-/// Free space below which a write may fail at any time: SQLite's log alone may need as much.
+/// Minimum free space without a failure: the log of SQLite may need as much.
 const FEW_BYTES: u64 = 100 * MIB;
 
 fn check_latency(installation: &Installation) -> Option<CheckFinding> {
@@ -105,7 +105,7 @@ fn check_name_servers(installation: &Installation) -> Option<CheckFinding> {
     })
 }
 
-/// Checks the endpoints. If one host is unreachable, it is that host's problem; if all of several are, this machine's.
+/// Checks the endpoints. If a single host is unreachable, its host has a problem; if all of several are, this machine.
 fn check_egress(installation: &Installation) -> Option<CheckFinding> {
     const CHECK: &str = "egress";
     let endpoints = &installation.surroundings.endpoints;

@@ -22,12 +22,12 @@ use crate::config::{Config, Service};
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of integrators' hosts that are requested.
 const MAX_ENDPOINTS: usize = 3;
-/// Maximum number of domains from which they are chosen.
+/// Maximum number of domains to choose from.
 const MAX_DOMAINS: u32 = 50;
 /// Name for a DNS lookup if the server has none. It is reserved (RFC 2606).
 const ANY_NAME: &str = "example.com";
 
-/// The facts of the surroundings. `None` if something is not used.
+/// The facts of the surroundings. `None` if a part is not used.
 #[derive(Debug, Default)]
 pub struct SurroundingsFacts {
     /// Latency of the database.
@@ -40,7 +40,7 @@ pub struct SurroundingsFacts {
     pub name_servers: Option<Result<Duration, String>>,
     /// Some hosts that receive events of live domains.
     pub endpoints: Vec<EndpointReached>,
-    /// Seconds by which the database's clock is ahead of this machine's.
+    /// Offset of the database's clock from this machine's, in seconds; positive if it is ahead.
     pub database_clock: Option<i64>,
     /// The public URL, from this machine.
     pub public: Option<PublicFacts>,
@@ -62,7 +62,7 @@ pub struct PublicFacts {
     pub address: String,
     /// The answer to `GET /health` with a forged client address.
     pub health: Result<Fetched, String>,
-    /// Seconds by which the clock of the answer is ahead of this machine's.
+    /// Offset of the answer's clock from this machine's, in seconds; positive if it is ahead.
     pub clock: Option<i64>,
 }
 
@@ -82,7 +82,7 @@ impl SurroundingsFacts {
     }
 }
 
-/// Measures a DNS lookup, which proofs of domains need: on a server for its own machine only if a name server is set.
+/// Measures a DNS lookup, as for domain proofs: on a server for its own machine only if a name server is set.
 async fn measure_name_servers(config: &Config) -> Option<Result<Duration, String>> {
     let is_needed = config.services.contains(&Service::Auth)
         && (config.login.dns_server.is_some() || !config.serves_only_its_machine());
@@ -99,7 +99,7 @@ async fn measure_name_servers(config: &Config) -> Option<Result<Duration, String
     Some(within(lookup).await)
 }
 
-/// Sends `HEAD /` to some hosts, with the network restrictions of events. Neither an event nor the event URL is used.
+/// Sends `HEAD /` to some hosts, under the egress policy of events. Neither an event nor the event URL is used.
 async fn reach_endpoints(config: &Config, store: Option<&Store>, outbound: &Outbound) -> Vec<EndpointReached> {
     let Some(store) = store else { return Vec::new() };
     let domains = within(overview::list_live(store, MAX_DOMAINS)).await.unwrap_or_default();
@@ -150,8 +150,8 @@ impl PublicFacts {
     }
 }
 
-/// Returns the seconds by which a clock is ahead. It returned `time`, perhaps in whole seconds, between the request and the
-/// answer.
+/// Returns the offset of a clock in seconds, positive if it is ahead. It returned `time`, perhaps in whole seconds,
+/// between the request and the answer.
 fn clock_offset(time: Timestamp, asked_at: Timestamp, answered_at: Timestamp) -> i64 {
     let [time, asked, answered] = [time, asked_at, answered_at].map(Timestamp::as_second);
     if time < asked - 1 {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_is_off_by_what_the_wait_for_it_does_not_explain() {
+    fn clock_offset_excludes_the_latency() {
         let at = |second| Timestamp::from_second(second).unwrap();
         for (told, asked, answered, off) in [
             (100, 100, 100, 0),

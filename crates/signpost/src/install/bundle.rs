@@ -1,4 +1,5 @@
-//! A bundle: this program with a manifest in one file, which desktop clients install with a click (MCPB, manifest 0.3).
+//! A bundle: this program with a manifest in a single file, for installation with a click in desktop clients (MCPB,
+//! manifest 0.3).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -31,7 +32,7 @@ pub struct Bundled {
     pub sha256: String,
 }
 
-/// Returns the manifest, which describes the bundle and how to start the program.
+/// Returns the manifest: it describes the bundle and how to start the program.
 ///
 /// The data is in a folder that the client asks for, because the next version replaces the whole bundle.
 #[must_use]
@@ -75,14 +76,14 @@ pub fn manifest(system: OperatingSystem) -> Value {
 /// Writes a bundle of a program into a new file. After an error there is no file.
 ///
 /// # Errors
-/// If the program cannot be read, or the file exists or cannot be written.
+/// Returns an error if the program cannot be read, or the file exists or cannot be written.
 pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Result<Bundled> {
     let shown = file.display().to_string();
     let new = OpenOptions::new().read(true).write(true).create_new(true).open(file);
     let mut out = new.with_context(|| format!("cannot create {shown}"))?;
     let written = fill(&mut out, program, system).with_context(|| format!("cannot write {shown}"));
     if written.is_err() {
-        // The first error is the one to report.
+        // The first error is reported.
         let _ = std::fs::remove_file(file);
     }
     let (bytes, sha256) = written?;
@@ -90,7 +91,7 @@ pub fn write_bundle(file: &Path, program: &Path, system: OperatingSystem) -> Res
 }
 
 fn fill(out: &mut File, from: &Path, system: OperatingSystem) -> Result<(u64, String)> {
-    // Without a modification time, so that the same program has the same hash.
+    // Without a modification time, so that equal programs have equal hashes.
     let plain = SimpleFileOptions::default().large_file(false);
     let mut zip = ZipWriter::new(&mut *out);
     zip.start_file("manifest.json", plain.unix_permissions(0o644))?;
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_starts_its_own_program_on_its_own_system() {
+    fn manifest_starts_the_program_per_system() {
         for (system, platform, command) in [
             (OperatingSystem::Linux, "linux", "${__dirname}/server/signpost"),
             (OperatingSystem::MacOs, "darwin", "${__dirname}/server/signpost"),
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_program_gives_the_same_bundle_and_no_file_is_written_over() {
+    fn bundle_is_reproducible_and_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("program"), b"#!/bin/sh\n").unwrap();
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_stays_one_that_may_be_run() {
+    fn bundled_program_is_executable() {
         let folder = tempfile::tempdir().unwrap();
         let (file, program) = (folder.path().join("a.mcpb"), folder.path().join("program"));
         std::fs::write(&program, b"#!/bin/sh\n").unwrap();

@@ -36,7 +36,7 @@ impl McpClient {
         Self::Zed,
     ];
 
-    /// Returns the name on the command line, which is the client's own command if it has one.
+    /// Returns the name on the command line: the client's own command, if any.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -92,8 +92,8 @@ impl McpClient {
         }
     }
 
-    /// Returns the format of the configuration file, and the key of the servers in it. A trailing comma is an error for
-    /// clients that do not accept one, because they would silently ignore all servers.
+    /// Returns the format of the configuration file, and its key for the servers. For clients that do not accept a
+    /// trailing comma, it is an error, because they would silently ignore all servers.
     pub(super) fn format(self) -> FileFormat {
         match self {
             Self::Codex => FileFormat::Toml { container: "mcp_servers" },
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_is_found_by_each_of_its_names_and_no_name_has_two() {
+    fn client_names_are_unique() {
         let names = McpClient::ALL.into_iter().flat_map(|client| {
             [Some(client.name()), client.alias()].into_iter().flatten().map(move |name| (name, client))
         });

@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// A client's configuration file, as it was read.
 #[derive(Debug)]
 pub(super) struct ConfigFile {
-    /// The path, which may be a link.
+    /// The path; it may be a link.
     pub(super) path: PathBuf,
     /// The target of the link, or the path.
     target: PathBuf,
@@ -22,13 +22,13 @@ pub(super) struct ConfigFile {
     metadata: Option<Metadata>,
 }
 
-/// Another program wrote the file after it was read.
+/// Another program has changed the file after it was read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} was changed by another program at the same time: run this again")]
 pub(super) struct ChangedMeanwhile(String);
 
 impl ConfigFile {
-    /// Reads the file, which may be missing.
+    /// Reads the file; it may be missing.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
         let target = follow(path).with_context(|| format!("cannot follow the link {shown}"))?;
@@ -50,7 +50,7 @@ impl ConfigFile {
         Ok(Self { path: path.to_owned(), target, text: Some(text), metadata: Some(metadata) })
     }
 
-    /// Replaces the file with a text, and keeps the old file as a backup.
+    /// Replaces the text of the file, and stores the old file as a backup.
     pub(super) fn replace(&self, text: &str) -> Result<()> {
         self.check_writable()?;
         if let Some(before) = &self.text {
@@ -129,7 +129,7 @@ impl ConfigFile {
     }
 }
 
-/// Returns the target of a link, which may not exist.
+/// Returns the target of a link; it may not exist.
 fn follow(path: &Path) -> std::io::Result<PathBuf> {
     const MAX_LINKS: usize = 32;
     let mut target = path.to_owned();
@@ -146,15 +146,15 @@ fn follow(path: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::Error::other("it leads in a circle"))
 }
 
-/// Reads at most one byte more than [`MAX_BYTES`].
+/// Reads at most [`MAX_BYTES`] and a byte.
 fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Replaces a file atomically: writes a temporary file, runs `check` and renames. The file gets the mode and the owner of
-/// `like`; without it, only the owner may read the file.
+/// Replaces a file atomically: writes a temporary file, runs `check` and renames. The file gets the mode and the owner
+/// of `like`; without it, only the owner may read the file.
 fn write_whole(path: &Path, text: &str, like: Option<&Metadata>, check: impl FnOnce() -> Result<()>) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.new", std::process::id()));
@@ -164,7 +164,7 @@ fn write_whole(path: &Path, text: &str, like: Option<&Metadata>, check: impl FnO
         .and_then(|()| check())
         .and_then(|()| fs::rename(&beside, path).with_context(|| format!("cannot replace {}", path.display())));
     if written.is_err() {
-        // The first error is the one to report.
+        // The first error is reported.
         let _ = fs::remove_file(&beside);
     }
     written
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_wrote_meanwhile_stays() {
+    fn concurrent_changes_are_preserved() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp.json");
         fs::write(&path, "{}").unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_appeared_meanwhile_stays() {
+    fn concurrently_created_file_is_preserved() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp.json");
         let file = ConfigFile::read(&path).unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_of_somebody_else_is_not_written_over() {
+    fn foreign_backup_is_preserved() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp.json");
         fs::write(&path, "before").unwrap();

@@ -1,4 +1,5 @@
-//! Finds, sets and removes our entry in the text of a configuration file. All other bytes stay unchanged.
+//! Finds, sets and removes the entry of this program in the text of a configuration file. All other bytes stay
+//! unchanged.
 
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ pub(super) enum FileFormat {
     Json {
         /// The key of the servers.
         container: &'static str,
-        /// Whether trailing commas are allowed.
+        /// Set if trailing commas are allowed.
         trailing_commas: bool,
     },
     /// TOML.
@@ -24,13 +25,13 @@ pub(super) enum FileFormat {
 }
 
 impl FileFormat {
-    /// Returns our entry.
+    /// Returns the entry of this program.
     pub(super) fn find(self, text: &str) -> Result<Option<Value>, BadText> {
         let mut whole = self.read(text)?;
         Ok(whole.get_mut(self.container()).and_then(|servers| servers.get_mut(ENTRY_NAME)).map(Value::take))
     }
 
-    /// Adds our entry, or changes the members of the entry that describe the server.
+    /// Adds the entry, or changes its members that describe the server.
     pub(super) fn set(self, text: &str, members: &Members) -> Result<String, BadText> {
         let changed = match self {
             Self::Json { container, trailing_commas } => json_text::set(text, container, members, trailing_commas)?,
@@ -40,7 +41,7 @@ impl FileFormat {
         Ok(changed)
     }
 
-    /// Removes our entry.
+    /// Removes the entry.
     pub(super) fn remove(self, text: &str) -> Result<String, BadText> {
         let changed = match self {
             Self::Json { container, trailing_commas } => json_text::remove(text, container, trailing_commas)?,
@@ -63,7 +64,8 @@ impl FileFormat {
         }
     }
 
-    /// Checks that all but our entry is unchanged, so that an error of the text editors cannot damage other settings.
+    /// Checks that everything except the entry is unchanged, so that an error of the text editors cannot damage other
+    /// settings.
     fn check_rest(self, before: &str, after: &str) -> Result<(), BadText> {
         if self.read_rest(before)? == self.read_rest(after)? {
             return Ok(());
@@ -71,7 +73,7 @@ impl FileFormat {
         Err(BadText("it cannot be changed in one place alone: add the entry by hand, as --print shows it".to_owned()))
     }
 
-    /// Reads the document without our entry.
+    /// Parses the document without the entry.
     fn read_rest(self, text: &str) -> Result<Value, BadText> {
         let mut whole = self.read(text)?;
         if let Some(members) = whole.as_object_mut()

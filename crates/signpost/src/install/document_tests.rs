@@ -1,5 +1,5 @@
-//! Files as people have them: what is put in stands where it should, the rest is as it was, and taking it out restores
-//! every byte.
+//! Tests with realistic files: the entry is inserted at the right position, the rest is unchanged, and its removal
+//! restores every byte.
 
 use serde_json::json;
 
@@ -62,9 +62,9 @@ const ZED: &str = r#"// Zed settings
 const CODEX: &str = "# Codex\nmodel = \"o\" # the newest\n\n[mcp_servers.docs] # theirs\nurl = 'https://docs.example/mcp'\n\n\
                      [profiles.\"a b\"]\nmodel = \"p\"\n\n# the end\n";
 
-/// What stands in each file before and after, of a program and of an address.
+/// The entry of a program and of an address in each file, before and after.
 #[test]
-fn an_entry_is_put_in_and_nothing_around_it_is_other_than_before() {
+fn added_entry_preserves_the_rest() {
     for (client, entry, before, added) in [
         (
             McpClient::ClaudeDesktop,
@@ -116,7 +116,7 @@ fn an_entry_is_put_in_and_nothing_around_it_is_other_than_before() {
     ] {
         let after = set(client, &entry, before);
         assert!(added.iter().all(|part| after.contains(part)), "{after}");
-        // Whatever was there is there still, in its order: what is new stands between.
+        // The previous text is still there, in order, around the new text.
         let mut rest = after.chars();
         let letters = before.chars().filter(|letter| !letter.is_whitespace());
         assert!(letters.into_iter().all(|letter| rest.any(|other| other == letter)), "{after}");
@@ -125,7 +125,7 @@ fn an_entry_is_put_in_and_nothing_around_it_is_other_than_before() {
 }
 
 #[test]
-fn an_entry_is_taken_out_of_a_file_that_others_changed_since() {
+fn entry_is_removed_from_a_changed_file() {
     for (client, before) in [
         (McpClient::ClaudeDesktop, CLAUDE_DESKTOP),
         (McpClient::Cursor, CURSOR),
@@ -139,7 +139,7 @@ fn an_entry_is_taken_out_of_a_file_that_others_changed_since() {
 }
 
 #[test]
-fn what_people_put_into_our_entry_stays() {
+fn user_members_of_the_entry_are_preserved() {
     let before = "{\"mcpServers\": {\n  \"signpost\": {\n    // off for now\n    \"disabled\": true,\n    \"command\": \
                   \"/old/signpost\", \"args\": [\"mcp\"]\n  }\n}}";
     let after = set(McpClient::Cursor, &remote(), before);
@@ -156,7 +156,7 @@ fn what_people_put_into_our_entry_stays() {
 }
 
 #[test]
-fn a_path_of_windows_is_escaped() {
+fn windows_path_is_escaped() {
     let args = vec!["mcp".to_owned(), "--data-dir".to_owned(), r"C:\Users\ann\data".to_owned()];
     let entry = ServerEntry::Program { command: r"C:\Program Files\signpost.exe".to_owned(), args };
     let text = set(McpClient::ClaudeDesktop, &entry, "");
@@ -168,7 +168,7 @@ fn a_path_of_windows_is_escaped() {
 }
 
 #[test]
-fn a_mark_of_byte_order_stays() {
+fn byte_order_mark_is_preserved() {
     let text = set(McpClient::Cursor, &remote(), "\u{feff}{}\r\n");
     assert!(text.starts_with("\u{feff}{") && text.ends_with("}\r\n"), "{text:?}");
 }
@@ -191,7 +191,7 @@ fn a_table_of_any_spelling_gets_its_entry() {
 }
 
 #[test]
-fn a_text_that_is_not_understood_is_left_alone_and_says_where() {
+fn unparsable_file_is_unchanged() {
     for (client, text, told) in [
         (McpClient::Cursor, "{\n  \"a\": 1\n  \"b\": 2\n}", "line 2, column 9: expected comma"),
         (McpClient::ClaudeDesktop, "{\n  \"a\": 1,\n}", "line 2, column 9: trailing commas are not allowed"),
@@ -213,7 +213,7 @@ fn a_text_that_is_not_understood_is_left_alone_and_says_where() {
 }
 
 #[test]
-fn an_empty_file_becomes_one_with_an_entry() {
+fn empty_file_gets_an_entry() {
     for client in McpClient::ALL {
         for text in ["", "\n", "  "] {
             let after = set(client, &program(), text);

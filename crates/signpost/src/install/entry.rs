@@ -9,7 +9,7 @@ use super::members::{ENTRY_NAME, Members, OWN_MEMBERS, find_member};
 /// The end of the path of the server's address.
 const MCP_PATH: &str = "/mcp";
 
-/// How a client connects to the server.
+/// The connection of a client to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEntry {
     /// The client starts this program.
@@ -39,10 +39,10 @@ pub struct BadAddress(String);
 
 impl ServerEntry {
     /// Parses an address such as `https://atm.example.com/mcp`. It must have no user name, password or query, because
-    /// clients' files are no place for a secret.
+    /// clients' files must not contain secrets.
     ///
     /// # Errors
-    /// [`BadAddress`] if the address is none of an MCP server.
+    /// Returns [`BadAddress`] if the address cannot be that of an MCP server.
     pub fn remote(text: &str) -> Result<Self, BadAddress> {
         let Ok(url) = Url::parse(text) else {
             return Err(BadAddress(format!("'{text}' is no address: write it as https://atm.example.com/mcp")));
@@ -66,7 +66,7 @@ impl ServerEntry {
     /// Returns the members of the entry, in the format of the client.
     ///
     /// # Errors
-    /// [`NoRemote`] if the entry is an address and the client can only start programs.
+    /// Returns [`NoRemote`] if the entry is an address and the client can only start programs.
     pub(super) fn members(&self, client: McpClient) -> Result<Members, NoRemote> {
         let mut members = Members::new();
         match self {
@@ -82,7 +82,7 @@ impl ServerEntry {
                 let mut name = "url";
                 match client {
                     McpClient::ClaudeDesktop => return Err(NoRemote(client)),
-                    // Without the type these would use the older SSE transport.
+                    // Without the type, these clients would use the older SSE transport.
                     McpClient::Claude | McpClient::Vscode | McpClient::Gemini => members.push(("type", json!("http"))),
                     // Ignores other names silently.
                     McpClient::Windsurf => name = "serverUrl",
@@ -95,13 +95,13 @@ impl ServerEntry {
     }
 }
 
-/// Returns whether the entry describes the server with exactly these members. Other members are ignored.
+/// Returns true if the entry describes the server with exactly these members. Other members are ignored.
 pub(super) fn matches_members(entry: &Value, members: &[(&'static str, Value)]) -> bool {
     OWN_MEMBERS.iter().all(|name| entry.get(name) == find_member(members, name))
 }
 
-/// Returns whether this program wrote the entry: it starts Signpost, or calls an address that ends in `/mcp`. Another
-/// program may have written an entry with the same name.
+/// Returns true if this program wrote the entry: it starts Signpost, or calls an address that ends in `/mcp`. Another
+/// program may have written an entry of this name.
 pub(super) fn is_ours(entry: &Value) -> bool {
     if let Some(command) = entry["command"].as_str() {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_that_of_a_server_and_has_no_secret() {
+    fn address_must_not_contain_a_secret() {
         for good in ["https://atm.example.com/mcp", "http://127.0.0.1:8080/mcp", "https://example.com/atms/mcp"] {
             assert_eq!(ServerEntry::remote(good).unwrap(), ServerEntry::Remote(Url::parse(good).unwrap()));
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_ours_by_what_it_starts_or_calls_and_not_by_its_name() {
+    fn entry_is_recognized_by_its_target() {
         for (entry, expected) in [
             (json!({ "command": "/usr/bin/signpost", "args": ["mcp", "--data-dir", "/d"] }), true),
             (json!({ "command": r"C:\Signpost\signpost.exe", "args": ["mcp"], "disabled": true }), true),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_says_the_same_whatever_else_stands_in_it() {
+    fn extra_members_do_not_affect_matching() {
         let members: Members = vec![("command", json!("c")), ("args", json!(["mcp"]))];
         assert!(matches_members(&json!({ "args": ["mcp"], "command": "c", "env": { "A": "b" } }), &members));
         assert!(!matches_members(&json!({ "args": ["mcp", "x"], "command": "c" }), &members));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn no_client_is_given_an_address_that_it_does_not_read() {
+    fn unsupported_remote_entry_is_an_error() {
         let remote = ServerEntry::remote("https://atm.example.com/mcp").unwrap();
         let without: Vec<_> = McpClient::ALL.into_iter().filter(|client| remote.members(*client).is_err()).collect();
         assert_eq!(without, [McpClient::ClaudeDesktop]);

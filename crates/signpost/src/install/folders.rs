@@ -27,7 +27,7 @@ pub struct UserFolders {
     moved: [Option<PathBuf>; 3],
 }
 
-/// There is no home folder: the variable that must be set.
+/// The error if there is no home folder: the variable to set.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot tell where your programs have their files: set {0} to the whole path of your home folder")]
 pub struct NoHome(&'static str);
@@ -57,7 +57,7 @@ impl UserFolders {
     /// Returns the folders of the environment's variables.
     ///
     /// # Errors
-    /// [`NoHome`] if no absolute path of the home folder is set.
+    /// Returns [`NoHome`] if no absolute path of the home folder is set.
     pub fn of(system: OperatingSystem, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoHome> {
         let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| is_absolute(system, path));
         let name = if system == OperatingSystem::Windows { "USERPROFILE" } else { "HOME" };
@@ -78,7 +78,7 @@ impl UserFolders {
         &self.home
     }
 
-    /// Returns the possible locations of a client's file: the usual one, then that of a flatpak.
+    /// Returns the possible locations of a client's file: the usual location, then the location of a flatpak.
     #[must_use]
     pub fn places(&self, client: McpClient) -> Vec<ClientPlace> {
         let home = &self.home;
@@ -122,7 +122,7 @@ fn place(folder: PathBuf, file: &str) -> ClientPlace {
     ClientPlace { file: folder.join(file), sign: folder }
 }
 
-/// Returns whether the path is absolute on `system`, which need not be the system that this program runs on.
+/// Returns true if the path is absolute on `system`, even if this program runs on another system.
 fn is_absolute(system: OperatingSystem, path: &Path) -> bool {
     let text = path.to_string_lossy();
     match system {
@@ -143,7 +143,7 @@ mod tests {
             found.map(|(_, value)| OsString::from(value))
         };
         let places = UserFolders::of(system, variable).unwrap().places(client);
-        // Tests of all three systems run on one, whose separator is the slash.
+        // The tests of all three systems run on a single system, with a slash as its separator.
         places[0].file.to_string_lossy().replace('/', if system == OperatingSystem::Windows { "\\" } else { "/" })
     }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_was_told_to_keep_its_files_elsewhere_is_found_there() {
+    fn folder_variables_are_respected() {
         let home = ("HOME", "/home/ann");
         for (client, variable, value, expected) in [
             (McpClient::Claude, "CLAUDE_CONFIG_DIR", "/c", "/c/.claude.json"),
@@ -208,7 +208,7 @@ mod tests {
             (McpClient::Gemini, "GEMINI_CLI_HOME", "/c", "/c/.gemini/settings.json"),
             (McpClient::Zed, "XDG_CONFIG_HOME", "/c", "/c/zed/settings.json"),
             (McpClient::Vscode, "XDG_CONFIG_HOME", "/c", "/c/Code/User/mcp.json"),
-            // The specification has such a path ignored.
+            // The specification requires such a path to be ignored.
             (McpClient::Zed, "XDG_CONFIG_HOME", "c", "/home/ann/.config/zed/settings.json"),
             (McpClient::Codex, "CODEX_HOME", "", "/home/ann/.codex/config.toml"),
         ] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flatpak_is_the_second_place_on_linux_alone() {
+    fn flatpak_is_second_on_linux_only() {
         let folders = |system| UserFolders::of(system, |name| (name == "HOME").then(|| "/home/ann".into())).unwrap();
         let files: Vec<_> =
             folders(OperatingSystem::Linux).places(McpClient::Zed).into_iter().map(|place| place.file).collect();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_whole_home_there_is_no_file() {
+    fn relative_home_is_an_error() {
         for (system, value, named) in [
             (OperatingSystem::Linux, None, "HOME"),
             (OperatingSystem::Linux, Some(""), "HOME"),

@@ -14,7 +14,7 @@ use super::folders::{OperatingSystem, UserFolders};
 use super::members::{ENTRY_NAME, Members};
 use super::own_command;
 
-/// Maximum number of attempts if other programs write the file at the same time.
+/// Maximum number of attempts if other programs write the file concurrently.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Adds the server to the clients of a user, and removes it.
@@ -44,7 +44,7 @@ pub struct ClientChange {
     pub client: &'static str,
     /// The file with its servers.
     pub file: PathBuf,
-    /// Whether the file changed.
+    /// Set if the file changed.
     pub changed: bool,
     /// The change of the entry.
     pub action: EntryAction,
@@ -76,7 +76,7 @@ pub struct PrintedEntry {
     pub file: PathBuf,
     /// The content of a file with only this entry.
     pub text: String,
-    /// The client's own command, if it has one.
+    /// The client's own command, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
 }
@@ -106,7 +106,8 @@ impl Installer {
         clients
     }
 
-    /// Returns the file with a client's servers: in the first location whose folder exists, else in the usual one.
+    /// Returns the file with a client's servers: in the first location with an existing folder, else in the usual
+    /// location.
     #[must_use]
     pub fn file(&self, client: McpClient) -> PathBuf {
         let places = self.folders.places(client);
@@ -114,8 +115,8 @@ impl Installer {
         place.file.clone()
     }
 
-    /// Returns a path of the program that stays valid after an upgrade: that of the program on `PATH`, if it is a link to
-    /// `program`.
+    /// Returns a path of the program that stays valid after an upgrade: the path of the program on `PATH`, if it is a
+    /// link to `program`.
     #[must_use]
     pub fn stable_program(&self, program: &Path) -> PathBuf {
         if let Some(found) = own_command::find_program(self.system, ENTRY_NAME, &self.path)
@@ -130,7 +131,7 @@ impl Installer {
     /// Returns the entry to be added by hand.
     ///
     /// # Errors
-    /// If the client does not support the entry.
+    /// Returns an error if the client does not support the entry.
     pub fn print(&self, client: McpClient, entry: &ServerEntry) -> Result<PrintedEntry> {
         let members = entry.members(client)?;
         let text = client.format().set("", &members)?;
@@ -143,8 +144,8 @@ impl Installer {
     /// Applies an operation. A dry run changes nothing.
     ///
     /// # Errors
-    /// If the client's file cannot be parsed or written, if another program's entry has our name, or if the client's own
-    /// command fails.
+    /// Returns an error if the client's file cannot be parsed or written, if an entry of another program has this name,
+    /// or if the client's own command fails.
     pub fn apply(&self, client: McpClient, operation: &Operation, dry_run: bool) -> Result<ClientChange> {
         for _ in 1..MAX_ATTEMPTS {
             match self.attempt(client, operation, dry_run) {
@@ -172,13 +173,13 @@ impl Installer {
     }
 }
 
-/// Returns the entry with our name in a client's file.
+/// Returns the entry with this name in a client's file.
 fn find_entry(client: McpClient, file: &ConfigFile) -> Result<Option<Value>> {
     let text = file.text.as_deref().unwrap_or_default();
     client.format().find(text).with_context(|| file.path.display().to_string())
 }
 
-/// A change of one client's file.
+/// A change of a client's file.
 struct ClientEdit<'a> {
     installer: &'a Installer,
     client: McpClient,
@@ -191,7 +192,7 @@ impl ClientEdit<'_> {
         let members = entry.members(self.client)?;
         match found {
             Some(found) if matches_members(found, &members) => Ok(self.change(EntryAction::None, None)),
-            // Not by the client's command, so that the user's own members stay.
+            // Not with the client's command, so that the user's own members are preserved.
             Some(found) if is_ours(found) => {
                 self.write(&members)?;
                 Ok(self.change(EntryAction::Replaced, None))

@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, container: &str, trailing_commas: bool) -> Result
     object.to_serde_value().ok_or_else(|| BadText("a value in it is not understood".to_owned()))
 }
 
-/// Adds or changes our entry.
+/// Adds or changes the entry.
 pub(super) fn set(text: &str, container: &str, members: &Members, trailing_commas: bool) -> Result<String, BadText> {
     let (mark, root) = parse(text, trailing_commas)?;
     let is_new = top(&root)?.is_none();
@@ -49,7 +49,7 @@ pub(super) fn set(text: &str, container: &str, members: &Members, trailing_comma
     Ok(changed)
 }
 
-/// Removes our entry.
+/// Removes the entry.
 pub(super) fn remove(text: &str, container: &str, trailing_commas: bool) -> Result<String, BadText> {
     let (mark, root) = parse(text, trailing_commas)?;
     if let Some(object) = top(&root)?
@@ -102,7 +102,7 @@ fn servers(object: &CstObject, container: &str) -> Result<Option<CstObject>, Bad
 /// Returns the member with this name.
 ///
 /// # Errors
-/// If there are several.
+/// Returns an error if there are several members.
 fn sole(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, BadText> {
     let mut found = object.properties().into_iter().filter(|member| member.decoded_name().as_deref() == Some(name));
     let first = found.next();

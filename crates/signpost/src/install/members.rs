@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The name of the entry, in every client.
 pub const ENTRY_NAME: &str = "signpost";
 
-/// The members that describe the server. All others belong to the user, and stay.
+/// The members that describe the server. All others belong to the user, and do not change.
 pub(super) const OWN_MEMBERS: [&str; 7] = ["type", "source", "command", "args", "url", "serverUrl", "httpUrl"];
 
 /// The members of an entry, in their order in the file.

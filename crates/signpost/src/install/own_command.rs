@@ -1,4 +1,4 @@
-//! Runs a client's own command for its settings.
+//! Runs the configuration command of a client.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -62,7 +62,7 @@ pub(super) fn arguments_to_remove(client: McpClient) -> Option<Vec<String>> {
 /// Finds a program on `PATH`. Scripts of Windows are not programs, because a shell would parse their arguments.
 pub(super) fn find_program(system: OperatingSystem, name: &str, path: &OsStr) -> Option<PathBuf> {
     let name = if system == OperatingSystem::Windows { format!("{name}.exe") } else { name.to_owned() };
-    // Never a program in the working directory.
+    // Excludes programs in the working directory.
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(&name)).find(|file| is_program(file))
 }
@@ -89,7 +89,7 @@ pub(super) fn run(program: &Path, arguments: &[String], folder: &Path) -> Result
     if let Some(stderr) = child.stderr.take() {
         thread::spawn(move || {
             let mut text = Vec::new();
-            // After an error, the text up to it is reported.
+            // After an error, the text before it is reported.
             let _ = stderr.take(MAX_ERROR_BYTES).read_to_end(&mut text);
             let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
         });
@@ -98,7 +98,7 @@ pub(super) fn run(program: &Path, arguments: &[String], folder: &Path) -> Result
     if status.success() {
         return Ok(());
     }
-    // A process that the command started may keep the pipe open.
+    // A child process of the command may leave the pipe open.
     let errors = errors.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
     let line = errors.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it says nothing");
     bail!("{shown} failed: {}", signpost_text::line(line))
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_command_is_what_its_client_reads() {
+    fn commands_have_the_client_arguments() {
         let args = ["mcp", "--data-dir", "/d"].map(str::to_owned).to_vec();
         let program = ServerEntry::Program { command: "/p/signpost".to_owned(), args };
         let remote = ServerEntry::remote("https://a.example/mcp").unwrap();
@@ -151,7 +151,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_program_is_one_that_may_be_run_in_a_folder_that_is_named_whole() {
+    fn programs_are_found_in_absolute_folders() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("codex");
@@ -165,7 +165,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_command_that_fails_is_told_of_in_its_own_words() {
+    fn command_error_has_its_output() {
         let shell = Path::new("/bin/sh");
         let say = |script: &str| run(shell, &["-c".to_owned(), script.to_owned()], Path::new("/"));
         say("exit 0").unwrap();

@@ -13,12 +13,12 @@ pub(super) fn read(text: &str) -> Result<Value, BadText> {
     Ok(Value::Object(whole))
 }
 
-/// Adds or changes our entry.
+/// Adds or changes the entry.
 pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<String, BadText> {
     let mut document = parse(text)?;
     let servers = document.entry(container).or_insert_with(|| {
         let mut table = Table::new();
-        // Without a header of its own.
+        // Without a separate header.
         table.set_implicit(true);
         Item::Table(table)
     });
@@ -34,7 +34,7 @@ pub(super) fn set(text: &str, container: &str, members: &Members) -> Result<Stri
     Ok(document.to_string())
 }
 
-/// Removes our entry.
+/// Removes the entry.
 pub(super) fn remove(text: &str, container: &str) -> Result<String, BadText> {
     let mut document = parse(text)?;
     if let Some(servers) = document.get_mut(container) {
@@ -56,7 +56,7 @@ fn parse(text: &str) -> Result<DocumentMut, BadText> {
 fn set_member(entry: &mut dyn TableLike, name: &str, wanted: Option<&Value>) {
     match wanted.map(input) {
         None => drop(entry.remove(name)),
-        // An equal value stays, with its spelling and comment.
+        // An equal value is not rewritten, to preserve its spelling and comment.
         Some(wanted) if entry.get(name).is_some_and(|found| is_same(found, &wanted)) => {}
         Some(wanted) => drop(entry.insert(name, wanted)),
     }

@@ -1,4 +1,4 @@
-//! Finds out why a receiver refuses events: posts test events that a receiver with a certain mistake would accept. A test
+//! Finds out why a receiver rejects events: posts test events that a receiver with a known mistake would accept. A test
 //! has no effect at the site.
 
 use std::time::Duration;
@@ -17,24 +17,24 @@ use super::{EventTarget, TargetReply};
 /// Timeout of a diagnosis.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The reason why a receiver refuses an event.
+/// The reason why a receiver rejects an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalCause {
     /// The receiver makes this mistake.
     Mistake(Mistake, Option<Framework>),
     /// The status shows that the signature is not the reason.
     Status(u16),
-    /// It accepts a test with a correct signature, so it refuses the event itself.
+    /// It accepts a test with a correct signature, so it rejects the event itself.
     Event,
     /// It accepts a test with a wrong signature.
     Unchecked,
-    /// It refuses all tests.
+    /// It rejects all tests.
     Unexplained,
     /// It stopped answering, or is slow.
     Silent,
 }
 
-/// Finds out why the receiver refused an event with this reply. The body of a 5xx reply may contain the reason.
+/// Finds out why the receiver rejected an event with this reply. The body of a 5xx reply may contain the reason.
 pub(crate) async fn diagnose(
     target: &EventTarget,
     refusal: &TargetReply,
@@ -53,7 +53,7 @@ pub(crate) async fn diagnose(
     }
 }
 
-/// Posts test events until one shows the reason.
+/// Posts test events until the reason is found.
 async fn probe(
     target: &EventTarget,
     refusal: &TargetReply,
@@ -66,7 +66,7 @@ async fn probe(
     }
     let plain = post_test(target, &test_event(), secrets).await?;
     let is_plain_accepted = is_signature_accepted(&plain, &refused);
-    // A receiver that serializes the parsed body as the service does accepts the plain test, but not this one.
+    // A receiver that serializes the parsed body like the service accepts the plain test, but not this test.
     if is_plain_accepted {
         let unusual = post_test(target, &test_event().unusually_spelled(), secrets).await?;
         if is_signature_accepted(&unusual, &refused) {
@@ -100,24 +100,24 @@ async fn post_test(target: &EventTarget, event: &SampleEvent, secrets: &SigningS
     target.post(event.body.as_bytes(), &event.sign(secrets)).await
 }
 
-/// Posts a test event that is signed as the service signs.
+/// Posts a test event with a signature like the service's.
 pub(crate) async fn post_signed_test(target: &EventTarget, secrets: &SigningSecrets) -> Result<TargetReply> {
     post_test(target, &test_event(), secrets).await
 }
 
-/// Returns whether the signature was accepted. A receiver that does not support test events refuses all of them, but with
+/// Returns true if the signature was accepted. A receiver without support for test events rejects all of them, but with
 /// another status than `refused`, the reply to a wrong signature.
 fn is_signature_accepted(reply: &TargetReply, refused: &TargetReply) -> bool {
     reply.status != refused.status && reply.status != 429 && reply.status < 500
 }
 
 impl RefusalCause {
-    /// Returns whether the cause is a mistake of the receiver.
+    /// Returns true if the cause is a mistake of the receiver.
     pub(crate) fn is_mistake(&self) -> bool {
         matches!(self, Self::Mistake(..))
     }
 
-    /// Returns the sentence for people. `None` for a status without a meaning of its own.
+    /// Returns the sentence for people. `None` for a status without a specific meaning.
     fn words(&self) -> Option<String> {
         Some(match self {
             Self::Mistake(mistake, _) => mistake.to_string(),
@@ -167,7 +167,7 @@ impl RefusalCause {
         }
     }
 
-    /// Returns the fix, a line for each possible framework.
+    /// Returns the fix, a line per possible framework.
     pub(crate) fn mending(&self) -> Vec<String> {
         match self {
             Self::Mistake(mistake, framework) => mend(mistake, *framework),

@@ -1,4 +1,4 @@
-//! Secrets that a receiver may use by mistake.
+//! Secrets that a receiver may have configured by mistake.
 
 use signpost_auth::diagnosis::KnownSecret;
 use signpost_login::domains::seal::Seal;
@@ -6,11 +6,11 @@ use signpost_login::domains::{Domain, overview, sql};
 use signpost_login::ids::DomainId;
 use signpost_store::Store;
 
-/// Maximum number of domains, the newest, whose secrets are tried at a receiver.
+/// Maximum number of domains, newest first, with secrets that are tried at a receiver.
 const MAX_TRIED: u32 = 20;
 
-/// Returns the secrets that a receiver may use instead of the current one of this domain: its next one, and those of
-/// other domains. Secrets that cannot be decrypted are left out.
+/// Returns the secrets that a receiver may have configured instead of the current secret of this domain: its next
+/// secret, and the secrets of other domains. Secrets that cannot be decrypted are omitted.
 pub(crate) async fn list_other_secrets(store: &Store, seal: &Seal, of: Option<&DomainId>) -> Vec<KnownSecret> {
     let mut domains = overview::list_page(store, None, MAX_TRIED).await.unwrap_or_default();
     domains.retain(|domain| Some(&domain.id) != of);

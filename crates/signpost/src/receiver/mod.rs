@@ -1,4 +1,4 @@
-//! A client of the endpoint of a site that receives events, which finds out why it refuses one.
+//! A client of a site's endpoint for events that finds out why it rejects an event.
 
 pub(crate) mod diagnose;
 pub(crate) mod known;
@@ -37,10 +37,10 @@ pub(crate) struct EventTarget {
 pub(crate) struct TargetReply {
     pub(crate) status: u16,
     pub(crate) took: Duration,
-    /// The beginning of its body, on one line.
+    /// The beginning of the body, on a single line.
     pub(crate) said: String,
     pub(crate) framework: Option<Framework>,
-    /// The mistake of a receiver that failed, if its body names one.
+    /// The mistake of a failed receiver, if its body names a mistake.
     pub(crate) mistake: Option<Mistake>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn parse_target(text: &str) -> Result<Url, String> {
 }
 
 impl EventTarget {
-    /// Creates a target with an HTTP client of its own. `reach` limits the addresses that names may resolve to.
+    /// Creates a target with a new HTTP client. `reach` limits the addresses of resolved names.
     pub(crate) fn new(url: Url, reach: Reach) -> Self {
         Self::by(Outbound::new(&Names::System), url, reach)
     }
@@ -95,7 +95,7 @@ impl EventTarget {
     }
 }
 
-/// Returns the beginning of an answer on one line, without HTML tags.
+/// Returns the beginning of an answer on a single line, without HTML tags.
 fn first_words(text: &str) -> String {
     let is_page = text.trim_start().starts_with('<');
     let bare: String = text.split('<').map(|part| part.split_once('>').map_or(part, |(_, behind)| behind)).collect();
@@ -104,7 +104,7 @@ fn first_words(text: &str) -> String {
 }
 
 impl TargetReply {
-    /// Returns whether the receiver refused the event, or failed because of a known mistake.
+    /// Returns true if the receiver rejected the event, or failed because of a known mistake.
     pub(crate) fn is_refusal(&self) -> bool {
         (400..500).contains(&self.status) || self.mistake.is_some()
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_an_answer_its_first_words_are_shown() {
+    fn answers_are_shortened() {
         for (text, expected) in [
             ("", ""),
             (" {\"error\":\n \"a < b\"}\n", "{\"error\": \"a < b\"}"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_is_this_machines_or_one_of_the_internet() {
+    fn receiver_is_loopback_or_public() {
         for (text, expected) in [
             ("localhost:3000/events", Some("http://localhost:3000/events")),
             ("127.0.0.1:3000", Some("http://127.0.0.1:3000/")),

@@ -65,7 +65,7 @@ impl SampleKind {
 }
 
 impl SampleEvent {
-    /// Creates an event of this kind. The login in it is signed by a wallet that does not exist.
+    /// Creates an event of this kind. Its login is signed by a random wallet.
     pub(crate) fn new(
         kind: SampleKind,
         domain: &DomainName,
@@ -79,7 +79,7 @@ impl SampleEvent {
         Self::write(EventId::new(now, entropy.event), mode.into(), session_id, Some(data), now)
     }
 
-    /// Creates a test event. Receivers accept it and do nothing.
+    /// Creates a test event. Receivers accept it without effect.
     pub(crate) fn test(now: Timestamp, event: [u8; 16]) -> Self {
         Self::write(EventId::new(now, event), EventKind::Test, String::new(), None, now)
     }
@@ -89,7 +89,7 @@ impl SampleEvent {
         Self { id, body: serde_json::to_string(&event).expect("an event is JSON"), sent_at: now }
     }
 
-    /// Returns the header fields that sign the event, as the service does.
+    /// Returns the header fields that sign the event, like the service.
     pub(crate) fn sign(&self, secrets: &SigningSecrets) -> SignatureFields {
         signatures(self.id.as_str(), self.body.as_bytes(), secrets, self.sent_at.as_second())
     }
@@ -101,7 +101,7 @@ impl SampleEvent {
     }
 }
 
-/// Returns new random secrets, which no receiver has.
+/// Returns new random secrets, unknown to every receiver.
 pub(crate) fn draw_secrets() -> SigningSecrets {
     SigningSecrets { current: WebhookSecret::from_bytes(&random()), next: None }
 }
@@ -114,7 +114,7 @@ fn sign_login(
     now: Timestamp,
     entropy: SampleEntropy,
 ) -> EventData {
-    // Nearly all of the 2^256 numbers are keys.
+    // Nearly all of the 2^256 numbers are valid keys.
     let wallet = Wallet::from_bytes(entropy.key).or_else(|_| Wallet::from_bytes([1; 32])).expect("1…1 is a key");
     let nonce = Nonce(entropy.nonce);
     let challenge = Challenge { mode, domain: domain.clone(), issued_at: now.as_second(), nonce };
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_is_an_event_whose_signature_is_real() {
+    fn sample_event_has_a_valid_signature() {
         let (domain, now) =
             (DomainName::parse("shop.example").unwrap(), Timestamp::from_second(1_700_000_000).unwrap());
         let entropy = SampleEntropy { event: [1; 16], session: [2; 16], user: [3; 16], nonce: [4; 16], key: [5; 32] };
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unusual_spelling_says_the_same_in_other_bytes() {
+    fn unusual_spelling_is_equal_json() {
         let plain = SampleEvent::test(Timestamp::UNIX_EPOCH, [0; 16]);
         let unusual = plain.clone().unusually_spelled();
         let read = |sample: &SampleEvent| serde_json::from_str::<serde_json::Value>(&sample.body).unwrap();

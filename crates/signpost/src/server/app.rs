@@ -1,4 +1,4 @@
-//! The services of one server, and the platform that they share.
+//! The services of a server, and the platform that they share.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use signpost_platform::Platform;
 
 use crate::config::Config;
 
-/// The services of one server, and the platform that they share.
+/// The services of a server, and the platform that they share.
 #[derive(Debug)]
 pub struct App {
     /// The settings.

@@ -1,4 +1,4 @@
-//! Passes changes by other servers on this database to the services.
+//! Applies changes by other servers on this database.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use signpost_store::StoreChange;
 
 use super::App;
 
-/// Passes changes on until the server drains.
+/// Applies changes until the server drains.
 pub(crate) async fn run(app: Arc<App>) {
     let Some(mut changes) = app.store.changes() else { return };
     while let Some(Some(change)) = app.draining.run_until_cancelled(changes.next()).await {
@@ -37,7 +37,7 @@ fn apply(app: &App, kind: &str, id: &str) {
     }
 }
 
-/// Empties the caches. Without notifications they cache for a short time.
+/// Empties the caches. Without notifications, entries are cached for a short time.
 fn restart_caches(app: &App, is_notified: bool) {
     app.login.sessions.restart(is_notified);
     app.login.domains.restart(is_notified);

@@ -17,7 +17,7 @@ use signpost_platform::web::{ANY_ORIGIN, JsonReply};
 
 use super::App;
 
-/// The health document (ATM locator specification, §2). If the request asks for it, a header names the client address that
+/// Returns the health document (ATM locator specification, §2). On request, a header contains the client address that
 /// rate limits use.
 pub(crate) async fn show(State(app): State<Arc<App>>, extensions: Extensions, headers: HeaderMap) -> impl IntoResponse {
     let client = headers.contains_key(ASK_CLIENT).then(|| {
@@ -27,7 +27,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, extensions: Extensions, he
     (ANY_ORIGIN, client, JsonReply(document(&app.clock)))
 }
 
-/// 200 if the database can be read and written and the server is not stopping; otherwise 503 with the reasons.
+/// Returns 200 if the database can be read and written and the server is not stopping; otherwise 503 with the reasons.
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> impl IntoResponse {
     let store = app.store.check_ready(app.clock.now()).await;
     let accepting = if app.stopping.is_cancelled() { Err("the server is stopping".to_owned()) } else { Ok(()) };
@@ -47,7 +47,7 @@ pub(super) async fn show_starting(State(clock): State<Clock>) -> impl IntoRespon
     (ANY_ORIGIN, JsonReply(document(&clock)))
 }
 
-/// Returns 503 with the reasons, as [`ready`] does, for a server that has not opened its database yet.
+/// Returns 503 with the reasons, like [`ready`], for a server that has not opened its database yet.
 pub(super) async fn ready_starting() -> impl IntoResponse {
     let checks = json!({ "store": "failing", "accepting": "failing" });
     let reasons = ["the database is not open yet", "the server is starting"];

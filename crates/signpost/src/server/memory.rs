@@ -6,15 +6,15 @@ use std::time::Duration;
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
-/// Time between two calls of [`purge`].
+/// Interval between two calls of [`purge`].
 const PURGE_INTERVAL: Duration = Duration::from_secs(10);
-/// Bytes of a block that the allocator gives a page of its own.
+/// Minimum bytes of a block with a dedicated page of the allocator.
 const LARGE_BLOCK: usize = 16 * 1024 * 1024;
 
-/// Lets the allocator return freed memory every ten seconds, until the server drains.
+/// Makes the allocator return freed memory every ten seconds, until the server drains.
 ///
-/// mimalloc returns what was freed to the system only while it frees a page, which a server without requests never does: after
-/// a burst of large request heads it would keep their 64 MiB.
+/// mimalloc returns freed memory to the system only while it frees a page, and an idle server never does: after a burst
+/// of large request heads it would retain their 64 MiB.
 pub(crate) async fn purge_regularly(draining: CancellationToken) {
     let mut ticks = interval(PURGE_INTERVAL);
     loop {
@@ -25,7 +25,7 @@ pub(crate) async fn purge_regularly(draining: CancellationToken) {
     }
 }
 
-/// Allocates and frees a block that has a page of its own. Nothing writes to it, so the system never provides its memory.
+/// Allocates and frees a block with a dedicated page. It is never written, so the system never provides its memory.
 fn purge() {
     drop(black_box(Vec::<u8>::with_capacity(LARGE_BLOCK)));
 }

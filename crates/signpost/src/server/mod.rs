@@ -51,8 +51,8 @@ use crate::deployment::servers::{ANNOUNCE_INTERVAL, AnnouncedServer};
 
 pub use self::app::App;
 
-/// Time for requests in progress to end when the server stops. The server ends within ten seconds: the rest is for the
-/// database and for work on other threads.
+/// Time for requests in progress to end when the server stops. The server ends within ten seconds; the remainder is for
+/// the database and for work on other threads.
 const DRAIN: Duration = Duration::from_secs(9);
 /// Time for the database to close after that.
 const CLOSE: Duration = Duration::from_millis(400);
@@ -67,16 +67,17 @@ pub struct HttpServer {
     listener: TcpListener,
     metrics: Option<TcpListener>,
     announced: AnnouncedServer,
-    /// Held while the server runs: two servers on one embedded database would deliver every event twice.
+    /// Held while the server runs: two servers on an embedded database would deliver every event twice.
     lock: Option<DatabaseLock>,
 }
 
 impl HttpServer {
-    /// Opens the address and the database, and loads the catalogue. Until that is done, requests get 503.
+    /// Opens the address and the database, and loads the catalogue. Until then, requests get 503.
     ///
     /// # Errors
-    /// If the address is in use, the data folder cannot be written, another server has the database, a newer program wrote
-    /// it, the database server was not ready in time, or the secrets are encrypted with another key.
+    /// Returns an error if the address is in use, the data folder cannot be written, another server uses the database,
+    /// a newer version wrote it, the database server was not ready in time, or the secrets are encrypted with another
+    /// key.
     pub async fn open(config: Config, clock: Clock) -> Result<Self> {
         if config.database_url.is_none() {
             prepare_data_dir(&config.data_dir)?;
@@ -106,8 +107,8 @@ impl HttpServer {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `shutdown`, and for `shutdown_delay` after it; then stops accepting, finishes requests within 10 s, and
-    /// closes the database.
+    /// Serves until `shutdown`, and for `shutdown_delay` after it; then stops accepting, finishes requests within 10 s,
+    /// and closes the database.
     ///
     /// # Errors
     /// Never: errors of requests are answered and logged.
@@ -124,7 +125,7 @@ impl HttpServer {
         }
         background.push(tokio::spawn(changes::run(Arc::clone(&app))));
         background.push(tokio::spawn(memory::purge_regularly(app.draining.clone())));
-        // An embedded database has one server, which holds its lock.
+        // An embedded database has a single server, guarded by its lock.
         if is_postgres(&app.config.database_url()) {
             background.push(tokio::spawn(keep_announced(Arc::clone(&app), announced.clone())));
         }
@@ -229,7 +230,7 @@ fn log_start(app: &App) {
     );
 }
 
-/// Opens the catalogue, or an empty one without the locator.
+/// Opens the catalogue; without the locator, an empty catalogue.
 async fn open_catalogue(config: &Config, store: &Store, clock: &Clock, outbound: &Outbound) -> Result<Catalogue> {
     if !config.services.contains(&Service::Atm) {
         return Catalogue::none();
@@ -238,7 +239,7 @@ async fn open_catalogue(config: &Config, store: &Store, clock: &Clock, outbound:
     Catalogue::open(store, clock, &config.data_dir, config.atm.advisories.as_deref(), geocoder).await
 }
 
-/// Waits for `running` and then for `close`; once the server drains, at most as long as in `within`.
+/// Waits for `running` and then for `close`; once the server drains, no longer than `within`.
 async fn end(
     draining: &CancellationToken,
     within: [Duration; 2],
@@ -278,7 +279,7 @@ pub(crate) fn name_server(config: &Config) -> Names {
 /// Creates the data folder. Only its owner can read it, because it contains the webhook secrets.
 ///
 /// # Errors
-/// If the folder cannot be created.
+/// Returns an error if the folder cannot be created.
 pub fn prepare_data_dir(data_dir: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -296,7 +297,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_server_that_stops_is_gone_in_time_whatever_hangs() {
+    async fn stopping_server_ends_in_time() {
         let draining = CancellationToken::new();
         draining.cancel();
         let soon = Duration::from_millis(1);
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn while_nobody_stops_it_what_runs_is_waited_for() {
+    async fn closing_waits_for_running_work() {
         let (ended, closed) = (CancellationToken::new(), CancellationToken::new());
         let running = async {
             tokio::task::yield_now().await;

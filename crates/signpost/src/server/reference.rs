@@ -19,7 +19,7 @@ use super::App;
 const DOCUMENT: &str = include_str!("../../../../openapi.yaml");
 /// The page's `<main>`, generated from the document by `make reference`; a test checks that it is current.
 const MAIN: &str = include_str!("../../assets/reference.html");
-/// The stylesheet of the page, beside that of all pages.
+/// The stylesheet of the page, loaded after the common stylesheet.
 pub(crate) const REFERENCE_STYLES: Asset =
     Asset::new("reference", "css", "text/css; charset=utf-8", include_bytes!("../../assets/reference.css"));
 const FRESH: Duration = Duration::from_mins(5);

@@ -29,7 +29,7 @@ use super::{App, health, reference, root};
 use crate::config::Service;
 use crate::console::{CONSOLE_SCRIPT, CONSOLE_STYLES, Console, SLOW_SCREENS};
 
-/// Routes with rules of their own.
+/// Routes with specific rules.
 const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
     foreign: &transport::PATHS,
     unlimited: &[
@@ -38,7 +38,7 @@ const SPECIAL_ROUTES: SpecialRoutes = SpecialRoutes {
         discovery::PATHS[0],
         discovery::PATHS[1],
         discovery::PATHS[2],
-        // A proxy that is not in trusted_proxies asks for all its clients from one address.
+        // An untrusted proxy sends the requests of all its clients from its own address.
         FORWARD_CHECK,
     ],
     slow: &SLOW_SCREENS,
@@ -54,7 +54,7 @@ pub fn front(app: &Arc<App>) -> Front {
         router = router.merge(signpost_atm::routes::pages().with_state(app.atm.clone()));
     }
     for environment in Environment::ALL {
-        // Each names its whole path: behind a nest every request's address would be taken apart and put together again.
+        // Full paths: a nested router would split and rebuild the URI of every request.
         router = router.merge(reference::router(app, environment));
         if app.config.services.contains(&Service::Auth) {
             router =
@@ -89,7 +89,7 @@ pub fn front(app: &Arc<App>) -> Front {
     router = router.merge(assets::router(files));
     let router = router.fallback(async || Problem::NotFound);
     let router = router.method_not_allowed_fallback(async || Problem::MethodNotAllowed).with_state(Arc::clone(app));
-    // Clients that keep connections come back on others once the server is to stop.
+    // Clients with persistent connections reconnect to other servers once this server is to stop.
     let router = if app.config.shutdown_delay.is_zero() {
         router
     } else {
@@ -104,7 +104,7 @@ pub fn front(app: &Arc<App>) -> Front {
     Front { router: log.wrap(router), wallet, pages: Some(pages), platform: Some(app.platform.clone()) }
 }
 
-/// Returns the path prefixes of programs: errors there are never pages.
+/// Returns the path prefixes for programs, with errors that are never pages.
 pub(super) fn programs() -> Vec<String> {
     let apis = Environment::ALL.into_iter().map(Environment::path);
     apis.chain(transport::PATHS)

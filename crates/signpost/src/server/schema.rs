@@ -87,7 +87,7 @@ mod tests {
     use crate::deployment::public_address;
 
     #[tokio::test]
-    async fn the_public_address_is_taken_along() {
+    async fn move_includes_the_public_address() {
         let open = || Store::open("sqlite::memory:", &SCHEMA).unwrap();
         let (old, new) = (open(), open());
         for address in ["https://before.test", "https://a.test"] {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_table_and_no_column_is_left_behind() {
+    async fn move_covers_every_table_and_column() {
         let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
         let not_of_rows = [
             "applied_migrations",
@@ -109,7 +109,7 @@ mod tests {
             "probe",
             "atm_report_state",
             "encryption_key",
-            // Those of the old database are no servers of the new one.
+            // The servers of the old database do not run on the new database.
             "servers",
         ];
         let tables = store.read("SELECT name FROM sqlite_master WHERE type = 'table'", params![]).await.unwrap();
@@ -130,7 +130,7 @@ mod tests {
 
     /// The login page promises it.
     #[test]
-    fn no_column_is_for_an_e_mail_address_or_a_password() {
+    fn no_column_is_for_email_or_password() {
         for (table, column) in
             TABLES.iter().flat_map(|table| table.columns.iter().map(|column| (table.name, column.name)))
         {

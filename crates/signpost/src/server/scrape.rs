@@ -26,7 +26,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// Listens at the configured address, if any.
 ///
 /// # Errors
-/// If the address is taken.
+/// Returns an error if the address is in use.
 pub(crate) async fn listen(config: &Config) -> Result<Option<TcpListener>> {
     let Some(address) = config.metrics_listen else { return Ok(None) };
     let listener = TcpListener::bind(address).await;
@@ -42,7 +42,7 @@ pub(crate) async fn run(app: Arc<App>, listener: TcpListener) {
     http::serve(listener, router.into(), limits, &app.proxies, app.draining.clone()).await;
 }
 
-/// Serves the counters alone at `/metrics`, until the server has started.
+/// Serves only the counters at `/metrics`, until the server has started.
 pub(super) async fn serve_starting(
     listener: &TcpListener,
     metrics: Metrics,
@@ -58,8 +58,8 @@ async fn show_counters(State(metrics): State<Metrics>) -> Result<Response, Probl
     Ok(reply(metrics.write_text(None, None)?))
 }
 
-/// Returns all metrics. While the database cannot be read they lack its gauges: a monitor that got no metrics at all would
-/// take the server for dead.
+/// Returns all metrics. While the database cannot be read, its gauges are omitted: without any metrics, a monitor would
+/// consider the server down.
 async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let services = ServiceGauges {
         redis_answers: app.redis.as_ref().is_none_or(Redis::answers),

@@ -1,7 +1,7 @@
-//! The server while it starts: its address is open, but the database may not be reachable yet.
+//! The starting server: its address is open, but the database may not be reachable yet.
 //!
-//! Servers and databases start together after a power failure, and on Kubernetes. A server that exited because its database
-//! needs another minute would be restarted in a loop; one that did not listen would look dead.
+//! Servers and databases start together after a power failure, and on Kubernetes. A server that exited because its
+//! database needs another minute would be restarted in a loop; a server that did not listen would seem down.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -37,7 +37,7 @@ use crate::deployment::servers::RunningServers;
 
 /// Maximum number of connections while the server starts.
 const MAX_CONNECTIONS: usize = 1024;
-/// Time between two attempts to open the database.
+/// Interval between two attempts to open the database.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// Time that requests in progress have to end once the server has started.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -66,8 +66,8 @@ impl StartingServer {
         Self { front, metrics: metrics.clone(), proxies: config.proxies.clone() }
     }
 
-    /// Answers requests while `opening` runs, and returns its result. Connections that are not accepted by then wait in the
-    /// listener's queue for the server that starts.
+    /// Answers requests while `opening` runs, and returns its result. Connections that are not accepted by then wait in
+    /// the listener's queue for the started server.
     pub(super) async fn serve_while<T>(
         self,
         listener: &TcpListener,
@@ -102,11 +102,11 @@ impl StartingServer {
     }
 }
 
-/// Opens the database and checks that this program can use it. If the database server is not ready, tries again for
+/// Opens the database and checks that this version can use it. If the database server is not ready, retries for
 /// `wait_for_database`, while this server answers at `listen`.
 ///
 /// # Errors
-/// The first error that a later attempt cannot solve, or the last one when the time is over.
+/// Returns the first permanent error, or the last error when the time is over.
 pub(super) async fn open_database(
     config: &Config,
     clock: &Clock,
@@ -158,8 +158,8 @@ async fn try_open_database(config: &Config, clock: &Clock, lock: Option<&Databas
     Ok(store)
 }
 
-/// Returns whether a later attempt to open the database may succeed. A server that was reached may still restart between two
-/// statements.
+/// Returns true if a later attempt to open the database may succeed. A server that was reached may still restart
+/// between two statements.
 fn may_pass(config: &Config, error: &anyhow::Error) -> bool {
     is_postgres(&config.database_url()) && (error.is::<DatabaseNotReady>() || error.is::<Unavailable>())
 }
@@ -194,7 +194,7 @@ mod tests {
         response
     }
 
-    /// Runs `requests` as long as a server starts, with the addresses of its two listeners.
+    /// Runs `requests` while a server starts, with the addresses of its two listeners.
     async fn while_starting<T>(requests: impl AsyncFnOnce(SocketAddr, SocketAddr) -> T) -> T {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let metrics_listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -203,7 +203,7 @@ mod tests {
         let starting = StartingServer::new(&config, &Clock::System, listen, &Metrics::default());
         let opening = requests(listen, metrics_listener.local_addr().unwrap());
         let result = starting.serve_while(&listener, Some(&metrics_listener), opening).await;
-        // The listener is as open as before.
+        // The listener is still open.
         TcpStream::connect(listen).await.unwrap();
         result
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_starting_server_asks_all_other_requests_to_come_back() {
+    async fn starting_server_returns_503() {
         while_starting(async |listen, _| {
             for request_line in ["GET /", "POST /mcp", "POST /sandbox/v1/sessions", "GET /console", "DELETE /x"] {
                 let refused = send(listen, request_line, "application/json").await;
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_its_response_does_not_delay_the_start() {
+    async fn stalled_client_does_not_delay_the_start() {
         let _stalled = while_starting(async |listen, _| {
             let mut stream = TcpStream::connect(listen).await.unwrap();
             stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n").await.unwrap();

@@ -1,4 +1,4 @@
-//! Finds the user who is signed in at the server's own domain, for the locator, which does not depend on the login.
+//! Finds the user who is signed in at the system domain, for the locator, because it does not depend on the login.
 
 use anyhow::Result;
 use axum::http::HeaderMap;
@@ -10,7 +10,7 @@ use signpost_login::domains::{Domain, own, sql};
 use signpost_login::flows::sign_in::{LOGIN_COOKIE, find_signed_in};
 use url::form_urlencoded;
 
-/// The users of the server's own domain.
+/// The users of the system domain.
 #[derive(Debug)]
 pub(super) struct OwnVisitors(pub(super) LoginService);
 

@@ -1,4 +1,4 @@
-//! The account pages (docs/account.md): who is signed in, and what they do with their keys.
+//! The account pages (docs/account.md): signed-in users and their keys.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -10,13 +10,13 @@ use crate::page_flow::{SECRET, completes, hosts, opens, posts, registers_at, sho
 
 const SIGNED_OUT: &str = "SELECT actor FROM audit WHERE action = 'user.signed_out'";
 
-/// A wallet scans what a browser shows, and its person types the number.
+/// Scans the code of the page and enters its number; returns the status.
 pub(crate) async fn scans(integrator: &Integrator, phone: &Phone, shown: &ShownPage) -> u16 {
     let code = shown.code();
     posts(integrator, &code, &phone.answers_with(&code, code["confirm_code"].as_str())).await.status
 }
 
-/// The person goes to the site's login page, and the wallet answers: what the page says then.
+/// Opens the site's login page and answers with the wallet; returns the session and the final page.
 pub(crate) async fn answers(
     integrator: &Integrator,
     browser: &mut Browser,
@@ -31,7 +31,7 @@ pub(crate) async fn answers(
     (session, done)
 }
 
-/// The same, and the site completes it.
+/// Logs in, including the site's completion.
 pub(crate) async fn logs_in(integrator: &Integrator, browser: &mut Browser, phone: &Phone, domain: &str) {
     let (session, done) = answers(integrator, browser, phone, json!({ "domain": domain })).await;
     completes(integrator, &session, &code_of(&done), Some(SECRET)).await.with(200);
@@ -45,7 +45,7 @@ pub(crate) fn account_of(domain: &Value) -> String {
     format!("/account/{}", text(domain, "id"))
 }
 
-/// Somebody registered at `shop.test`, signed in, at the account page.
+/// Registers a user at `shop.test` and signs in; returns the path of the account page.
 pub(crate) async fn signed_in(service: &Service) -> (Integrator, Browser, String) {
     let integrator = service.integrator().await;
     let domain = hosts(&integrator, "shop.test").await;
@@ -55,14 +55,14 @@ pub(crate) async fn signed_in(service: &Service) -> (Integrator, Browser, String
     (integrator, browser, account_of(&domain))
 }
 
-/// The ids of the credentials on an account page, oldest first.
+/// Returns the credential IDs on an account page, oldest first.
 pub(crate) fn keys_on(shown: &ShownPage) -> Vec<String> {
     let fields = shown.html.split("<form id=\"rename-").skip(1);
     fields.map(|rest| rest.split('"').next().expect("an id").to_owned()).collect()
 }
 
 #[tokio::test]
-async fn whom_the_site_logged_in_is_signed_in_by_a_new_cookie_each_time() {
+async fn completed_login_sets_a_new_cookie() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let first = browser.login_cookie.clone().expect("a cookie");
@@ -83,7 +83,7 @@ async fn whom_the_site_logged_in_is_signed_in_by_a_new_cookie_each_time() {
 }
 
 #[tokio::test]
-async fn a_login_that_the_site_never_completed_signs_nobody_in() {
+async fn uncompleted_login_does_not_sign_in() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let account = account_of(&hosts(&integrator, "shop.test").await);
@@ -101,7 +101,7 @@ async fn a_login_that_the_site_never_completed_signs_nobody_in() {
 }
 
 #[tokio::test]
-async fn two_tabs_are_one_browser_and_the_newest_login_counts() {
+async fn newest_login_of_a_browser_is_valid() {
     let service = Service::start().await;
     let (integrator, other) = (shop(&service).await, Phone::of(8, &service.clock));
     let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
@@ -111,7 +111,7 @@ async fn two_tabs_are_one_browser_and_the_newest_login_counts() {
     let mut browser = Browser::at(&service);
     let (first, first_done) = answers(&integrator, &mut browser, &service.phone(), json!({})).await;
     let (second, second_done) = answers(&integrator, &mut browser, &other, json!({})).await;
-    // The first tab is loaded again behind the second.
+    // The first tab is reloaded after the second login.
     browser.opens(&first).await.is(200, "done");
     completes(&integrator, &second, &code_of(&second_done), Some(SECRET)).await.with(200);
     let is_shown = async |browser: &mut Browser, phone: &Phone| {
@@ -122,14 +122,14 @@ async fn two_tabs_are_one_browser_and_the_newest_login_counts() {
     assert!(is_shown(&mut browser, &other).await);
     completes(&integrator, &first, &code_of(&first_done), Some(SECRET)).await.with(200);
     assert!(is_shown(&mut browser, &service.phone()).await && !is_shown(&mut browser, &other).await);
-    // Whoever signs out is out: nobody who was there before comes back.
+    // After sign-out, no earlier sign-in becomes valid again.
     let shown = browser.goes_to(&account_of(&domain)).await;
     browser.presses(&shown, "sign-out", "").await.is(200, "signed-out");
     browser.goes_to(&account_of(&domain)).await.is(200, "signed-out");
 }
 
 #[tokio::test]
-async fn a_day_without_use_and_thirty_days_in_all_end_it() {
+async fn sign_in_expires_after_a_day_idle_or_30_days() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     for _ in 0..29 {
@@ -150,7 +150,7 @@ async fn a_day_without_use_and_thirty_days_in_all_end_it() {
 }
 
 #[tokio::test]
-async fn rows_that_say_nothing_any_more_are_deleted() {
+async fn expired_browser_sessions_are_deleted() {
     let service = Service::start().await;
     let (integrator, mut browser, _) = signed_in(&service).await;
     let mut other = Browser::at(&service);
@@ -169,7 +169,7 @@ async fn rows_that_say_nothing_any_more_are_deleted() {
 }
 
 #[tokio::test]
-async fn whose_proof_is_old_logs_in_again_and_goes_on() {
+async fn key_changes_require_a_recent_login() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let fresh = browser.goes_to(&account).await;
@@ -178,7 +178,7 @@ async fn whose_proof_is_old_logs_in_again_and_goes_on() {
     let old = browser.goes_to(&account).await;
     assert!(old.is(200, "account").html.contains("Log in again to change your keys"), "{}", old.html);
     assert!(keys_on(&old).is_empty() && !old.html.contains("id=\"add\""), "{}", old.html);
-    // A page that was open all the time has the buttons still.
+    // A page that was loaded earlier still has the buttons.
     let renamed = browser.presses(&fresh, &format!("rename-{key}"), &format!("&credential={key}&name=Other")).await;
     renamed.is(403, "log-in-again");
     browser.presses(&fresh, "add", "").await.is(403, "log-in-again");
@@ -193,13 +193,13 @@ async fn whose_proof_is_old_logs_in_again_and_goes_on() {
     let shown = browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await;
     assert_eq!(keys_on(shown.is(200, "account")).len(), 1);
     assert_eq!(service.outbox().await.len(), events, "the site is told of no login that was none of its own");
-    // The code is worth something once.
+    // The code is valid once.
     let again = browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await;
     assert!(again.html.contains("Nothing has changed."), "{}", again.html);
 }
 
 #[tokio::test]
-async fn a_key_gets_a_name_that_can_be_read() {
+async fn key_names_are_cleaned_and_validated() {
     let service = Service::start().await;
     let (_, mut browser, account) = signed_in(&service).await;
     let shown = browser.goes_to(&account).await;
@@ -222,7 +222,7 @@ async fn a_key_gets_a_name_that_can_be_read() {
 }
 
 #[tokio::test]
-async fn signing_out_ends_it_here_or_in_all_browsers() {
+async fn sign_out_ends_one_or_all_sessions() {
     let service = Service::start().await;
     let (integrator, mut here, account) = signed_in(&service).await;
     let mut there = Browser::at(&service);
@@ -244,7 +244,7 @@ async fn signing_out_ends_it_here_or_in_all_browsers() {
 }
 
 #[tokio::test]
-async fn whose_account_is_deleted_is_signed_out() {
+async fn deleting_an_account_signs_it_out() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let shown = browser.goes_to(&account).await;
@@ -254,13 +254,13 @@ async fn whose_account_is_deleted_is_signed_out() {
     integrator.request(Method::DELETE, &path).send().await.expect("an answer");
     browser.goes_to(&account).await.is(200, "signed-out");
     browser.presses(&shown, "add", "").await.is(403, "signed-out");
-    // Who registers again with the same key is somebody else.
+    // Registration with a deleted user's key creates a new user.
     registers_at(&service, &integrator, "shop.test", &service.phone()).await;
     browser.goes_to(&account).await.is(200, "signed-out");
 }
 
 #[tokio::test]
-async fn in_spanish_too() {
+async fn account_pages_support_spanish() {
     let service = Service::start().await;
     let (_, mut browser, account) = signed_in(&service).await;
     let shown = browser.goes_to(&format!("{account}?lang=es")).await;

@@ -1,5 +1,5 @@
-//! The link by which an operator lets a user add a key (docs/account.md): it is claimed only by its secret, which is in the
-//! fragment, and never by a program that previews it.
+//! Links by which an operator lets a user add a key (docs/account.md). A link is claimed only with its secret, which is
+//! in the fragment, and never by a program that previews the link.
 
 use reqwest::Method;
 use reqwest::header::{ACCEPT, SET_COOKIE};
@@ -8,13 +8,13 @@ use signpost_login::flows::account_sessions::{AccountErrand, open_by_hand};
 use signpost_login::ids::{DomainId, UserId};
 
 use crate::account::signed_in;
-use crate::account_keys::{claims, posts_claim};
+use crate::account_keys::{claim_link, post_claim};
 use crate::harness::{Browser, Service, page_path, text};
 
 const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
-/// A link for the user of `shop.test`, as the command line creates it.
-async fn handed_over(service: &Service) -> Value {
+/// Creates a link for the user of `shop.test`, as the command line does.
+async fn create_link(service: &Service) -> Value {
     let (integrator, _, account) = signed_in(service).await;
     let id = account.rsplit('/').next().expect("an ID");
     let users = integrator.get(&format!("/domains/{id}/users")).await.with(200);
@@ -32,9 +32,9 @@ fn secret_of(link: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn a_preview_of_a_link_does_not_claim_its_page() {
+async fn link_preview_does_not_claim_the_page() {
     let service = Service::start().await;
-    let link = handed_over(&service).await;
+    let link = create_link(&service).await;
     let path = page_path(&link);
     assert!(!path.contains(secret_of(&link)), "{path}");
     let mut bot = Browser::at(&service);
@@ -45,48 +45,48 @@ async fn a_preview_of_a_link_does_not_claim_its_page() {
             assert_eq!((seen.status, seen.headers.get(SET_COOKIE)), (200, None), "{accept}");
         }
     }
-    // A bot with the whole link that asks for no page claims nothing either.
+    // A bot with the whole link that does not accept HTML claims nothing either.
     let asked = bot.goes_to(&path).await;
     for accept in ["*/*", "application/json", "text/html;q=0"] {
-        let refused = posts_claim(&mut bot, &asked, secret_of(&link), accept).await;
+        let refused = post_claim(&mut bot, &asked, secret_of(&link), accept).await;
         assert!(refused.is(403, "claim-refused").headers.get(SET_COOKIE).is_none(), "{accept}");
     }
-    claims(&mut Browser::at(&service), &link).await.is(200, "waiting");
+    claim_link(&mut Browser::at(&service), &link).await.is(200, "waiting");
 }
 
 #[tokio::test]
-async fn a_link_is_claimed_by_its_secret_in_one_browser() {
+async fn link_secret_claims_the_page_for_one_browser() {
     let service = Service::start().await;
-    let link = handed_over(&service).await;
+    let link = create_link(&service).await;
     let (path, whole) = (page_path(&link), text(&link, "page_url"));
     let (mut person, mut thief) = (Browser::at(&service), Browser::at(&service));
     let asked = thief.goes_to(&path).await;
     for wrong in ["", "x", &path, &"A".repeat(43)] {
-        posts_claim(&mut thief, &asked, wrong, HTML).await.is(403, "claim-refused");
+        post_claim(&mut thief, &asked, wrong, HTML).await.is(403, "claim-refused");
     }
-    // Without a script the person pastes the whole link.
-    let page = posts_claim(&mut person, &asked, whole, HTML).await;
+    // Without JavaScript the user pastes the whole link.
+    let page = post_claim(&mut person, &asked, whole, HTML).await;
     person.goes_on(page).await.is(200, "waiting");
     person.goes_to(&path).await.is(200, "waiting");
-    posts_claim(&mut thief, &asked, secret_of(&link), HTML).await.is(403, "other");
+    post_claim(&mut thief, &asked, secret_of(&link), HTML).await.is(403, "other");
     thief.goes_to(&path).await.is(403, "other");
-    let again = posts_claim(&mut person, &asked, secret_of(&link), HTML).await;
+    let again = post_claim(&mut person, &asked, secret_of(&link), HTML).await;
     person.goes_on(again).await.is(200, "waiting");
 }
 
 #[tokio::test]
-async fn a_link_without_a_secret_says_what_to_do() {
+async fn link_without_a_secret_shows_instructions() {
     const FORGET: &str = "UPDATE sessions SET claim_secret = NULL WHERE link_user IS NOT NULL";
     let service = Service::start().await;
-    let link = handed_over(&service).await;
+    let link = create_link(&service).await;
     let mut person = Browser::at(&service);
     let asked = person.goes_to(&page_path(&link)).await;
     for told in ["Add a key to your account", "everything after the #", "<noscript>"] {
         assert!(asked.is(200, "claim").html.contains(told), "{told}: {}", asked.html);
     }
-    // Without a stored secret no secret claims the page.
+    // If no secret is stored, no secret is accepted.
     service.app.store.write([signpost_store::step(FORGET, Vec::new())]).await.expect("a database");
     let old = person.goes_to(&page_path(&link)).await;
-    let refused = posts_claim(&mut person, old.is(200, "claim"), secret_of(&link), HTML).await;
+    let refused = post_claim(&mut person, old.is(200, "claim"), secret_of(&link), HTML).await;
     assert!(refused.is(403, "claim-refused").html.contains("ask for a new one"), "{}", refused.html);
 }

@@ -1,4 +1,4 @@
-//! What keeps one account from another: realms, browsers, forms, and the operator's way back in.
+//! Isolation of accounts: realms, browsers, forms, and the operator's return path.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use crate::account::{account_of, answers, code_of, keys_on, logs_in, signed_in};
 use crate::harness::{Browser, Integrator, Phone, Program, Running, Service, embedded_database, http, text};
 use crate::page_flow::{SECRET, completes, hosts, registers_at};
 
-/// Posts a form by hand.
-async fn posts_form(browser: &mut Browser, path: &str, origin: Option<&str>, body: &str) -> u16 {
+/// Posts a form without a page.
+async fn post_form(browser: &mut Browser, path: &str, origin: Option<&str>, body: &str) -> u16 {
     let form = browser.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
     let form = origin.into_iter().fold(form, |form, origin| form.header("origin", origin));
     browser.send(form.body(body.to_owned())).await.status
 }
 
 #[tokio::test]
-async fn nobody_else_presses_the_buttons() {
+async fn forms_reject_foreign_origins_and_tokens() {
     let service = Service::start().await;
     let (integrator, mut owner, account) = signed_in(&service).await;
     let shown = owner.goes_to(&account).await;
@@ -47,19 +47,19 @@ async fn nobody_else_presses_the_buttons() {
         ] {
             let mut browser = Browser { login_cookie: cookie.clone(), ..Browser::at(&service) };
             let body = format!("token={token}&credential={key}&name=Stolen");
-            assert_eq!(posts_form(&mut browser, &action, origin, &body).await, 403, "{form} {origin:?} {token}");
+            assert_eq!(post_form(&mut browser, &action, origin, &body).await, 403, "{form} {origin:?} {token}");
         }
     }
     assert!(!owner.goes_to(&account).await.is(200, "account").html.contains("Stolen"));
-    // One's own form reaches one's own keys alone.
+    // A user's own CSRF token does not grant access to another user's keys.
     let (action, token) = theirs.form(&format!("rename-{}", keys_on(&theirs)[0]));
     let body = format!("token={token}&credential={key}&name=Stolen");
-    posts_form(&mut stranger, &action, Some(&ours), &body).await;
+    post_form(&mut stranger, &action, Some(&ours), &body).await;
     assert!(!owner.goes_to(&account).await.html.contains("Stolen"));
 }
 
 #[tokio::test]
-async fn what_is_not_there_looks_like_where_nobody_is_signed_in() {
+async fn unknown_accounts_look_signed_out() {
     let service = Service::start().await;
     let (_, mut browser, account) = signed_in(&service).await;
     let mut stranger = Browser::at(&service);
@@ -79,7 +79,7 @@ async fn what_is_not_there_looks_like_where_nobody_is_signed_in() {
 }
 
 #[tokio::test]
-async fn whoever_only_looks_whether_the_way_back_is_there_completes_nothing() {
+async fn return_path_rejects_head() {
     let service = Service::start().await;
     let (_, mut browser, account) = signed_in(&service).await;
     let asked = browser.request(Method::HEAD, &format!("{account}/return?session_id=sess_0&code=x"));
@@ -87,7 +87,7 @@ async fn whoever_only_looks_whether_the_way_back_is_there_completes_nothing() {
 }
 
 #[tokio::test]
-async fn being_signed_in_at_one_realm_says_nothing_of_another() {
+async fn sign_in_is_valid_in_one_realm_only() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let mut realms = Vec::new();
@@ -116,11 +116,11 @@ async fn being_signed_in_at_one_realm_says_nothing_of_another() {
             browser.goes_to(foreign).await.is(200, "signed-out");
             let body = format!("token={token}");
             let path = format!("{foreign}/sign-out-everywhere");
-            assert_eq!(posts_form(&mut browser, &path, Some("https://login.test"), &body).await, 403);
+            assert_eq!(post_form(&mut browser, &path, Some("https://login.test"), &body).await, 403);
         }
         logs_in(integrator, &mut everywhere, &service.phone(), name).await;
     }
-    // One key, eight accounts: what happens at one of them happens nowhere else.
+    // A key has eight accounts; signing out of the first does not affect the others.
     let (_, _, first) = &realms[0];
     let shown = everywhere.goes_to(first).await;
     everywhere.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
@@ -130,7 +130,7 @@ async fn being_signed_in_at_one_realm_says_nothing_of_another() {
 }
 
 #[tokio::test]
-async fn a_cookie_leads_to_fifty_realms_at_most() {
+async fn cookie_is_limited_to_fifty_realms() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut browser = Browser::at(&service);
@@ -150,7 +150,7 @@ async fn a_cookie_leads_to_fifty_realms_at_most() {
 }
 
 #[tokio::test]
-async fn many_logins_at_one_domain_cost_no_other_its_place() {
+async fn logins_at_one_domain_do_not_evict_others() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let bank = account_of(&hosts(&integrator, "bank.test").await);
@@ -166,7 +166,7 @@ async fn many_logins_at_one_domain_cost_no_other_its_place() {
 }
 
 #[tokio::test]
-async fn strangers_have_a_bound_and_so_have_sessions() {
+async fn anonymous_account_requests_are_limited() {
     let service = Service::with(&[("rate_limit_get_session", "20/m"), ("rate_limit_create_session", "30/m")]).await;
     let mut stranger = Browser::at(&service);
     let mut seen = Vec::new();
@@ -178,7 +178,7 @@ async fn strangers_have_a_bound_and_so_have_sessions() {
     assert_eq!(page.status, 429);
     let (origin, mut opened) = (stranger.origin.clone(), Vec::new());
     for _ in 0..5 {
-        opened.push(posts_form(&mut stranger, "/account/dom_0/login", Some(&origin), "token=").await);
+        opened.push(post_form(&mut stranger, "/account/dom_0/login", Some(&origin), "token=").await);
     }
     assert_eq!(opened, [403, 403, 403, 429, 429]);
 }
@@ -188,14 +188,14 @@ async fn serve(folder: &Path) -> Running {
     tokio::task::spawn_blocking(move || Program::serves(&folder, &[("SIGNPOST_LOG", "error")])).await.expect("no panic")
 }
 
-/// The browser of a person who comes to a program.
+/// Creates a browser for this server.
 pub(crate) fn arrives(server: &Running) -> Browser {
     let base = server.address("sandbox").trim_end_matches("/sandbox/v1").to_owned();
     let origin = server.address("public_address");
     Browser { http: http(), base, origin, cookie: None, login_cookie: None, hint_cookie: None, setup_cookie: None }
 }
 
-pub(crate) async fn hosting(folder: &Path) -> (Running, Integrator, Value, Phone) {
+pub(crate) async fn start_with_domain(folder: &Path) -> (Running, Integrator, Value, Phone) {
     embedded_database(&folder.join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "account", "--json"];
     let key = Program::within(folder, &arguments).runs().await.json();
@@ -206,18 +206,18 @@ pub(crate) async fn hosting(folder: &Path) -> (Running, Integrator, Value, Phone
     (server, integrator, domain, Phone::of(7, &Clock::System))
 }
 
-/// Somebody creates an account by the page.
-pub(crate) async fn joins(integrator: &Integrator, browser: &mut Browser, phone: &Phone) -> (Value, String) {
+/// Creates an account on the login page; returns the session and the completion code.
+pub(crate) async fn create_account(integrator: &Integrator, browser: &mut Browser, phone: &Phone) -> (Value, String) {
     let (session, done) = answers(integrator, browser, phone, json!({ "mode": "register" })).await;
     (session, code_of(&done))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_login_that_was_begun_before_a_kill_signs_in_after_it() {
+async fn pending_login_survives_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (server, integrator, domain, phone) = hosting(folder.path()).await;
+    let (server, integrator, domain, phone) = start_with_domain(folder.path()).await;
     let mut browser = arrives(&server);
-    let (session, code) = joins(&integrator, &mut browser, &phone).await;
+    let (session, code) = create_account(&integrator, &mut browser, &phone).await;
     tokio::task::spawn_blocking(|| server.kill()).await.expect("no panic");
     let server = serve(folder.path()).await;
     let integrator = Integrator { api: server.address("sandbox"), ..integrator };

@@ -1,25 +1,25 @@
-//! Keys that join an account and leave it: by the account page, and by the operator (docs/account.md).
+//! Addition and removal of keys, on the account page and by the operator (docs/account.md).
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use signpost_platform::clock::Clock;
 
 use crate::account::{account_of, keys_on, logs_in, scans, signed_in};
-use crate::account_guards::{arrives, hosting, joins};
+use crate::account_guards::{arrives, create_account, start_with_domain};
 use crate::harness::{Browser, Integrator, Phone, Program, Service, ShownPage, page_path, text};
 use crate::page_flow::{SECRET, completes};
 
-/// Adds the key of another phone by the account page, up to the owner's word, and comes back.
+/// Adds the key of another phone on the account page, confirms it and returns to the account.
 pub(crate) async fn adds(integrator: &Integrator, browser: &mut Browser, account: &str, phone: &Phone) -> ShownPage {
     let shown = browser.goes_to(account).await;
     let page = browser.presses(&shown, "add", "").await;
     page.is(200, "waiting");
     assert_eq!(scans(integrator, phone, &page).await, 200);
-    confirms(browser, &page).await
+    confirm_key(browser, &page).await
 }
 
-/// Says on the page of a link that the key is one's own, and goes back to the account.
-pub(crate) async fn confirms(browser: &mut Browser, page: &ShownPage) -> ShownPage {
+/// Confirms the key on the page of a link and returns to the account.
+pub(crate) async fn confirm_key(browser: &mut Browser, page: &ShownPage) -> ShownPage {
     let cancel = page.form("cancel").0;
     let path = cancel.split("/cancel").next().expect("a path");
     let asked = browser.goes_to(path).await;
@@ -29,16 +29,16 @@ pub(crate) async fn confirms(browser: &mut Browser, page: &ShownPage) -> ShownPa
     browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
 }
 
-/// Opens a link that an operator handed over, as the script of its page does.
-pub(crate) async fn claims(browser: &mut Browser, link: &Value) -> ShownPage {
+/// Opens an operator's link, like the script of its page.
+pub(crate) async fn claim_link(browser: &mut Browser, link: &Value) -> ShownPage {
     let (page, secret) = text(link, "page_url").rsplit_once('#').expect("a secret in the fragment");
     let asked = browser.goes_to(&page_path(&json!({ "page_url": page }))).await;
-    let claimed = posts_claim(browser, asked.is(200, "claim"), secret, "text/html,*/*;q=0.8").await;
+    let claimed = post_claim(browser, asked.is(200, "claim"), secret, "text/html,*/*;q=0.8").await;
     browser.goes_on(claimed).await
 }
 
-/// Posts a link to the form that asks for it.
-pub(crate) async fn posts_claim(browser: &mut Browser, asked: &ShownPage, link: &str, accept: &str) -> ShownPage {
+/// Posts a link to the claim form.
+pub(crate) async fn post_claim(browser: &mut Browser, asked: &ShownPage, link: &str, accept: &str) -> ShownPage {
     let form = asked.between("<form id=\"claim\"", ">");
     let action = form.split_once("action=\"").expect("an action").1.split('"').next().expect("an end");
     let body = url::form_urlencoded::Serializer::new(String::new()).append_pair("link", link).finish();
@@ -48,7 +48,7 @@ pub(crate) async fn posts_claim(browser: &mut Browser, asked: &ShownPage, link: 
 }
 
 #[tokio::test]
-async fn a_second_key_is_added_and_the_first_removed_after_a_question() {
+async fn second_key_is_added_and_first_removed() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let second = Phone::of(8, &service.clock);
@@ -63,7 +63,7 @@ async fn a_second_key_is_added_and_the_first_removed_after_a_question() {
     let asked = browser.presses(&added, &format!("remove-{first_key}"), &format!("&credential={first_key}")).await;
     assert!(asked.is(200, "remove").html.contains("You are signed in with it yourself"), "{}", asked.html);
     assert_eq!(keys_on(&browser.goes_to(&account).await).len(), 2, "nothing happens before the answer");
-    // The answer is for the key that was asked about.
+    // The confirmation is valid only for the key in the question.
     let other = browser.presses(&asked, "remove", &format!("&credential={second_key}")).await;
     other.is(403, "stale");
     let removed = browser.presses(&asked, "remove", &format!("&credential={first_key}")).await;
@@ -78,11 +78,11 @@ async fn a_second_key_is_added_and_the_first_removed_after_a_question() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_operator_lets_somebody_in_who_lost_every_key() {
+async fn operator_restores_access_after_key_loss() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (server, integrator, domain, phone) = hosting(folder.path()).await;
+    let (server, integrator, domain, phone) = start_with_domain(folder.path()).await;
     let mut browser = arrives(&server);
-    let (session, code) = joins(&integrator, &mut browser, &phone).await;
+    let (session, code) = create_account(&integrator, &mut browser, &phone).await;
     let done = completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
     let user = text(&done["user"], "id").to_owned();
     let command = async |arguments: &[&str]| {
@@ -100,12 +100,12 @@ async fn an_operator_lets_somebody_in_who_lost_every_key() {
     let link = command(&["credentials", "link", &user]).await.json();
     let path = page_path(&link);
     let (mut person, mut thief) = (arrives(&server), arrives(&server));
-    let page = claims(&mut person, &link).await;
+    let page = claim_link(&mut person, &link).await;
     page.is(200, "waiting");
     thief.goes_to(&path).await.is(403, "other");
     let new = Phone::of(8, &Clock::System);
     assert_eq!(scans(&integrator, &new, &page).await, 200);
-    let back = confirms(&mut person, &page).await;
+    let back = confirm_key(&mut person, &page).await;
     back.is(200, "signed-out");
     person.goes_to(&path).await.is(200, "done");
     command(&["credentials", "remove", &user, &lost]).await.json();

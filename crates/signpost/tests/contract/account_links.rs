@@ -1,16 +1,15 @@
-//! The pages that add a key, as somebody would use them who wants to be let in where they are not, or to be taken for
-//! somebody else.
+//! Attacks on the pages that add a key: access to another account, and a victim's key in the attacker's account.
 
 use jiff::SignedDuration;
 use reqwest::Method;
 use reqwest::header::LOCATION;
 
 use crate::account::{keys_on, logs_in, scans, signed_in};
-use crate::account_keys::confirms;
+use crate::account_keys::confirm_key;
 use crate::harness::{Browser, Phone, Service, ShownPage};
 
-/// Presses a button, and goes nowhere: the address of the page that it leads to.
-async fn page_behind(browser: &mut Browser, shown: &ShownPage, button: &str) -> String {
+/// Presses a button and returns the path of the redirect without following it.
+async fn press_without_redirect(browser: &mut Browser, shown: &ShownPage, button: &str) -> String {
     let (action, token) = shown.form(button);
     let form = browser.request(Method::POST, &action).header("origin", &browser.origin);
     let form = form.header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));
@@ -26,23 +25,23 @@ fn path_of(page: &ShownPage) -> String {
 }
 
 #[tokio::test]
-async fn a_page_that_an_account_opens_is_of_the_browser_that_asked() {
+async fn link_page_is_bound_to_its_browser() {
     let service = Service::start().await;
     let (_, mut attacker, account) = signed_in(&service).await;
     let shown = attacker.goes_to(&account).await;
     let mut stranger = Browser::at(&service);
     let signed_out = stranger.goes_to(&account).await;
-    // Whoever is lured there would give their key to the account of somebody else.
+    // A lured victim would add their key to the attacker's account.
     let mut victim = Browser::at(&service);
     for (browser, shown, button) in [(&mut attacker, &shown, "add"), (&mut stranger, &signed_out, "login")] {
-        let page = page_behind(browser, shown, button).await;
+        let page = press_without_redirect(browser, shown, button).await;
         victim.goes_to(&page).await.is(403, "other");
         browser.goes_to(&page).await.is(200, "waiting");
     }
 }
 
 #[tokio::test]
-async fn a_page_that_adds_a_key_ends_however_often_another_code_is_asked_for() {
+async fn link_page_expires_despite_renewals() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let shown = browser.goes_to(&account).await;
@@ -56,7 +55,7 @@ async fn a_page_that_adds_a_key_ends_however_often_another_code_is_asked_for() {
         }
         page.is(200, "waiting");
     }
-    // An answer that is declined gives no more time either.
+    // A declined answer does not extend the lifetime.
     service.passes(SignedDuration::from_secs(110));
     page = browser.goes_to(&path).await;
     assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), &page).await, 200);
@@ -70,7 +69,7 @@ async fn a_page_that_adds_a_key_ends_however_often_another_code_is_asked_for() {
 }
 
 #[tokio::test]
-async fn signing_out_in_all_browsers_ends_the_pages_that_add_keys() {
+async fn global_sign_out_closes_link_pages() {
     let service = Service::start().await;
     let (integrator, mut owner, account) = signed_in(&service).await;
     let mut thief = Browser::at(&service);
@@ -83,7 +82,7 @@ async fn signing_out_in_all_browsers_ends_the_pages_that_add_keys() {
 }
 
 #[tokio::test]
-async fn a_tab_that_shows_one_key_confirms_no_other() {
+async fn outdated_tab_cannot_confirm_another_key() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let shown = browser.goes_to(&account).await;
@@ -91,12 +90,12 @@ async fn a_tab_that_shows_one_key_confirms_no_other() {
     assert_eq!(scans(&integrator, &Phone::of(8, &service.clock), &page).await, 200);
     let old = browser.goes_to(&path_of(&page)).await;
     let key = old.is(200, "link").between("name=\"key\" value=\"", "\"").to_owned();
-    // In another tab it is declined, and an onlooker answers the new code.
+    // The key is declined in another tab, and an attacker answers the new code.
     let renewed = browser.presses(&old, "confirm-link", &format!("&answer=no&key={key}")).await;
     assert_eq!(scans(&integrator, &Phone::of(66, &service.clock), renewed.is(200, "waiting")).await, 200);
     for fields in [format!("&answer=yes&key={key}"), "&answer=yes".to_owned()] {
         browser.presses(&old, "confirm-link", &fields).await.is(200, "link");
     }
-    let added = confirms(&mut browser, &page).await;
+    let added = confirm_key(&mut browser, &page).await;
     assert_eq!(keys_on(added.is(200, "account")).len(), 2);
 }

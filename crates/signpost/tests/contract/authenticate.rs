@@ -1,4 +1,4 @@
-//! docs/api.md, Authenticate: what counts as an answer, and in which order it is looked at.
+//! Answers to a session and the order of their checks (docs/api.md, Authenticate).
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn without(answer: &Value, member: &str) -> Value {
     answer
 }
 
-/// The faults that an answer can have, first to last as they are looked at, each with what it does to one.
+/// Faults of an answer in the order of the checks, each with the expected status and code.
 const FAULTS: [(&str, u16, &str); 6] = [
     ("no such session", 404, "session_not_found"),
     ("a field is missing", 400, "invalid_request"),
@@ -30,7 +30,7 @@ const FAULTS: [(&str, u16, &str); 6] = [
     ("the signature is another's", 406, "invalid_signature"),
 ];
 
-/// An answer with all faults of [`FAULTS`] from the `first` on, apart from the session's own.
+/// Returns an answer with all faults of [`FAULTS`] from `first` on, except for those of the session.
 fn faulty(answer: &Value, first: usize) -> Value {
     let faults: [fn(&Value) -> Value; 6] = [
         Value::clone,
@@ -44,7 +44,7 @@ fn faulty(answer: &Value, first: usize) -> Value {
 }
 
 #[tokio::test]
-async fn of_several_faults_the_first_in_the_handlers_order_is_told() {
+async fn first_fault_in_order_is_reported() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let phone = Phone::of(7, &service.clock);
@@ -55,7 +55,7 @@ async fn of_several_faults_the_first_in_the_handlers_order_is_told() {
         if over == "answered" {
             integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
         }
-        // An answered session is also past its end: that it was answered is what counts.
+        // An answered session that is also expired is reported as answered.
         service.passes(SignedDuration::from_secs(400));
         let answer = phone.answers(&session);
         for (first, (fault, mut expected, mut told)) in FAULTS.into_iter().enumerate().take(5) {
@@ -77,7 +77,7 @@ async fn of_several_faults_the_first_in_the_handlers_order_is_told() {
 }
 
 #[tokio::test]
-async fn an_answer_is_taken_once() {
+async fn answer_is_accepted_once() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -91,7 +91,7 @@ async fn an_answer_is_taken_once() {
 }
 
 #[tokio::test]
-async fn wrong_answers_do_not_lock_a_session() {
+async fn invalid_answers_do_not_lock_a_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -106,7 +106,7 @@ async fn wrong_answers_do_not_lock_a_session() {
 }
 
 #[tokio::test]
-async fn either_rendering_is_signed_and_no_other() {
+async fn only_the_two_renderings_are_accepted() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let phone = service.phone();
@@ -129,7 +129,7 @@ async fn either_rendering_is_signed_and_no_other() {
         ] {
             integrator.hands_in(&session, &phone.signs(&wrong)).await.refused(404, "challenge_not_found");
         }
-        // Right for the sentence, but another text stands in the answer: the signature is over what was received.
+        // The signature is for the sentence, but the answer contains the short form.
         let mixed = with(&phone.signs(&sentence), &[("challenge", json!(short))]);
         integrator.hands_in(&session, &mixed).await.refused(406, "invalid_signature");
         integrator.hands_in(&session, &phone.signs(&short)).await.with(200);
@@ -145,7 +145,7 @@ fn renderings(session: &Value) -> (String, String) {
 }
 
 #[tokio::test]
-async fn the_challenge_of_another_session_is_not_found() {
+async fn foreign_challenge_is_not_found() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
@@ -155,7 +155,7 @@ async fn the_challenge_of_another_session_is_not_found() {
 }
 
 #[tokio::test]
-async fn the_wallets_clock_may_be_thirty_seconds_off() {
+async fn timestamp_tolerance_is_thirty_seconds() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let now = service.clock.now().as_second();
@@ -182,7 +182,7 @@ async fn the_wallets_clock_may_be_thirty_seconds_off() {
 }
 
 #[tokio::test]
-async fn a_missing_or_mistyped_field_is_named() {
+async fn missing_or_mistyped_field_is_named() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -209,7 +209,7 @@ async fn a_missing_or_mistyped_field_is_named() {
 }
 
 #[tokio::test]
-async fn unknown_fields_are_ignored_and_a_device_is_optional() {
+async fn unknown_fields_are_ignored() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for (device, shown) in [

@@ -1,4 +1,5 @@
-//! docs/api.md, Conventions: who may ask. Authentication comes before anything about the body, and another's objects do not exist.
+//! API keys (docs/api.md, Conventions). Authentication precedes checks of the body, and objects of other accounts do
+//! not exist.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -10,7 +11,7 @@ use signpost_store::must;
 
 use crate::harness::{Integrator, Service, is_written, send, text};
 
-/// Every address, with a method that it takes.
+/// Every path, with a supported method.
 const ADDRESSES: &[(Method, &str)] = &[
     (Method::POST, "/sessions"),
     (Method::GET, "/sessions/sess_x"),
@@ -25,7 +26,7 @@ const ADDRESSES: &[(Method, &str)] = &[
 ];
 
 #[tokio::test]
-async fn the_key_is_asked_for_before_anything_else_of_the_request() {
+async fn authentication_precedes_body_checks() {
     let service = Service::start().await;
     let nobody = service.integrator().await.with_key(None);
     for (method, path) in ADDRESSES {
@@ -39,7 +40,7 @@ async fn the_key_is_asked_for_before_anything_else_of_the_request() {
 }
 
 #[tokio::test]
-async fn only_a_whole_key_of_this_environment_opens() {
+async fn key_is_valid_in_its_environment_only() {
     let service = Service::start().await;
     for (environment, other) in [(Environment::Live, Environment::Sandbox), (Environment::Sandbox, Environment::Live)] {
         let integrator = service.integrator_of("acme", environment).await;
@@ -57,7 +58,7 @@ async fn only_a_whole_key_of_this_environment_opens() {
 }
 
 #[tokio::test]
-async fn the_key_is_a_bearer_in_the_header_and_nowhere_else() {
+async fn key_is_accepted_only_as_a_bearer_token() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let key = integrator.key.clone().expect("a key");
@@ -80,14 +81,14 @@ async fn the_key_is_a_bearer_in_the_header_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn nobody_elses_page_is_invited() {
+async fn api_does_not_allow_cross_origin_pages() {
     let integrator = Service::start().await.integrator().await;
     let request = integrator.request(Method::GET, "/domains").header("origin", "https://shop.test");
     assert_eq!(send(request).await.header("access-control-allow-origin"), None);
 }
 
 #[tokio::test]
-async fn a_revoked_key_stops_within_five_seconds() {
+async fn revoked_key_expires_within_five_seconds() {
     let service = Service::start().await;
     let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;
     let colleague = service.integrator_of("acme", Environment::Live).await;
@@ -102,7 +103,7 @@ async fn a_revoked_key_stops_within_five_seconds() {
 }
 
 #[tokio::test]
-async fn a_stored_key_that_makes_no_sense_opens_nothing() {
+async fn invalid_stored_key_is_an_internal_error() {
     let service = Service::start().await;
     let (integrator, key) = service.integrator_with_id("acme", Environment::Live).await;
     let sql = "UPDATE api_keys SET created_at = $1 WHERE id = $2";
@@ -114,7 +115,7 @@ async fn a_stored_key_that_makes_no_sense_opens_nothing() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_another_does_not_exist() {
+async fn objects_of_other_accounts_are_not_found() {
     let service = Service::start().await;
     let owner = service.integrator().await;
     let domain = owner.registers("shop.test").await;

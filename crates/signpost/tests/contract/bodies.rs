@@ -1,18 +1,19 @@
-//! docs/api.md, Conventions: JSON of at most 64 KiB and 16 levels, every field known and there once.
+//! Request bodies (docs/api.md, Conventions): JSON of at most 64 KiB and 16 levels, without unknown or duplicate
+//! fields.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Integrator, NameServer, Service, send, text};
 
-/// A JSON object whose member is nested so deep, the object itself included.
+/// Returns a JSON object with this depth of nesting, itself included.
 fn nested(depth: usize) -> String {
     let inside = depth - 1;
     format!(r#"{{"domain":"shop.test","metadata":{}1{}}}"#, "{\"a\":".repeat(inside), "}".repeat(inside))
 }
 
 #[tokio::test]
-async fn a_body_is_json_and_says_so() {
+async fn body_requires_the_json_media_type() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test" }).to_string();
@@ -42,7 +43,7 @@ async fn a_body_is_json_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_refused_everywhere() {
+async fn invalid_json_is_rejected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -67,7 +68,7 @@ async fn what_is_not_json_is_refused_everywhere() {
 }
 
 #[tokio::test]
-async fn a_request_without_anything_to_say_needs_no_body_and_no_type() {
+async fn empty_body_needs_no_media_type() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
@@ -86,7 +87,7 @@ async fn a_request_without_anything_to_say_needs_no_body_and_no_type() {
 }
 
 #[tokio::test]
-async fn a_body_holds_64_kib_and_not_a_byte_more() {
+async fn body_is_limited_to_64_kib() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test" }).to_string();
@@ -102,7 +103,7 @@ async fn a_body_holds_64_kib_and_not_a_byte_more() {
 }
 
 #[tokio::test]
-async fn sixteen_levels_are_deep_enough() {
+async fn nesting_is_limited_to_sixteen_levels() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     integrator.post_raw("/sessions", &nested(16)).await.with(201);
@@ -114,7 +115,7 @@ async fn sixteen_levels_are_deep_enough() {
 }
 
 #[tokio::test]
-async fn a_field_is_known_and_stands_once() {
+async fn unknown_and_duplicate_fields_are_rejected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -141,7 +142,7 @@ async fn a_field_is_known_and_stands_once() {
 }
 
 #[tokio::test]
-async fn a_field_that_is_missing_or_of_another_type_is_named() {
+async fn missing_or_mistyped_field_is_named() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let verify = json!({ "public_key": "02", "signature": "30", "message": "m" });
@@ -159,12 +160,12 @@ async fn a_field_that_is_missing_or_of_another_type_is_named() {
             integrator.post(path, &without).await.blames(field);
         }
         for field in body.as_object().unwrap().keys() {
-            wrong_types_are_refused(&integrator, path, &body, field).await;
+            reject_wrong_types(&integrator, path, &body, field).await;
         }
     }
 }
 
-async fn wrong_types_are_refused(integrator: &Integrator, path: &str, body: &Value, field: &str) {
+async fn reject_wrong_types(integrator: &Integrator, path: &str, body: &Value, field: &str) {
     for wrong in [json!(null), json!(true), json!(1), json!([]), json!({}), json!("text")] {
         let is_right = wrong.is_string() != body[field].is_object() && (wrong.is_string() || wrong.is_object());
         if is_right {

@@ -1,4 +1,4 @@
-//! The browser wallet (docs/browser-wallet.md): where it is, what its page may do, and which answers need no number.
+//! The browser wallet (docs/browser-wallet.md): its address, its policies, and answers without a number.
 
 use reqwest::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HOST, ORIGIN};
 use reqwest::{Method, RequestBuilder};
@@ -16,21 +16,27 @@ async fn get(service: &Service, host: Option<&str>, path: &str) -> Reply {
     send(if let Some(host) = host { request.header(HOST, host) } else { request }).await
 }
 
-/// A wallet's request to where a code says.
-fn asks(service: &Service, method: Method, shown: &Value, query: &str, headers: &[(&str, &str)]) -> RequestBuilder {
+/// Creates a wallet's request to the URL in the code.
+fn wallet_request(
+    service: &Service,
+    method: Method,
+    shown: &Value,
+    query: &str,
+    headers: &[(&str, &str)],
+) -> RequestBuilder {
     let webhook = scan(shown).webhook().clone();
     let request = service.visitor().request(method, &format!("{}{query}", webhook.path()));
     headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
 }
 
-/// What the server says of a code.
+/// Returns the server's context of a code.
 async fn context(service: &Service, shown: &Value, headers: &[(&str, &str)]) -> Value {
     let challenge = scan(shown).challenge().to_string();
-    send(asks(service, Method::GET, shown, &format!("?challenge={challenge}"), headers)).await.with(200)
+    send(wallet_request(service, Method::GET, shown, &format!("?challenge={challenge}"), headers)).await.with(200)
 }
 
-/// Signs the code with this number, or none, and posts that.
-async fn answers(
+/// Signs the code, with this number if given, and posts the answer.
+async fn post_answer(
     service: &Service,
     phone: &Phone,
     shown: &Value,
@@ -39,24 +45,24 @@ async fn answers(
 ) -> Reply {
     let code: QrData = scan(shown);
     let signed = Through::new(code.challenge().clone(), code.webhook(), number).to_string();
-    let request = asks(service, Method::POST, shown, "", headers).header(CONTENT_TYPE, "application/json");
+    let request = wallet_request(service, Method::POST, shown, "", headers).header(CONTENT_TYPE, "application/json");
     send(request.body(phone.signs(&signed).to_string())).await
 }
 
-async fn shows(service: &Service, integrator: &Integrator, with: Value) -> (Browser, Value, ShownPage) {
+async fn open_page(service: &Service, integrator: &Integrator, with: Value) -> (Browser, Value, ShownPage) {
     let session = opens(integrator, with).await;
     let mut browser = Browser::at(service);
     let shown = browser.opens(&session).await;
     (browser, session, shown)
 }
 
-/// What a page of the login host sends with a request to its own host.
+/// Returns the cookie and origin headers of a request from a page of the login host.
 fn own_headers<'a>(browser: &'a Browser, origin: &'a str) -> [(&'static str, &'a str); 2] {
     [("cookie", browser.cookie.as_deref().expect("a cookie")), ("origin", origin)]
 }
 
 #[tokio::test]
-async fn the_page_its_worker_and_its_files_are_one_version() {
+async fn wallet_files_have_one_version() {
     let service = Service::start().await;
     let page = get(&service, None, "/wallet").await;
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
@@ -97,7 +103,7 @@ async fn the_page_its_worker_and_its_files_are_one_version() {
 }
 
 #[tokio::test]
-async fn the_wallet_is_small_and_its_first_paint_needs_no_decoder() {
+async fn wallet_size_is_limited() {
     let service = Service::start().await;
     let worker = get(&service, None, "/wallet/sw.js").await.text;
     let list =
@@ -109,7 +115,7 @@ async fn the_wallet_is_small_and_its_first_paint_needs_no_decoder() {
     {
         let request = service.visitor().request(Method::GET, path).header("accept-encoding", "gzip");
         let size = request.send().await.expect("an answer").bytes().await.expect("a body").len();
-        // The notice is for readers alone; the page itself travels plain where no proxy compresses it.
+        // The notice is not loaded by the app; the page is uncompressed unless a proxy compresses it.
         all += if path.contains("/NOTICE.") { 0 } else { size };
         decoder += if path.contains("/qr/") { size } else { 0 };
     }
@@ -118,11 +124,11 @@ async fn the_wallet_is_small_and_its_first_paint_needs_no_decoder() {
 }
 
 #[tokio::test]
-async fn an_answer_in_the_browser_of_the_page_needs_no_number() {
+async fn same_browser_needs_no_confirmation_number() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let origin = service.app.origin.as_str().to_owned();
-    let (browser, session, shown) = shows(&service, &integrator, json!({ "mode": "register" })).await;
+    let (browser, session, shown) = open_page(&service, &integrator, json!({ "mode": "register" })).await;
     let code = shown.code();
     let own = own_headers(&browser, &origin);
     let said = context(&service, &code, &own).await;
@@ -132,9 +138,9 @@ async fn an_answer_in_the_browser_of_the_page_needs_no_number() {
     );
     let number = code["confirm_code"].as_str().expect("a number");
     let wrong = if number == "11" { "12" } else { "11" };
-    let refused = answers(&service, &service.phone(), &code, Some(wrong), &own).await;
+    let refused = post_answer(&service, &service.phone(), &code, Some(wrong), &own).await;
     assert_eq!(refused.with(406)["details"]["reason"], "confirm_code", "a number that is sent counts");
-    answers(&service, &service.phone(), &code, None, &own).await.with(200);
+    post_answer(&service, &service.phone(), &code, None, &own).await.with(200);
     assert_eq!(browser_state(&service, &browser, &session).await, "done");
 }
 
@@ -144,13 +150,13 @@ async fn browser_state(service: &Service, browser: &Browser, session: &Value) ->
 }
 
 #[tokio::test]
-async fn in_any_other_browser_the_number_is_needed() {
+async fn other_browsers_need_the_confirmation_number() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let origin = service.app.origin.as_str().to_owned();
     let stranger = format!("signpost_page={}", "A".repeat(43));
     for case in 0..4 {
-        let (browser, _, shown) = shows(&service, &integrator, json!({ "mode": "register" })).await;
+        let (browser, _, shown) = open_page(&service, &integrator, json!({ "mode": "register" })).await;
         let code = shown.code();
         let cookie = browser.cookie.as_deref().expect("a cookie");
         let headers: &[(&str, &str)] = match case {
@@ -160,13 +166,13 @@ async fn in_any_other_browser_the_number_is_needed() {
             _ => &[("cookie", cookie), ("origin", "https://evil.test")],
         };
         assert_eq!(context(&service, &code, headers).await["number"], true, "{headers:?}");
-        let refused = answers(&service, &service.phone(), &code, None, headers).await;
+        let refused = post_answer(&service, &service.phone(), &code, None, headers).await;
         assert_eq!(refused.with(406)["details"]["reason"], "confirm_code", "{headers:?}");
     }
 }
 
 #[tokio::test]
-async fn the_label_is_that_of_the_requests_origin() {
+async fn login_method_follows_the_request_origin() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let origin = service.app.origin.as_str().to_owned();
@@ -180,38 +186,38 @@ async fn the_label_is_that_of_the_requests_origin() {
         let body = json!({ "domain": "shop.test", "mode": "register", "confirm": "code" });
         let session = integrator.post("/sessions", body).await.with(201);
         let phone = Phone::of(somebody, &service.clock);
-        answers(&service, &phone, &session, session["confirm_code"].as_str(), headers).await.with(200);
+        post_answer(&service, &phone, &session, session["confirm_code"].as_str(), headers).await.with(200);
         assert_eq!(integrator.sees(&session).await.with(200)["method"], method, "{headers:?}");
     }
 }
 
 #[tokio::test]
-async fn a_domain_without_the_method_offers_it_nowhere_and_takes_it_from_nobody() {
+async fn domain_without_the_method_rejects_it() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let domain = hosts(&integrator, "scan.test").await;
     integrator.patch(&format!("/domains/{}", text(&domain, "id")), &json!({ "methods": ["scan"] })).await.with(200);
     let origin = service.app.origin.as_str().to_owned();
-    let (browser, _, shown) = shows(&service, &integrator, json!({ "domain": "scan.test" })).await;
+    let (browser, _, shown) = open_page(&service, &integrator, json!({ "domain": "scan.test" })).await;
     assert!(!shown.html.contains("signpost-wallet"), "{}", shown.html);
-    let refused = answers(&service, &service.phone(), &shown.code(), None, &own_headers(&browser, &origin)).await;
+    let refused = post_answer(&service, &service.phone(), &shown.code(), None, &own_headers(&browser, &origin)).await;
     assert_eq!(refused.with(404)["details"]["reason"], "method");
-    let (_, _, shown) = shows(&service, &integrator, json!({})).await;
+    let (_, _, shown) = open_page(&service, &integrator, json!({})).await;
     let link = format!("rel=\"signpost-wallet\" href=\"{origin}/wallet#svc://auth?v=2&amp;");
     assert_eq!(shown.html.matches(&link).count(), 2, "{}", shown.html);
 }
 
 #[tokio::test]
-async fn off_is_off() {
+async fn disabled_wallet_is_not_served() {
     let service = Service::with(&[("wallet", "off")]).await;
     for path in ["/wallet", "/wallet/sw.js", "/wallet/manifest.webmanifest"] {
         assert_eq!(get(&service, None, path).await.status, 404, "{path}");
     }
     let integrator = shop(&service).await;
-    let (_, _, shown) = shows(&service, &integrator, json!({})).await;
+    let (_, _, shown) = open_page(&service, &integrator, json!({})).await;
     assert!(!shown.html.contains("signpost-wallet"));
     let headers = [("origin", service.app.origin.as_str())];
-    let said = answers(&service, &service.phone(), &shown.code(), None, &headers).await;
+    let said = post_answer(&service, &service.phone(), &shown.code(), None, &headers).await;
     assert_eq!(said.with(406)["details"]["reason"], "confirm_code", "no wallet page is there to be meant");
     let alone = hosts(&integrator, "alone.test").await;
     integrator.patch(&format!("/domains/{}", text(&alone, "id")), &json!({ "methods": ["browser"] })).await.with(200);
@@ -220,7 +226,7 @@ async fn off_is_off() {
 }
 
 #[tokio::test]
-async fn a_host_of_its_own_serves_the_wallet_and_nothing_else() {
+async fn wallet_host_serves_only_the_wallet() {
     let service = Service::with(&[("wallet", OWN)]).await;
     let host = Some("wallet.test");
     let page = get(&service, host, "/wallet").await;
@@ -255,14 +261,15 @@ async fn a_host_of_its_own_serves_the_wallet_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn only_the_wallets_own_origin_may_ask_from_a_page() {
+async fn cors_allows_only_the_wallet_origin() {
     let service = Service::with(&[("wallet", OWN)]).await;
     let integrator = shop(&service).await;
-    let (browser, _, shown) = shows(&service, &integrator, json!({ "mode": "register" })).await;
+    let (browser, _, shown) = open_page(&service, &integrator, json!({ "mode": "register" })).await;
     let code = shown.code();
     assert!(shown.html.contains(&format!("rel=\"signpost-wallet\" href=\"{OWN}/wallet#svc://")), "{}", shown.html);
     let raw = async |method, origin: &str| {
-        let request = asks(&service, method, &code, "", &[("origin", origin)]).send().await.expect("an answer");
+        let request =
+            wallet_request(&service, method, &code, "", &[("origin", origin)]).send().await.expect("an answer");
         (request.status().as_u16(), request.headers().clone())
     };
     let (status, headers) = raw(Method::OPTIONS, OWN).await;
@@ -277,11 +284,11 @@ async fn only_the_wallets_own_origin_may_ask_from_a_page() {
         let (status, headers) = raw(Method::OPTIONS, origin).await;
         assert!(status == 405 && !headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN), "{origin}");
     }
-    // Its requests carry no cookie; one that came with them would not count.
+    // Wallet requests have no cookie; the server ignores one.
     let cookie = browser.cookie.as_deref().expect("a cookie");
     let webhook = scan(&code).webhook().clone();
     let query = format!("?challenge={}", scan(&code).challenge());
-    let request = asks(&service, Method::GET, &code, &query, &[("origin", OWN), ("cookie", cookie)]);
+    let request = wallet_request(&service, Method::GET, &code, &query, &[("origin", OWN), ("cookie", cookie)]);
     let said = request.send().await.expect("an answer");
     assert_eq!(said.headers()[ACCESS_CONTROL_ALLOW_ORIGIN], OWN);
     let said: Value = serde_json::from_str(&said.text().await.expect("a text")).expect("JSON");
@@ -297,7 +304,7 @@ async fn only_the_wallets_own_origin_may_ask_from_a_page() {
 }
 
 #[tokio::test]
-async fn live_logins_need_a_wallet_at_a_host_of_its_own() {
+async fn live_wallet_requires_a_separate_host() {
     let login = "https://login.test";
     for (wallet, is_offered) in [("on", false), (OWN, true)] {
         let service = Service::with(&[("public_url", login), ("wallet", wallet)]).await;

@@ -1,29 +1,29 @@
-//! What a browser gets where a program gets JSON or nothing: the first page, errors in words, assets, and the documents
-//! that crawlers ask for. The harness checks the headers of every page that it reads.
+//! Responses for browsers: the start page, error pages, assets, and documents for crawlers. The harness checks the
+//! headers of every page.
 
 use reqwest::Method;
 
 use crate::harness::{Integrator, Reply, Service, send};
 
-/// What browsers send when somebody opens an address.
+/// The `Accept` header of a browser navigation.
 const NAVIGATION: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-async fn asks(visitor: &Integrator, method: Method, path: &str, headers: &[(&str, &str)]) -> Reply {
+async fn navigate(visitor: &Integrator, method: Method, path: &str, headers: &[(&str, &str)]) -> Reply {
     let request = visitor.request(method, path).header("accept", NAVIGATION);
     send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
-async fn opens(visitor: &Integrator, path: &str) -> Reply {
-    asks(visitor, Method::GET, path, &[]).await
+async fn open_page(visitor: &Integrator, path: &str) -> Reply {
+    navigate(visitor, Method::GET, path, &[]).await
 }
 
 #[tokio::test]
-async fn a_browser_is_shown_what_runs_and_a_program_keeps_its_404() {
+async fn start_page_requires_a_browser() {
     for (services, login, locator) in [("auth", true, false), ("atm", false, true), ("atm,auth", true, true)] {
         let service = Service::with(&[("services", services)]).await;
         let visitor = service.visitor();
-        let page = opens(&visitor, "/").await;
-        // With the locator it counts machines, which may be others by now.
+        let page = open_page(&visitor, "/").await;
+        // With the locator, the page contains the number of ATMs, which can change.
         let kept = if locator { "max-age=0" } else { "max-age=300" };
         assert_eq!((page.status, page.header("cache-control")), (200, Some(kept)));
         assert_eq!(page.header("vary"), Some("accept, accept-language"));
@@ -37,20 +37,20 @@ async fn a_browser_is_shown_what_runs_and_a_program_keeps_its_404() {
 }
 
 #[tokio::test]
-async fn what_the_first_page_links_to_is_there() {
+async fn start_page_links_resolve() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let visitor = service.visitor();
-    let page = opens(&visitor, "/").await.text;
+    let page = open_page(&visitor, "/").await.text;
     let links: Vec<_> = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let paths: Vec<_> = links.iter().filter(|link| link.starts_with('/')).collect();
     assert!(paths.len() > 4, "{links:?}");
     for path in paths {
-        assert_eq!(opens(&visitor, path).await.status, 200, "{path}");
+        assert_eq!(open_page(&visitor, path).await.status, 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn a_page_is_in_the_language_of_its_reader() {
+async fn page_language_follows_the_request() {
     let service = Service::start().await;
     let visitor = service.visitor();
     for (path, accepted, language) in [
@@ -61,13 +61,13 @@ async fn a_page_is_in_the_language_of_its_reader() {
         ("/nothing", "es", "es"),
         ("/nothing?lang=en", "es", "en"),
     ] {
-        let page = asks(&visitor, Method::GET, path, &[("accept-language", accepted)]).await;
+        let page = navigate(&visitor, Method::GET, path, &[("accept-language", accepted)]).await;
         assert!(page.text.contains(&format!("<html lang=\"{language}\">")), "{path} {accepted}: {}", page.text);
     }
 }
 
 #[tokio::test]
-async fn errors_are_said_in_words_to_people_and_in_json_to_programs() {
+async fn errors_are_html_or_json_by_client() {
     let service = Service::start().await;
     let visitor = service.visitor();
     for (method, path, status) in [
@@ -76,7 +76,7 @@ async fn errors_are_said_in_words_to_people_and_in_json_to_programs() {
         (Method::POST, "/", 405),
         (Method::PUT, "/robots.txt", 405),
     ] {
-        let page = asks(&visitor, method.clone(), path, &[]).await;
+        let page = navigate(&visitor, method.clone(), path, &[]).await;
         assert_eq!(page.status, status, "{path}");
         assert!(page.text.contains("<h1 id=\"title\">") && page.text.contains("href=\"/\""), "{}", page.text);
         assert_eq!(page.header("x-robots-tag"), Some("noindex"), "{path}");
@@ -86,24 +86,24 @@ async fn errors_are_said_in_words_to_people_and_in_json_to_programs() {
     }
     for (path, status) in [("/v1/nothing", 404), ("/v1/domains", 401), ("/sandbox/v1/nothing", 404), ("/health/x", 404)]
     {
-        let reply = opens(&visitor, path).await;
+        let reply = open_page(&visitor, path).await;
         assert_eq!((reply.status, reply.header("content-type")), (status, Some("application/json")), "{path}");
     }
 }
 
 #[tokio::test]
-async fn an_address_with_markup_in_it_is_said_by_nobody() {
+async fn error_page_does_not_echo_the_path() {
     let service = Service::start().await;
-    let page = opens(&service.visitor(), "/%3Cscript%3Ealert(1)%3C/script%3E?lang=%22%3E%3Cb%3E").await;
+    let page = open_page(&service.visitor(), "/%3Cscript%3Ealert(1)%3C/script%3E?lang=%22%3E%3Cb%3E").await;
     assert_eq!(page.status, 404);
     assert!(!page.text.contains("alert(1)") && !page.text.contains("<b>"), "{}", page.text);
 }
 
 #[tokio::test]
-async fn an_asset_of_the_page_is_kept_for_good() {
+async fn assets_are_cached_as_immutable() {
     let service = Service::start().await;
     let visitor = service.visitor();
-    let page = opens(&visitor, "/").await.text;
+    let page = open_page(&visitor, "/").await.text;
     let path = page.split("rel=\"stylesheet\" href=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("one");
     let plain = visitor.get(path).await;
     assert_eq!((plain.status, plain.header("content-type")), (200, Some("text/css; charset=utf-8")));
@@ -117,7 +117,7 @@ async fn an_asset_of_the_page_is_kept_for_good() {
 }
 
 #[tokio::test]
-async fn crawlers_are_told_what_may_be_read() {
+async fn crawler_documents_use_the_public_url() {
     let public = "https://signpost.test/x&y";
     let service = Service::with(&[("services", "atm,auth"), ("public_url", public)]).await;
     let visitor = service.visitor();
@@ -133,7 +133,7 @@ async fn crawlers_are_told_what_may_be_read() {
     for link in ["/v1/openapi.yaml", "/mcp", "/.well-known/mcp-server"] {
         assert!(guide.text.contains(&format!("({public}{link})")), "{link}: {}", guide.text);
     }
-    let page = opens(&visitor, "/").await.text;
+    let page = open_page(&visitor, "/").await.text;
     assert!(page.contains("<a class=\"brand\" href=\"/x&amp;y/\">"), "{page}");
     let icon = visitor.request(Method::GET, "/favicon.ico").send().await.expect("a reply");
     assert_eq!(icon.headers()["content-type"], "image/x-icon");

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::{Service, text};
 
 #[tokio::test]
-async fn a_cancelled_session_is_over_for_everybody() {
+async fn cancelled_session_rejects_all_requests() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -22,7 +22,7 @@ async fn a_cancelled_session_is_over_for_everybody() {
 }
 
 #[tokio::test]
-async fn only_a_pending_session_of_ones_own_can_be_cancelled() {
+async fn cancel_requires_an_own_pending_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -38,7 +38,7 @@ async fn only_a_pending_session_of_ones_own_can_be_cancelled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_answer_and_a_cancellation_at_once_agree_on_who_was_first() {
+async fn answer_and_cancellation_exclude_each_other() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let mut authenticated = 0;

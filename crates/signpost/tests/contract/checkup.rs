@@ -1,4 +1,4 @@
-//! What the command line finds out of a server that runs: `status` and `doctor`.
+//! Diagnosis of a running server from the command line: `status` and `doctor`.
 
 use std::path::Path;
 
@@ -15,33 +15,33 @@ async fn run(folder: &Path, arguments: &[&str]) -> Ended {
     Program::within(folder, arguments).runs().await
 }
 
-/// The document of a command that found something wrong.
+/// Runs a command that exits with 1 and returns its JSON document.
 async fn refused(folder: &Path, arguments: &[&str]) -> Value {
     let ended = run(folder, &[arguments, &["--json"]].concat()).await;
     assert_eq!(ended.code, Some(1), "{}", ended.out);
     serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {} {}", ended.out, ended.err))
 }
 
-/// The grade of each check by its name.
+/// Returns the name and the grade of each check.
 fn grades(document: &Value) -> Vec<(String, String)> {
     let checks = document["checks"].as_array().expect("a list").iter();
     checks.map(|check| (text(check, "check").to_owned(), text(check, "grade").to_owned())).collect()
 }
 
-/// Those that ended so. How fast the disk is while all tests use it, nobody can say before.
+/// Returns the checks with this grade, without `latency`, which depends on the disk load of parallel tests.
 fn checks_that(document: &Value, grade: &str) -> Vec<String> {
     let found = grades(document).into_iter().filter(|(check, it)| it == grade && check != "latency");
     found.map(|(check, _)| check).collect()
 }
 
-/// What `status` says that somebody should look at.
+/// Returns the `attention` entries of `status`, without `latency`.
 fn attention(status: &Value) -> Vec<&Value> {
     let all = status["attention"].as_array().expect("a list").iter();
     all.filter(|one| one["check"] != "latency").collect()
 }
 
 #[test]
-fn status_tells_what_runs_and_fails_once_it_does_not() {
+fn status_fails_if_the_server_is_stopped() {
     let folder = tempfile::tempdir().expect("a folder");
     let serve = ["serve", "--json", "--listen", "127.0.0.1:0"];
     let mut server = Program::within(folder.path(), &serve).started(&[]);
@@ -66,7 +66,7 @@ fn status_tells_what_runs_and_fails_once_it_does_not() {
     }
     server.terminate();
     assert!(server.ends().0.success());
-    // At the usual address somebody may run another one meanwhile.
+    // Another server may use the default address.
     let ended = Program::within(folder.path(), &["status"]).env("SIGNPOST_LISTEN", "127.0.0.1:1").run();
     assert_eq!(ended.code, Some(1));
     assert!(ended.out.contains("no server answers at") && ended.out.contains("signpost serve"), "{}", ended.out);
@@ -76,7 +76,7 @@ fn status_tells_what_runs_and_fails_once_it_does_not() {
 }
 
 #[tokio::test]
-async fn status_counts_what_the_database_has() {
+async fn status_counts_the_rows_of_the_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
@@ -100,17 +100,17 @@ async fn status_counts_what_the_database_has() {
     let [attention] = attention(&status)[..] else { panic!("{status}") };
     assert_eq!((text(attention, "check"), text(attention, "grade")), ("events", "warn"));
     assert!(text(attention, "found").contains("https://dead.test"));
-    // What warns fails no doctor.
+    // Warnings do not fail the doctor.
     let doctor = run(folder.path(), &["doctor", "--json"]).await.json();
     assert_eq!((checks_that(&doctor, "warn"), checks_that(&doctor, "fail")), (vec!["events".to_owned()], Vec::new()));
 }
 
 #[test]
-fn a_doctor_without_a_database_or_a_server_says_so_and_goes_on() {
+fn doctor_reports_a_missing_database_and_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let ended = Program::within(folder.path(), &["status"]).run();
     assert!(ended.failed(1).contains("no database in the folder"));
-    // A port that nobody has.
+    // A free port.
     let free =
         std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
     let doctor = |listen: &str| {
@@ -127,7 +127,7 @@ fn a_doctor_without_a_database_or_a_server_says_so_and_goes_on() {
 }
 
 #[tokio::test]
-async fn an_address_of_something_else_is_found_out() {
+async fn doctor_detects_a_foreign_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let endpoint = Endpoint::start().await;
     let found = refused(folder.path(), &["doctor", &endpoint.url("")]).await;
@@ -139,9 +139,9 @@ async fn an_address_of_something_else_is_found_out() {
     assert_eq!(grades(&closed), [("health".to_owned(), "fail".to_owned())]);
 }
 
-/// The same on every database that the tests run on.
+/// Runs on every database engine of the test run.
 #[tokio::test]
-async fn what_is_there_is_counted() {
+async fn installation_counts_match_the_database() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;

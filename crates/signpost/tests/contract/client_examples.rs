@@ -1,4 +1,4 @@
-//! The examples of clients in `openapi.yaml`, beside real replies.
+//! Compares the client examples in `openapi.yaml` with real replies.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ pub(crate) async fn of_clients(integrator: &Integrator, clients: &str) {
     is_like("RotatedClient", &integrator.post(&format!("{path}/rotate"), example("ClientRotation")).await.with(200));
 }
 
-/// A domain that has a client, and others that cannot have this one.
+/// Checks the examples of errors: a public client, and domains that do not allow the client.
 pub(crate) async fn of_impossible_clients(service: &Service, integrator: &Integrator, domain: &str) {
     let public = json!({ "redirect_uris": ["https://wiki.example.com/"], "public": true });
     let client = integrator.post(&format!("{domain}/clients"), &public).await.with(201);

@@ -1,4 +1,5 @@
-//! docs/api.md, Read: a page follows its own session with a bearer that reads the status and nothing else.
+//! Client secrets (docs/api.md, Read): bearer tokens with which a page reads the status of its session and nothing
+//! else.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -8,46 +9,46 @@ use crate::harness::{Integrator, Reply, Service, members, send, text};
 
 const PAGE: &str = "https://shop.test";
 
-/// A page's own way to ask.
-async fn follows(service: &Integrator, session: &Value, secret: &str, origin: &str) -> Reply {
+/// Reads the session as a page of this origin.
+async fn read_as_page(service: &Integrator, session: &Value, secret: &str, origin: &str) -> Reply {
     let page = service.with_key(Some(secret));
     send(page.request(Method::GET, &format!("/sessions/{}", text(session, "id"))).header("origin", origin)).await
 }
 
 #[tokio::test]
-async fn a_page_follows_its_session_and_learns_where_it_stands_and_no_more() {
+async fn page_reads_only_the_status() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test", "metadata": { "custom_data": "mine" } });
     let session = integrator.post("/sessions", &body).await.with(201);
     let secret = text(&session, "client_secret");
     assert!(!text(&session, "qr_data").contains(secret));
-    let reply = follows(&integrator, &session, secret, PAGE).await;
+    let reply = read_as_page(&integrator, &session, secret, PAGE).await;
     assert_eq!(reply.header("access-control-allow-origin"), Some(PAGE));
     assert_eq!(reply.header("vary"), Some("Origin"));
     assert_eq!(members(&reply.with(200)), ["id", "status", "expires_at"].into());
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
-    let told = follows(&integrator, &session, secret, PAGE).await.with(200);
+    let told = read_as_page(&integrator, &session, secret, PAGE).await.with(200);
     assert_eq!(members(&told), ["id", "status", "authenticated_at"].into());
     assert_eq!(told["status"], "authenticated");
     service.passes(SignedDuration::from_secs(299));
-    follows(&integrator, &session, secret, PAGE).await.with(200);
+    read_as_page(&integrator, &session, secret, PAGE).await.with(200);
     service.passes(SignedDuration::from_secs(1));
-    follows(&integrator, &session, secret, PAGE).await.refused(401, "invalid_api_key");
+    read_as_page(&integrator, &session, secret, PAGE).await.refused(401, "invalid_api_key");
     integrator.sees(&session).await.with(200);
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_is_not_let_in_by_the_browser() {
+async fn cors_rejects_other_sites() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let secret = text(&session, "client_secret");
     for origin in ["https://evil.test", "http://shop.test", "null", "https://shop.test.evil.test"] {
-        let reply = follows(&integrator, &session, secret, origin).await;
+        let reply = read_as_page(&integrator, &session, secret, origin).await;
         assert_eq!(reply.header("access-control-allow-origin"), None, "{origin}");
     }
-    let below = follows(&integrator, &session, secret, "https://www.shop.test").await;
+    let below = read_as_page(&integrator, &session, secret, "https://www.shop.test").await;
     assert_eq!(below.header("access-control-allow-origin"), Some("https://www.shop.test"));
     let ask = |origin| {
         let path = format!("/sessions/{}", text(&session, "id"));
@@ -61,7 +62,7 @@ async fn a_page_of_another_site_is_not_let_in_by_the_browser() {
 }
 
 #[tokio::test]
-async fn an_api_key_is_not_for_pages() {
+async fn cors_does_not_allow_api_keys() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -73,7 +74,7 @@ async fn an_api_key_is_not_for_pages() {
 }
 
 #[tokio::test]
-async fn a_client_secret_opens_nothing_else() {
+async fn client_secret_reads_only_its_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
@@ -96,7 +97,7 @@ async fn a_client_secret_opens_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_refresh_keeps_the_secret_and_so_does_asking_again() {
+async fn secret_survives_refresh_and_repetition() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test" });
@@ -105,17 +106,17 @@ async fn a_refresh_keeps_the_secret_and_so_does_asking_again() {
     assert_eq!(first, again);
     integrator.refreshes(&first).await.with(200);
     integrator.with_key(Some(text(&first, "client_secret"))).sees(&first).await.with(200);
-    // The secret itself stands nowhere in the database.
+    // The secret is not stored in the database.
     let kept = service.app.store.read("SELECT reply FROM idempotency_keys", Vec::new()).await.expect("a database");
     assert!(!kept[0].text(0).expect("a reply").contains(text(&first, "client_secret")));
-    // Another key of the account gets the session, and a secret that is not its own would read nothing.
+    // Another key of the account gets the session without the secret, which it could not use.
     let colleague = service.integrator().await;
     let theirs = colleague.creates_once("one", &body).await.with(201);
     assert_eq!((&theirs["id"], theirs.get("client_secret")), (&first["id"], None));
 }
 
 #[tokio::test]
-async fn reads_with_a_client_secret_count_for_its_session() {
+async fn client_secret_reads_have_their_own_limit() {
     let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
     let integrator = service.shop().await;
     let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);

@@ -1,4 +1,4 @@
-//! docs/api.md, Clients: applications that people of a hosted domain log in to.
+//! OpenID Connect clients of hosted domains (docs/api.md, Clients).
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -20,12 +20,12 @@ fn path(domain: &Value) -> String {
     format!("/domains/{}/clients", text(domain, "id"))
 }
 
-/// A client with nothing but what is required.
-pub(crate) async fn creates(integrator: &Integrator, domain: &Value) -> Value {
+/// Creates a client with the required settings only.
+pub(crate) async fn create(integrator: &Integrator, domain: &Value) -> Value {
     integrator.post(&path(domain), json!({ "redirect_uris": [WIKI] })).await.with(201)
 }
 
-/// Gives a domain as many clients as one may have, less `but`.
+/// Adds clients to a domain up to the limit less `but`.
 pub(crate) async fn fills(service: &Service, domain: &Value, but: i64) {
     const FILL: &str = "
         WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 1000 - $2)
@@ -34,30 +34,30 @@ pub(crate) async fn fills(service: &Service, domain: &Value, but: i64) {
     assert!(filled.expect("a database").is_committed());
 }
 
-async fn deletes(integrator: &Integrator, path: &str) -> Reply {
+async fn delete(integrator: &Integrator, path: &str) -> Reply {
     send(integrator.request(Method::DELETE, path)).await
 }
 
-/// The client as the server reads it.
+/// Reads the client from the database.
 async fn stored(service: &Service, client: &Value) -> Client {
     let id = ClientId::parse(text(client, "client_id")).expect("an id");
     sql::find_in_any_domain(&service.app.store, &id).await.expect("a database").expect("a client")
 }
 
-async fn told(service: &Service, action: &str) -> Vec<AuditEntry> {
+async fn audit_entries(service: &Service, action: &str) -> Vec<AuditEntry> {
     let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", action, 1000).await;
     all.expect("a database")
 }
 
 #[tokio::test]
-async fn a_client_is_created_and_its_secret_is_shown_once() {
+async fn client_secret_is_returned_once() {
     let service = Service::with(&[("public_url", "https://login.test")]).await;
     for (environment, base) in
         [(Environment::Sandbox, "https://login.test/sandbox"), (Environment::Live, "https://login.test")]
     {
         let (integrator, key) = service.integrator_with_id("acme", environment).await;
         let domain = shop(&integrator, "https://shop.test/hook").await;
-        let created = creates(&integrator, &domain).await;
+        let created = create(&integrator, &domain).await;
         let secret = text(&created, "client_secret");
         let client = stored(&service, &created).await;
         let now = service.clock.now();
@@ -73,21 +73,21 @@ async fn a_client_is_created_and_its_secret_is_shown_once() {
         assert_eq!(integrator.patch(&one, &json!({})).await.with(200), expected);
         expected["client_secret"] = secret.into();
         assert_eq!(created, expected);
-        let [entry] = &told(&service, "client.created").await[..] else { panic!("one entry") };
+        let [entry] = &audit_entries(&service, "client.created").await[..] else { panic!("one entry") };
         assert_eq!((entry.actor.as_str(), &*entry.object), (key.as_str(), text(&created, "client_id")));
         assert_eq!((entry.account.as_str(), entry.environment), ("acme", Some(environment)));
         assert!(!entry.details.to_string().contains("sgp_cs_"), "{}", entry.details);
-        assert_eq!(deletes(&integrator, &one).await.status, 204);
-        deletes(&integrator, &one).await.refused(404, "client_not_found");
+        assert_eq!(delete(&integrator, &one).await.status, 204);
+        delete(&integrator, &one).await.refused(404, "client_not_found");
         integrator.get(&one).await.refused(404, "client_not_found");
         let forget = must("DELETE FROM audit WHERE action = 'client.created'", Vec::new());
         assert!(service.app.store.write([forget]).await.expect("a database").is_committed());
     }
-    assert_eq!(told(&service, "client.deleted").await.len(), 2);
+    assert_eq!(audit_entries(&service, "client.deleted").await.len(), 2);
 }
 
 #[tokio::test]
-async fn settings_are_as_they_were_sent_and_a_change_leaves_the_rest() {
+async fn patch_changes_only_the_given_settings() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
@@ -125,17 +125,17 @@ async fn settings_are_as_they_were_sent_and_a_change_leaves_the_rest() {
         assert_eq!(integrator.patch(&one, &change).await.with(200), with(&sum), "{change}");
         assert_eq!(integrator.get(&one).await.with(200), with(&sum), "{change}");
     }
-    let entries = told(&service, "client.changed").await;
+    let entries = audit_entries(&service, "client.changed").await;
     assert!(entries.iter().any(|entry| entry.details == json!({ "allow": null, "trusted": false })), "{entries:?}");
     assert_eq!(entries.len(), 5);
 }
 
 #[tokio::test]
-async fn what_no_client_can_be_is_refused_and_changes_nothing() {
+async fn invalid_settings_change_nothing() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
-    let created = creates(&integrator, &domain).await;
+    let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let many: Vec<_> = (0..21).map(|number| format!("https://a.test/{number}")).collect();
     for (field, value) in [
@@ -182,16 +182,16 @@ async fn what_no_client_can_be_is_refused_and_changes_nothing() {
     assert_eq!(seen["clients"].as_array().map(Vec::len), Some(1));
     assert!(stored(&service, &created).await.accepts_secret(text(&created, "client_secret"), service.clock.now()));
     for action in ["client.changed", "client.rotated"] {
-        assert!(told(&service, action).await.is_empty(), "{action}");
+        assert!(audit_entries(&service, action).await.is_empty(), "{action}");
     }
 }
 
 #[tokio::test]
-async fn clients_are_of_hosted_domains_and_verified_addresses_of_verified_ones() {
+async fn clients_require_a_hosted_domain() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
-    let created = creates(&integrator, &domain).await;
+    let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let verified = json!({ "redirect_uris": [WIKI], "email": "verified" });
     integrator.post(&path(&domain), &verified).await.refused(422, "domain_not_verified");
@@ -207,18 +207,18 @@ async fn clients_are_of_hosted_domains_and_verified_addresses_of_verified_ones()
     integrator.post(&path(&domain), &new).await.refused(422, "domain_not_hosted");
     integrator.patch(&one, &json!({ "name": "Wiki" })).await.refused(422, "domain_not_hosted");
     integrator.post_nothing(&format!("{one}/rotate")).await.refused(422, "domain_not_hosted");
-    // What is there can be seen and removed.
+    // Existing clients can still be read and deleted.
     integrator.get(&one).await.with(200);
-    assert_eq!(deletes(&integrator, &one).await.status, 204);
+    assert_eq!(delete(&integrator, &one).await.status, 204);
 }
 
 #[tokio::test]
-async fn others_clients_are_not_there() {
+async fn clients_of_other_accounts_are_not_found() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
-    let created = creates(&integrator, &domain).await;
+    let created = create(&integrator, &domain).await;
     let own = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let rival = service.integrator_of("rival", Environment::Sandbox).await;
     let live = service.integrator_of("acme", Environment::Live).await;
@@ -236,7 +236,7 @@ async fn others_clients_are_not_there() {
         stranger.get(&one).await.refused(404, code);
         stranger.patch(&one, &json!({ "name": "Mallory" })).await.refused(404, code);
         stranger.post_nothing(&format!("{one}/rotate")).await.refused(404, code);
-        deletes(stranger, &one).await.refused(404, code);
+        delete(stranger, &one).await.refused(404, code);
     }
     for stranger in [&rival, &live] {
         stranger.get(&path(&domain)).await.refused(404, "domain_not_found");
@@ -250,11 +250,11 @@ async fn others_clients_are_not_there() {
 }
 
 #[tokio::test]
-async fn two_secrets_are_accepted_for_a_day_unless_the_old_one_ends_now() {
+async fn old_secret_is_valid_for_a_day() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
-    let created = creates(&integrator, &domain).await;
+    let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     let accepted = async |secrets: &[&str]| {
         let (client, now) = (stored(&service, &created).await, service.clock.now());
@@ -278,7 +278,7 @@ async fn two_secrets_are_accepted_for_a_day_unless_the_old_one_ends_now() {
     assert_eq!(fourth.get("previous_secret_until"), None);
     let secrets = [first, second, text(&third, "client_secret"), text(&fourth, "client_secret")];
     assert_eq!(accepted(&secrets).await, [false, false, false, true]);
-    let entries = told(&service, "client.rotated").await;
+    let entries = audit_entries(&service, "client.rotated").await;
     assert_eq!(entries.len(), 3);
     assert!(entries.iter().all(|entry| !entry.details.to_string().contains("sgp_cs_")), "{entries:?}");
 
@@ -289,11 +289,11 @@ async fn two_secrets_are_accepted_for_a_day_unless_the_old_one_ends_now() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_rotations_at_once_two_secrets_are_left_and_each_was_shown() {
+async fn concurrent_rotations_leave_two_secrets() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
-    let created = creates(&integrator, &domain).await;
+    let created = create(&integrator, &domain).await;
     let rotate = format!("{}/{}/rotate", path(&domain), text(&created, "client_id"));
     let replies = join_all((0..64).map(|_| integrator.post_nothing(&rotate))).await;
     let client = stored(&service, &created).await;
@@ -301,15 +301,15 @@ async fn of_rotations_at_once_two_secrets_are_left_and_each_was_shown() {
     let accepted = shown.filter(|secret| client.accepts_secret(secret, service.clock.now())).count();
     assert_eq!(accepted, 2);
     assert!(!client.accepts_secret(text(&created, "client_secret"), service.clock.now()));
-    assert_eq!(told(&service, "client.rotated").await.len(), 64);
+    assert_eq!(audit_entries(&service, "client.rotated").await.len(), 64);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_changes_at_once_none_undoes_another() {
+async fn concurrent_changes_are_all_stored() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
-    let created = creates(&integrator, &domain).await;
+    let created = create(&integrator, &domain).await;
     let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
     for round in 0..10 {
         let logout = format!("https://wiki.test/{round}");
@@ -330,7 +330,7 @@ async fn of_changes_at_once_none_undoes_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_domain_has_a_thousand_clients_however_many_ask() {
+async fn client_limit_is_exact_under_concurrency() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
@@ -344,14 +344,14 @@ async fn a_domain_has_a_thousand_clients_however_many_ask() {
 }
 
 #[tokio::test]
-async fn a_list_of_clients_has_pages() {
+async fn client_list_has_pages() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, DEAD).await;
     let mut ids = Vec::new();
     for _ in 0..5 {
         service.passes(SignedDuration::from_millis(1));
-        ids.push(creates(&integrator, &domain).await["client_id"].clone());
+        ids.push(create(&integrator, &domain).await["client_id"].clone());
     }
     let (mut seen, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -366,16 +366,16 @@ async fn a_list_of_clients_has_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_domain_that_is_gone_has_no_clients_and_gets_none() {
+async fn deleted_domain_has_no_clients() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     for _ in 0..10 {
         let domain = shop(&integrator, DEAD).await;
-        let created = creates(&integrator, &domain).await;
+        let created = create(&integrator, &domain).await;
         let one = format!("{}/{}", path(&domain), text(&created, "client_id"));
         let (path, body) = (path(&domain), json!({ "redirect_uris": [WIKI] }));
         let domain_path = format!("/domains/{}", text(&domain, "id"));
-        let (gone, late) = tokio::join!(deletes(&integrator, &domain_path), integrator.post(&path, &body));
+        let (gone, late) = tokio::join!(delete(&integrator, &domain_path), integrator.post(&path, &body));
         assert_eq!(gone.status, 204);
         assert!(matches!(late.status, 201 | 404), "{}", late.text);
         for path in [&path, &one] {
@@ -384,7 +384,7 @@ async fn a_domain_that_is_gone_has_no_clients_and_gets_none() {
         integrator.post(&path, &body).await.refused(404, "domain_not_found");
     }
     assert!(sql::list_all(&service.app.store, None, 100).await.expect("a database").is_empty());
-    let kept = creates(&integrator, &shop(&integrator, DEAD).await).await;
+    let kept = create(&integrator, &shop(&integrator, DEAD).await).await;
     let sweep = async || jobs::sweep::sweep(&service.app.store, service.clock.now()).await.expect("a database");
     assert!((10..=20).contains(&sweep().await) && sweep().await == 0);
     stored(&service, &kept).await;

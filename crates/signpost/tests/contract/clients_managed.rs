@@ -1,4 +1,4 @@
-//! `signpost clients`: what an operator does with applications at the command line beside a server that runs.
+//! The `signpost clients` commands, run next to a server.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::hosted::shop;
 
 const CREATE: [&str; 6] = ["clients", "create", "--domain", "shop.test", "--redirect-uri", "https://wiki.test/cb"];
 
-async fn beside() -> (tempfile::TempDir, Service, Integrator) {
+async fn start_server_with_shop() -> (tempfile::TempDir, Service, Integrator) {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = [("public_url", "https://login.test"), ("allow_private_webhooks", "true")];
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &settings).await;
@@ -32,21 +32,21 @@ async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     run(folder, &[arguments, &["--json"]].concat()).await.json()
 }
 
-/// Whether the server accepts a secret, by this computer's clock, as the command line has it.
+/// Returns true if the server accepts the secret at the system time, which the command line uses.
 async fn accepts(service: &Service, client: &str, secret: &str) -> bool {
     let id = ClientId::parse(client).expect("an id");
     let client = sql::find_in_any_domain(&service.app.store, &id).await.expect("a database").expect("a client");
     client.accepts_secret(secret, signpost_platform::clock::Clock::System.now())
 }
 
-async fn done(service: &Service, action: &str) -> usize {
+async fn count_audit_entries(service: &Service, action: &str) -> usize {
     let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", action, 1000).await;
     all.expect("a database").iter().filter(|entry| entry.actor.as_str() == "operator").count()
 }
 
 #[tokio::test]
-async fn a_client_is_created_with_what_its_application_needs_and_the_interface_knows_it() {
-    let (folder, service, integrator) = beside().await;
+async fn created_client_is_visible_in_the_api() {
+    let (folder, service, integrator) = start_server_with_shop().await;
     let domain = integrator.get("/domains").await.with(200)["domains"][0]["id"].as_str().expect("an id").to_owned();
     let made = json_of(folder.path(), &CREATE).await;
     assert_eq!(members(&made), ["client_id", "client_secret", "issuer"].into());
@@ -78,7 +78,7 @@ async fn a_client_is_created_with_what_its_application_needs_and_the_interface_k
         [&CREATE[..4], &["--public", "--redirect-uri", "com.example.app:/cb", "--allow", "*", "--yes"]].concat();
     let public = json_of(folder.path(), &public).await;
     assert_eq!(members(&public), ["client_id", "issuer"].into());
-    assert_eq!(done(&service, "client.created").await, 3);
+    assert_eq!(count_audit_entries(&service, "client.created").await, 3);
     let listed = json_of(folder.path(), &["clients", "list", "--domain", "shop.test", "--limit", "2"]).await;
     assert_eq!(listed["clients"].as_array().map(Vec::len), Some(2));
     for (filter, count) in [("--sandbox", 3), ("--live", 0)] {
@@ -90,8 +90,8 @@ async fn a_client_is_created_with_what_its_application_needs_and_the_interface_k
 }
 
 #[tokio::test]
-async fn what_a_person_reads_has_the_secret_once_and_says_who_may_come() {
-    let (folder, service, integrator) = beside().await;
+async fn create_prints_the_secret_once_and_a_warning() {
+    let (folder, service, integrator) = start_server_with_shop().await;
     let ended = run(folder.path(), &CREATE).await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let value = |label: &str| {
@@ -117,8 +117,8 @@ async fn what_a_person_reads_has_the_secret_once_and_says_who_may_come() {
 }
 
 #[tokio::test]
-async fn what_no_client_can_be_is_refused_with_the_flag_that_is_wrong() {
-    let (folder, service, integrator) = beside().await;
+async fn create_names_the_invalid_flag() {
+    let (folder, service, integrator) = start_server_with_shop().await;
     for (arguments, said) in [
         (&["--redirect-uri", "http://a.test/"][..], "--redirect-uri: must be https"),
         (&["--redirect-uri", "https://a.test/#x"], "--redirect-uri: must not have a fragment"),
@@ -150,7 +150,7 @@ async fn what_no_client_can_be_is_refused_with_the_flag_that_is_wrong() {
     assert!(run(folder.path(), &direct).await.failed(1).contains("no domain"));
     integrator.registers("direct.test").await;
     assert!(run(folder.path(), &direct).await.failed(1).contains("--handler hosted"));
-    // Two of a name: one has to say which.
+    // If the name exists in both environments, the command requires one of them.
     shop(&service.integrator_of("acme", Environment::Live).await, "http://127.0.0.1:1/hook").await;
     assert!(run(folder.path(), &CREATE).await.failed(1).contains("--sandbox, --live"));
     let live = json_of(folder.path(), &[&CREATE[..], &["--live"]].concat()).await;
@@ -158,8 +158,8 @@ async fn what_no_client_can_be_is_refused_with_the_flag_that_is_wrong() {
 }
 
 #[tokio::test]
-async fn settings_are_changed_one_by_one_and_the_rest_stays() {
-    let (folder, service, integrator) = beside().await;
+async fn set_changes_only_the_given_settings() {
+    let (folder, service, integrator) = start_server_with_shop().await;
     let made = json_of(folder.path(), &[&CREATE[..], &["--name", "Wiki", "--allow", "group:staff"]].concat()).await;
     let id = text(&made, "client_id");
     let mut expected = json_of(folder.path(), &["clients", "show", id]).await;
@@ -195,7 +195,7 @@ async fn settings_are_changed_one_by_one_and_the_rest_stays() {
         }
         assert_eq!(shown, expected, "{arguments:?}");
     }
-    assert_eq!(done(&service, "client.changed").await, 17);
+    assert_eq!(count_audit_entries(&service, "client.changed").await, 17);
     let domain = integrator.get("/domains").await.with(200)["domains"][0]["id"].as_str().expect("an id").to_owned();
     let path = format!("/domains/{domain}/clients/{id}");
     assert_eq!(integrator.get(&path).await.with(200), expected);
@@ -220,8 +220,8 @@ async fn settings_are_changed_one_by_one_and_the_rest_stays() {
 }
 
 #[tokio::test]
-async fn a_secret_is_rotated_and_a_client_deleted() {
-    let (folder, service, _) = beside().await;
+async fn client_secret_rotates_and_client_is_deleted() {
+    let (folder, service, _) = start_server_with_shop().await;
     let made = json_of(folder.path(), &CREATE).await;
     let (id, first) = (text(&made, "client_id"), text(&made, "client_secret"));
     let ended = run(folder.path(), &["clients", "rotate", id]).await;
@@ -233,7 +233,7 @@ async fn a_secret_is_rotated_and_a_client_deleted() {
     assert!(!accepts(&service, id, second).await && accepts(&service, id, text(&third, "client_secret")).await);
     let fourth = json_of(folder.path(), &["clients", "rotate", id]).await;
     assert!(fourth["previous_secret_until"].is_string(), "{fourth}");
-    assert_eq!(done(&service, "client.rotated").await, 3);
+    assert_eq!(count_audit_entries(&service, "client.rotated").await, 3);
     let public = [&CREATE[..], &["--public"]].concat();
     let public = json_of(folder.path(), &public).await;
     let refused = run(folder.path(), &["clients", "rotate", text(&public, "client_id")]).await;
@@ -243,7 +243,7 @@ async fn a_secret_is_rotated_and_a_client_deleted() {
     assert!(refused.failed(2).contains("its tokens") && refused.err.contains("--yes"), "{}", refused.err);
     let deleted = json_of(folder.path(), &["clients", "delete", id, "--yes"]).await;
     assert_eq!(deleted, json!({ "deleted": id, "name": "wiki.test" }));
-    assert_eq!(done(&service, "client.deleted").await, 1);
+    assert_eq!(count_audit_entries(&service, "client.deleted").await, 1);
     for arguments in [["show", id], ["rotate", id], ["delete", id], ["show", "x"]] {
         let ended = run(folder.path(), &["clients", arguments[0], arguments[1]]).await;
         assert!(ended.failed(1).contains("no client has the ID"), "{}", ended.err);
@@ -251,7 +251,7 @@ async fn a_secret_is_rotated_and_a_client_deleted() {
 }
 
 #[test]
-fn an_issuer_needs_a_server_that_ran() {
+fn issuer_is_known_after_the_first_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut server = Program::serves(folder.path(), &[]);
     server.terminate();
@@ -263,7 +263,7 @@ fn an_issuer_needs_a_server_that_ran() {
     assert!(text(&made, "issuer").starts_with("http://localhost:"), "{made}");
 }
 
-/// Each with its file, and whether a parser of this machine reads it.
+/// Supported applications with the expected configuration.
 const APPLICATIONS: [(&str, &str); 7] = [
     ("grafana", include_str!("applications/grafana.ini")),
     ("gitea", include_str!("applications/gitea.sh")),
@@ -275,8 +275,8 @@ const APPLICATIONS: [(&str, &str); 7] = [
 ];
 
 #[tokio::test]
-async fn the_configuration_of_an_application_is_ready_to_paste() {
-    let (folder, _service, _) = beside().await;
+async fn application_configuration_is_complete() {
+    let (folder, _service, _) = start_server_with_shop().await;
     for (name, golden) in APPLICATIONS {
         let base = format!("https://{name}.test/tools/");
         let create = [&CREATE[..4], &["--redirect-uri", &base, "--for", name]].concat();
@@ -294,14 +294,14 @@ async fn the_configuration_of_an_application_is_ready_to_paste() {
         assert_eq!(shown["pkce"], name != "gitea");
         let is_in_it = configuration.contains(uri);
         assert_eq!(is_in_it, matches!(name, "apache" | "oauth2-proxy" | "jupyterhub"), "{name}: {uri}");
-        // What a person reads is the configuration alone.
+        // Without `--json`, stdout contains only the configuration.
         let ended = run(folder.path(), &create).await;
         assert_eq!(ended.out.lines().count(), configuration.lines().count(), "{name}");
-        is_read(name, configuration);
+        check_syntax(name, configuration);
     }
 }
 
-/// The application's own secret, which is another each time.
+/// Replaces the cookie secret, which is random.
 fn hide_drawn(text: &str) -> String {
     let is_drawn = |word: &str| word.len() == 44 && word.ends_with('=');
     text.split_inclusive(['"', ' ', '\n'])
@@ -312,8 +312,8 @@ fn hide_drawn(text: &str) -> String {
         .collect()
 }
 
-/// Looks at what this machine can read.
-fn is_read(name: &str, configuration: &str) {
+/// Checks the syntax if a parser is available.
+fn check_syntax(name: &str, configuration: &str) {
     let checked = match name {
         "oauth2-proxy" => {
             configuration.parse::<toml::Table>().expect("TOML");

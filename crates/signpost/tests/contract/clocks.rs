@@ -1,4 +1,4 @@
-//! What a clock that was wrong, and is right again, leaves in the database.
+//! Rows that a server with a wrong clock stored, after the clock was corrected.
 
 use jiff::{SignedDuration, Timestamp};
 use signpost_login::jobs::recheck::sweep;
@@ -9,7 +9,7 @@ use crate::harness::{Endpoint, Integrator, NameServer, Service, text};
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// A delivery as another clock left it.
+/// Times of a delivery that a server with another clock stored.
 struct Left {
     in_backoff: i64,
     next_attempt_at: Timestamp,
@@ -21,7 +21,7 @@ async fn log_in(service: &Service, integrator: &Integrator) {
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
 }
 
-/// Queues an event whose endpoint is down, and then puts it into this state, to another endpoint.
+/// Queues an event with an unreachable endpoint, then sets its times and a working endpoint.
 async fn leave(service: &Service, endpoint: &Endpoint, left: Left) {
     let integrator = service.integrator().await;
     integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
@@ -36,7 +36,7 @@ async fn leave(service: &Service, endpoint: &Endpoint, left: Left) {
 }
 
 #[tokio::test]
-async fn an_event_that_a_fast_clock_queued_is_delivered_by_a_right_one() {
+async fn event_of_a_fast_clock_is_delivered() {
     for (name, in_backoff, next_attempt_in, leased_in) in [
         ("a new event of a clock three hours ahead", 0, 3 * HOUR, None),
         ("a further attempt later than any wait of the schedule", 1, 30 * HOUR, None),
@@ -56,7 +56,7 @@ async fn an_event_that_a_fast_clock_queued_is_delivered_by_a_right_one() {
 }
 
 #[tokio::test]
-async fn a_time_that_no_server_stores_stops_no_other_delivery() {
+async fn invalid_time_does_not_block_deliveries() {
     let service = Service::start().await;
     let mut endpoint = Endpoint::start().await;
     let now = service.clock.now();
@@ -70,7 +70,7 @@ async fn a_time_that_no_server_stores_stops_no_other_delivery() {
 }
 
 #[tokio::test]
-async fn an_event_that_waits_as_the_schedule_says_goes_on_waiting() {
+async fn valid_retry_delay_is_unchanged() {
     for (in_backoff, next_attempt_in, leased_in) in
         [(1, DAY, None), (0, SignedDuration::ZERO, Some(SignedDuration::from_secs(45)))]
     {
@@ -88,7 +88,7 @@ async fn an_event_that_waits_as_the_schedule_says_goes_on_waiting() {
 }
 
 #[tokio::test]
-async fn a_wait_of_the_schedule_that_is_longer_than_a_day_is_kept() {
+async fn long_retry_delay_is_unchanged() {
     let service = Service::with(&[("webhook_retry_schedule", "48h")]).await;
     let integrator = service.integrator().await;
     integrator.registers_at("shop.test", "http://127.0.0.1:1/dead").await;
@@ -100,7 +100,7 @@ async fn a_wait_of_the_schedule_that_is_longer_than_a_day_is_kept() {
 }
 
 #[tokio::test]
-async fn a_disabled_endpoint_is_tried_even_if_a_fast_clock_says_much_later() {
+async fn far_future_probe_is_due_now() {
     let service = Service::start().await;
     let mut endpoint = Endpoint::start().await;
     let now = service.clock.now();
@@ -116,7 +116,7 @@ async fn a_disabled_endpoint_is_tried_even_if_a_fast_clock_says_much_later() {
 }
 
 #[tokio::test]
-async fn a_proof_that_a_fast_clock_checked_is_checked_again() {
+async fn proof_checked_by_a_fast_clock_is_rechecked() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
@@ -131,9 +131,9 @@ async fn a_proof_that_a_fast_clock_checked_is_checked_again() {
     let now = service.clock.now();
     assert_eq!(checked_at(now + HOUR).await, 0);
     assert_eq!(checked_at(now + 2 * HOUR).await, 1);
-    // The check counts as one of today.
+    // The check counts as today's check.
     assert_eq!(sweep(&service.app.login).await.expect("a database"), 0);
-    // One that is in vain counts too, and the last of them takes the proof away.
+    // Failed checks count too; the third removes the proof.
     names.publishes("shop.test", &[]);
     for misses in 1..=3 {
         assert_eq!(checked_at(now + 365 * DAY).await, 1, "{misses}");

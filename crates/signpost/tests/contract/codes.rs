@@ -1,11 +1,11 @@
-//! A session's QR code as a picture (docs/api.md, Create, additive).
+//! QR codes of sessions as images (docs/api.md, Create, additive).
 
 use jiff::SignedDuration;
 
 use crate::harness::{Service, send, text};
 
 #[tokio::test]
-async fn a_pending_session_can_be_had_as_a_picture() {
+async fn pending_session_has_qr_code_images() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;

@@ -1,4 +1,4 @@
-//! What an operator does at the command line beside a server that runs: keys, domains, and what the server says first.
+//! Operator commands next to a running server: keys, domains, and the start-up log.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use signpost_platform::accounts::audit::{self, AuditEntry};
 
 use crate::harness::{Program, Service, embedded_database, members, text};
 
-async fn beside() -> (tempfile::TempDir, Service) {
+async fn start_server() -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     (folder, service)
@@ -18,7 +18,7 @@ async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
 }
 
-async fn told(service: &Service, action: &str) -> Vec<AuditEntry> {
+async fn audit_entries(service: &Service, action: &str) -> Vec<AuditEntry> {
     let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", "", 1000)
         .await
         .expect("a database");
@@ -26,8 +26,8 @@ async fn told(service: &Service, action: &str) -> Vec<AuditEntry> {
 }
 
 #[tokio::test]
-async fn a_domain_that_is_added_twice_is_one_domain() {
-    let (folder, service) = beside().await;
+async fn adding_a_domain_twice_is_idempotent() {
+    let (folder, service) = start_server().await;
     let add = ["domains", "add", "shop.test", "--sandbox", "--account", "acme", "--event-url", "https://shop.test/e"];
     let made = json_of(folder.path(), &add).await;
     assert!(text(&made, "webhook_secret").starts_with("whsec_"));
@@ -39,15 +39,21 @@ async fn a_domain_that_is_added_twice_is_one_domain() {
         let again = json_of(folder.path(), &add).await;
         assert_eq!((&again["id"], again.get("webhook_secret")), (&made["id"], None));
     }
-    assert_eq!((told(&service, "domain.registered").await.len(), told(&service, "domain.changed").await.len()), (1, 0));
-    // What is said anew is set, and nothing else.
+    assert_eq!(
+        (
+            audit_entries(&service, "domain.registered").await.len(),
+            audit_entries(&service, "domain.changed").await.len()
+        ),
+        (1, 0)
+    );
+    // Only the new option is changed.
     let hosted = json_of(folder.path(), &[&add[..], &["--handler", "hosted"]].concat()).await;
     assert_eq!((&hosted["id"], &hosted["handler"]), (&made["id"], &json!("hosted")));
-    let [changed] = &told(&service, "domain.changed").await[..] else { panic!("one entry") };
+    let [changed] = &audit_entries(&service, "domain.changed").await[..] else { panic!("one entry") };
     assert_eq!((changed.actor.as_str(), &changed.details["handler"]), ("operator", &json!("hosted")));
     let short = ["domains", "add", "SHOP.test", "--sandbox", "--account", "acme"];
     assert_eq!(json_of(folder.path(), &short).await, hosted);
-    // The running server has it, as if it had been registered there.
+    // The running server accepts the domain like one that was registered by the API.
     let integrator = service.integrator().await;
     let shown = integrator.get(&format!("/domains/{}", text(&made, "id"))).await.with(200);
     assert_eq!(shown, hosted);
@@ -57,8 +63,8 @@ async fn a_domain_that_is_added_twice_is_one_domain() {
 }
 
 #[tokio::test]
-async fn what_the_interface_registers_the_command_finds_and_by_the_same_rules() {
-    let (folder, service) = beside().await;
+async fn domain_commands_and_api_agree() {
+    let (folder, service) = start_server().await;
     let integrator = service.integrator_of("default", Environment::Sandbox).await;
     let registered = integrator.registers("shop.test").await;
     let found = json_of(folder.path(), &["domains", "add", "shop.test", "--sandbox"]).await;
@@ -85,8 +91,8 @@ async fn what_the_interface_registers_the_command_finds_and_by_the_same_rules() 
 }
 
 #[tokio::test]
-async fn a_key_is_printed_alone_and_what_to_do_with_it_beside() {
-    let (folder, service) = beside().await;
+async fn stdout_contains_only_the_key() {
+    let (folder, service) = start_server().await;
     let create = ["keys", "create", "--environment", "sandbox", "--name", "shop"];
     let ended = Program::within(folder.path(), &create).runs().await;
     assert_eq!(ended.code, Some(0));
@@ -99,7 +105,7 @@ async fn a_key_is_printed_alone_and_what_to_do_with_it_beside() {
     assert!(ended.out.starts_with("svc_test_") && ended.out.lines().count() == 1, "{}", ended.out);
 }
 
-/// Starts a server, ends it, and gives back what it logged.
+/// Starts and stops a server; returns its log.
 fn log(folder: &Path, environment: &[(&str, &str)]) -> String {
     let mut server = Program::serves(folder, environment);
     server.terminate();
@@ -109,7 +115,7 @@ fn log(folder: &Path, environment: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_server_says_where_its_data_is_and_where_people_find_it() {
+fn server_logs_its_data_path_and_address() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Program::serves(folder.path(), &[]);
     let port = server.address("listen").rsplit_once(':').expect("a port").1.to_owned();
@@ -119,7 +125,7 @@ fn a_server_says_where_its_data_is_and_where_people_find_it() {
 }
 
 #[test]
-fn what_is_unsafe_is_said_at_the_start() {
+fn server_warns_of_unsafe_settings() {
     const SECRETS: &str = "webhook secrets are stored unencrypted";
     const CLEAR: &str = "the public URL is http";
     let key = "01".repeat(32);
@@ -141,7 +147,7 @@ fn what_is_unsafe_is_said_at_the_start() {
 }
 
 #[test]
-fn a_public_address_that_changed_is_warned_of_once() {
+fn changed_public_address_warns_once() {
     const CHANGED: &str = "the public address changed";
     let folder = tempfile::tempdir().expect("a folder");
     let log = |url: &str| log(folder.path(), &[("SIGNPOST_PUBLIC_URL", url)]);
@@ -155,7 +161,7 @@ fn a_public_address_that_changed_is_warned_of_once() {
 }
 
 #[test]
-fn a_command_before_the_first_server_names_the_path_alone() {
+fn commands_before_the_first_start_name_the_path() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(&folder.path().join("signpost-data"));
     let key = Program::within(folder.path(), &["keys", "create", "--environment", "live", "--name", "x"]).run();

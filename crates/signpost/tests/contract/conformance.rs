@@ -1,4 +1,4 @@
-//! The conformance kit against a site that breaks one rule at a time: it names every one of them.
+//! The conformance kit, against a site that breaks one rule at a time. The kit reports each broken rule.
 
 mod site;
 
@@ -16,8 +16,9 @@ use tokio::net::TcpListener;
 use crate::harness::{Program, Service, http};
 use site::{ASKS_THE_SERVICE, Site, World};
 
-/// What the kit says of a site that breaks a rule. Its clock is moved where it would wait for a code to expire.
-async fn tested(broken: &'static str, http: &Client, outbound: &Outbound) -> ConformanceReport {
+/// Runs the kit against a site that breaks a rule. The kit advances the clock of the site instead of waiting for codes
+/// to expire.
+async fn run_kit(broken: &'static str, http: &Client, outbound: &Outbound) -> ConformanceReport {
     let world = World { clock: Service::clock(), http: http.clone() };
     let (api, secret) = (TcpListener::bind("127.0.0.1:0").await.expect("a port"), WebhookSecret::from_bytes(&[3; 32]));
     let origin = Site::start(broken, api.local_addr().expect("an address"), &secret, world.clone()).await;
@@ -28,20 +29,20 @@ async fn tested(broken: &'static str, http: &Client, outbound: &Outbound) -> Con
 }
 
 #[tokio::test]
-async fn a_site_may_have_the_service_check_every_signature() {
-    let report = tested(ASKS_THE_SERVICE, &http(), &Outbound::new(&Names::System)).await;
+async fn site_may_delegate_signature_checks() {
+    let report = run_kit(ASKS_THE_SERVICE, &http(), &Outbound::new(&Names::System)).await;
     assert!(report.holds() && report.count(Verdict::NotTested) == 0, "{}", report.text());
 }
 
 #[tokio::test]
-async fn every_broken_rule_is_named() {
+async fn every_broken_rule_is_reported() {
     let (http, outbound) = (http(), Outbound::new(&Names::System));
-    let whole = tested("none", &http, &outbound).await;
+    let whole = run_kit("none", &http, &outbound).await;
     assert!(whole.holds() && whole.count(Verdict::NotTested) == 0, "{}", whole.text());
     let rules: Vec<_> = whole.0.iter().map(|check| check.rule).collect();
     assert!(rules.len() >= 50, "{rules:?}");
     assert_eq!(rules.iter().collect::<HashSet<_>>().len(), rules.len(), "two rules have one name");
-    let reports = join_all(rules.iter().map(|rule| tested(rule, &http, &outbound))).await;
+    let reports = join_all(rules.iter().map(|rule| run_kit(rule, &http, &outbound))).await;
     for (rule, report) in rules.iter().zip(reports) {
         let named = report.0.iter().any(|check| check.rule == *rule && check.verdict == Verdict::Broken);
         assert!(named, "a site that breaks '{rule}' passed:\n{}", report.text());
@@ -49,8 +50,8 @@ async fn every_broken_rule_is_named() {
 }
 
 #[tokio::test]
-async fn the_command_says_what_is_broken_and_fails() {
-    // Below the ports that the system gives away, so that no other test has it.
+async fn command_reports_broken_rules_and_fails() {
+    // Below the ephemeral ports, so that no other test uses the port.
     let port = 20_000 + u16::try_from(std::process::id() % 10_000).expect("a small number");
     let (api_listen, secret) = (SocketAddr::from(([127, 0, 0, 1], port)), WebhookSecret::from_bytes(&[3; 32]));
     let world = World { clock: Clock::System, http: http() };

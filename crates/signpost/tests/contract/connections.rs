@@ -1,4 +1,4 @@
-//! What clients do that open connections and say nothing (docs/operate.md, Bounds).
+//! Bounds on open connections and requests in progress (docs/operate.md, Bounds).
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use tokio::time::{interval, timeout};
 
 use crate::harness::{Integrator, PATIENCE, Phone, Program, Running, Service, text, until};
 
-/// More than a server with 1024 descriptors can hold.
+/// Number of connections, above the limit of a server with 1024 descriptors.
 const MANY: usize = 1100;
 
-/// A client of its own, at an address of this machine, who wants an answer before a person would give up.
+/// Creates an HTTP client that connects from this loopback address.
 #[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]
 fn client(at: &str) -> Client {
     let at: IpAddr = at.parse().expect("an address");
     drop(rustls::crypto::ring::default_provider().install_default());
-    // Under an attack the queue of connections that wait to be accepted may be full: TCP tries again after 1, 3, 7 and 15 s.
+    // Under attack the listen queue can be full; TCP retries after 1, 3, 7 and 15 s.
     let builder = Client::builder().no_proxy().local_address(at).timeout(PATIENCE);
     builder.build().expect("a client")
 }
@@ -33,14 +33,14 @@ async fn half_open(to: SocketAddr) -> TcpStream {
     stream
 }
 
-/// A connection from an address of this machine.
+/// Connects from this loopback address.
 async fn connect_from(from: [u8; 4], to: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from((from, 0)))?;
     socket.connect(to).await
 }
 
-/// Opens connections from an address that each have sent the same bytes.
+/// Opens `count` connections from one address and sends `sent` on each.
 async fn many_that_sent(to: SocketAddr, from: [u8; 4], count: usize, sent: &[u8]) -> Vec<TcpStream> {
     let mut open = Vec::new();
     for _ in 0..count {
@@ -52,7 +52,7 @@ async fn many_that_sent(to: SocketAddr, from: [u8; 4], count: usize, sent: &[u8]
 }
 
 async fn many_half_open(to: SocketAddr) -> Vec<TcpStream> {
-    // This process holds the other ends.
+    // This process owns the client ends.
     assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
     let mut open = Vec::new();
     for _ in 0..MANY {
@@ -61,14 +61,14 @@ async fn many_half_open(to: SocketAddr) -> Vec<TcpStream> {
     open
 }
 
-/// Whether the server has closed it.
+/// Returns true if the server has closed the connection.
 async fn is_closed(stream: &mut TcpStream) -> bool {
     let mut byte = [0];
     let read = tokio::time::timeout(Duration::from_millis(1), stream.read(&mut byte)).await;
     read.is_ok_and(|read| !matches!(read, Ok(1..)))
 }
 
-async fn is_healthy(to: SocketAddr) {
+async fn assert_healthy(to: SocketAddr) {
     for at in ["127.0.0.1", "127.0.0.2"] {
         let answer = client(at).get(format!("http://{to}/health")).send().await;
         assert_eq!(answer.unwrap_or_else(|error| panic!("from {at}: {error}")).status(), 200);
@@ -76,20 +76,20 @@ async fn is_healthy(to: SocketAddr) {
 }
 
 #[tokio::test]
-async fn half_open_connections_from_one_address_keep_nobody_out() {
+async fn half_open_connections_do_not_block_others() {
     let service = Service::start().await;
     let mut open = many_half_open(service.app.listen).await;
-    is_healthy(service.app.listen).await;
+    assert_healthy(service.app.listen).await;
     let last = open.len() - 1;
     until("the oldest is closed", async || is_closed(&mut open[0]).await.then_some(())).await;
-    // Of those of one address 256 stay, the newest.
+    // The newest 256 connections of an address stay open.
     assert!(!is_closed(&mut open[last]).await);
     until("all but so many are closed", async || is_closed(&mut open[last - 256]).await.then_some(())).await;
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_thousand_at_one_address_who_ask_at_once_are_all_answered() {
+async fn server_answers_1000_concurrent_requests() {
     let service = Service::start().await;
     let address = service.app.listen;
     assert!(ConnectionLimits::of_server().total > MANY, "the tests need {MANY} descriptors (ulimit -n)");
@@ -117,12 +117,12 @@ async fn serve(folder: &std::path::Path, descriptors: u32) -> (Running, SocketAd
 }
 
 #[tokio::test]
-async fn a_server_with_few_descriptors_keeps_some_for_itself() {
+async fn server_reserves_descriptors() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, address) = serve(folder.path(), 200).await;
     let open = many_half_open(address).await;
-    is_healthy(address).await;
-    // The database still has what it needs.
+    assert_healthy(address).await;
+    // The database can still open its files.
     let ready = client("127.0.0.1").get(format!("http://{address}/health/ready")).send().await.expect("an answer");
     assert_eq!(ready.status(), 200);
     drop(open);
@@ -130,7 +130,7 @@ async fn a_server_with_few_descriptors_keeps_some_for_itself() {
 }
 
 #[tokio::test]
-async fn connections_without_a_request_do_not_hold_up_the_end() {
+async fn idle_connections_do_not_delay_shutdown() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut server, address) = serve(folder.path(), 1024).await;
     let (silent, mut half) = (TcpStream::connect(address).await.expect("a connection"), half_open(address).await);
@@ -144,7 +144,7 @@ async fn connections_without_a_request_do_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_is_noticed() {
+async fn server_detects_a_disconnected_client() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -152,20 +152,20 @@ async fn a_client_that_goes_away_is_noticed() {
     let stream = integrator.request(reqwest::Method::GET, &path).send().await.expect("an answer");
     until("it waits", async || (service.app.login.waiting.requests() == 1).then_some(())).await;
     drop(stream);
-    // By its connection alone: the clock stands still, and nothing is written to it.
+    // The disconnect is the only signal: the clock does not advance and no event is written.
     until("its place is free", async || (service.app.login.waiting.sessions() == 0).then_some(())).await;
     service.stop().await;
 }
 
 /// Duration of an attack.
 const ATTACK: Duration = Duration::from_secs(30);
-/// Connections of an attacker. A server with 2048 descriptors serves 1536.
+/// Connections per attacking address, if there are ten. A server with 2048 descriptors serves 1536.
 const ATTACKERS: u8 = 170;
 /// Pause of an attacker before it replaces a connection that the server closed.
 const ATTACK_PAUSE: Duration = Duration::from_millis(500);
 
-/// Opens connections from these addresses that each send the same bytes and then nothing, and replaces those that the
-/// server closes, until the time is over.
+/// Opens connections from these addresses, sends `sent` on each, and replaces those that the server closes, until
+/// [`ATTACK`] has passed.
 async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8>) {
     let sent: Arc<[u8]> = sent.into();
     let mut connections = JoinSet::new();
@@ -183,13 +183,13 @@ async fn attack(to: SocketAddr, from: std::ops::RangeInclusive<u8>, sent: Vec<u8
             }
         });
     }
-    // None of them ends by itself.
+    // The tasks do not end by themselves.
     drop(timeout(ATTACK, connections.join_next()).await);
     connections.shutdown().await;
 }
 
-/// Asks for the health and for a login from addresses of its own until the attack is over. Returns how often both were
-/// answered.
+/// Requests the health endpoint and logs in from other addresses until the attack ends. Returns the number of
+/// successful rounds.
 async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: &str) -> usize {
     let api = format!("http://{address}/sandbox/v1");
     let shop = Integrator { http: client("127.0.0.2"), api, key: Some(key.to_owned()) };
@@ -212,7 +212,7 @@ async fn ask_during(attack: impl Future<Output = ()>, address: SocketAddr, key: 
     }
 }
 
-/// A server with 2048 descriptors and an integrator.
+/// Starts a server with 2048 descriptors and one integrator.
 async fn attacked(folder: &std::path::Path) -> (Running, SocketAddr, String) {
     let (server, address) = serve(folder, 2048).await;
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "shop", "--json"];
@@ -228,20 +228,20 @@ fn half_message(address: SocketAddr) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn incomplete_bodies_keep_no_other_address_out() {
+async fn incomplete_bodies_do_not_block_other_clients() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, address, key) = attacked(folder.path()).await;
-    // Of one address, those beyond the bound are refused; of ten, all places are taken.
+    // A single address exceeds its limit; ten addresses together use every permit.
     let attack = async {
         tokio::join!(attack(address, 1..=1, half_message(address)), attack(address, 2..=11, half_message(address)));
     };
-    // How often depends on the machine; each request was answered.
+    // The number of rounds depends on the machine; every request was answered.
     assert!(ask_during(attack, address, &key).await > 0);
     server.kill();
 }
 
 #[tokio::test]
-async fn heads_that_come_with_a_request_are_bounded_per_address() {
+async fn pipelined_heads_are_limited_per_address() {
     let service = Service::start().await;
     let address = service.app.listen;
     let request = format!("GET /health HTTP/1.1\r\nHost: {address}\r\n\r\nGET /health HTTP/1.1\r\nX: ");
@@ -255,8 +255,8 @@ async fn heads_that_come_with_a_request_are_bounded_per_address() {
         stream.read_exact(&mut answer).await.expect("an answer");
         open.push(stream);
     }
-    is_healthy(address).await;
-    // 256 stay, and each of the others is closed; a head of 10 s is not waited for.
+    assert_healthy(address).await;
+    // 256 connections stay open and the others close, before the 10 s timeout of a request head.
     let started = tokio::time::Instant::now();
     let mut closed = JoinSet::new();
     for mut stream in open {
@@ -270,7 +270,7 @@ async fn heads_that_come_with_a_request_are_bounded_per_address() {
 }
 
 #[tokio::test]
-async fn a_refusal_before_the_body_says_that_the_connection_closes() {
+async fn early_rejection_closes_the_connection() {
     let service = Service::start().await;
     let address = service.app.listen;
     let post = format!("POST /nowhere HTTP/1.1\r\nHost: {address}\r\nContent-Length: 5\r\n\r\n");
@@ -284,16 +284,16 @@ async fn a_refusal_before_the_body_says_that_the_connection_closes() {
         (statuses, answers.to_ascii_lowercase().matches("\r\nconnection: close\r\n").count())
     };
     assert_eq!(answers(post.clone()).await, (vec!["404".to_owned()], 1));
-    // A body that came with its head is read, and the connection stays open for the next request.
+    // A body that arrived with its head is read, and the connection stays open for the next request.
     let both = answers(format!("{post}12345{last}")).await;
     assert_eq!(both, (vec!["404".to_owned(), "200".to_owned()], 1));
-    // A client that waits for "100 Continue" is not asked for its body.
+    // If the client expects "100 Continue", the server does not request the body.
     let asking = post.replace("Content-Length: 5", "Transfer-Encoding: chunked\r\nExpect: 100-continue");
     assert_eq!(answers(asking).await, (vec!["404".to_owned()], 1));
     service.stop().await;
 }
 
-/// MB of memory that the process uses.
+/// Returns the resident memory of a process, in MB.
 fn resident_megabytes(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
@@ -302,13 +302,13 @@ fn resident_megabytes(process: u32) -> u64 {
 }
 
 #[tokio::test]
-async fn memory_of_large_heads_is_given_back_although_nobody_asks_for_anything() {
+async fn memory_of_large_heads_is_released() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, address) = serve(folder.path(), 2048).await;
-    is_healthy(address).await;
+    assert_healthy(address).await;
     let before = resident_megabytes(server.process());
     let head = [b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ".as_slice(), &vec![b'x'; 60_000]].concat();
-    // 60 MB of heads, which no address sends alone.
+    // 60 MB of request heads, from several addresses.
     let mut open = Vec::new();
     for from in 1..=4 {
         open.extend(many_that_sent(address, [127, 0, 1, from], 250, &head).await);
@@ -316,13 +316,13 @@ async fn memory_of_large_heads_is_given_back_although_nobody_asks_for_anything()
     let has_grown = async || Some(resident_megabytes(server.process())).filter(|now| *now >= before + 40);
     let most = until("the heads take memory", has_grown).await;
     drop(open);
-    // Not all of it: pages that contain something else are kept.
+    // Memory pages that contain other data are not released.
     until("it is given back", async || (resident_megabytes(server.process()) + 30 <= most).then_some(())).await;
     server.kill();
 }
 
 #[tokio::test]
-async fn one_address_has_so_many_requests_in_progress_and_a_refused_message_its_id() {
+async fn requests_in_progress_are_limited_per_address() {
     let service = Service::with(&[("services", "atm,auth"), ("rate_limit_mcp", "off")]).await;
     let address = service.app.listen;
     let half = format!("POST /v1/atms/1/reports HTTP/1.1\r\nHost: {address}\r\n");
@@ -344,29 +344,29 @@ async fn one_address_has_so_many_requests_in_progress_and_a_refused_message_its_
     let problem: serde_json::Value = serde_json::from_str(&problem).expect("JSON");
     let details = serde_json::json!({ "limit": "in_progress", "at_once": 256, "retry_after": 1 });
     assert_eq!(problem["error"]["details"], details);
-    // A load balancer at that address still learns that the server is well.
+    // Health checks from that address still succeed.
     assert_eq!(get("/health").await.0, 200);
     let (status, has_pause, body) = send("127.0.0.1").await;
     let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
     assert!(status == 429 && has_pause && body["id"] == 7 && body["error"]["code"] == -31429, "{body}");
-    // The refusal does not wait for the rest of a body.
+    // The rejection does not wait for the rest of a body.
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     stream.write_all(&half_message(address)).await.expect("a connection");
     let mut refused = String::new();
     stream.read_to_string(&mut refused).await.expect("an answer");
     assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("\"id\":null"), "{refused}");
-    // Other addresses and requests with a key are not concerned.
+    // Other addresses and requests with an API key are not limited.
     assert_eq!(send("127.0.0.2").await.0, 200);
     let integrator = service.shop().await;
     integrator.opens("shop.test").await;
-    // The places are free again with the connections.
+    // Closed connections release their permits.
     open.clear();
     until("places are free", async || (send("127.0.0.1").await.0 == 200).then_some(())).await;
     service.stop().await;
 }
 
 #[tokio::test]
-async fn clients_behind_a_trusted_proxy_are_counted_by_the_address_that_it_names() {
+async fn limits_use_the_forwarded_client_ip() {
     let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("trusted_proxies", "127.0.0.1")];
     let service = Service::with(&settings).await;
     let address = service.app.listen;

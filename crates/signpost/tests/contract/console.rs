@@ -1,4 +1,4 @@
-//! The console (docs/console.md): for whom it is there, and what it shows of strangers' text.
+//! Access to the console, and escaping of external text on its pages (docs/console.md).
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(crate) const SCREENS: [&str; 11] = [
     "/console/log",
 ];
 
-/// What its forms post to; a test says that none is missing.
+/// Every path that accepts a form; a test compares the list with the routes.
 pub(crate) const DEEDS: [&str; 23] = [
     "/console/setup/confirm",
     "/console/sign-out",
@@ -50,11 +50,11 @@ pub(crate) const DEEDS: [&str; 23] = [
     "/console/keys/key_x/revoke",
     "/console/operators",
     "/console/operators/usr_x/remove",
-    // Open to whoever has a link: what guards it is the link.
+    // Public: the setup token protects this path.
     "/console/setup",
 ];
 
-/// The routes of the console that take a form, as its files say it.
+/// Returns the routes of the console that accept a form, parsed from its source files.
 fn posted_routes() -> BTreeSet<String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/console");
     let files = std::fs::read_dir(folder).expect("the console").map(|file| file.expect("a file").path());
@@ -82,32 +82,32 @@ fn posted_routes() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_form_of_the_console_is_among_the_deeds() {
+fn deeds_list_every_console_form() {
     let is_id = |part: &str| part == "1" || part.ends_with("_x");
     let general =
         |path: &&str| path.split('/').map(|part| if is_id(part) { "{id}" } else { part }).collect::<Vec<_>>().join("/");
     assert_eq!(DEEDS.iter().map(general).collect::<BTreeSet<_>>(), posted_routes());
 }
 
-/// A browser that reaches the server by the name that people know it by.
+/// Creates a browser that uses the public address of the server.
 pub(crate) fn browser_at(service: &Service) -> Browser {
     let browser = Browser::at(service);
     Browser { base: browser.origin.clone(), ..browser }
 }
 
-/// The path of a new link to the console, and its token.
+/// Creates a setup link and returns its path with the token.
 pub(crate) async fn link(service: &Service) -> String {
     let (store, now) = (&service.app.store, service.clock.now());
     let token = operators::make_link(store, &Actor::Operator, now).await.expect("a database").expect("room");
     operators::setup_link("", &token).rsplit_once('#').expect("a token").1.to_owned()
 }
 
-/// Logs in by a button of ours, and goes on where it leads.
+/// Logs in with the `login` form and follows the redirect to `next`.
 pub(crate) async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage, next: &str) -> ShownPage {
     logs_in_by(service, &service.phone(), browser, asked, next).await
 }
 
-/// The same with somebody's phone.
+/// Logs in with this phone; see [`logs_in`].
 async fn logs_in_by(
     service: &Service,
     phone: &Phone,
@@ -121,7 +121,7 @@ async fn logs_in_by(
     scans(&integrator, phone, &login).await;
     let mut done = browser.goes_to(&page).await;
     if done.html.contains("rel=\"signpost-code\"") {
-        // Nobody had this key: once more creates an account.
+        // The key is unknown: the second scan creates an account.
         assert_eq!(scans(&integrator, phone, &done).await, 200);
         done = browser.goes_to(&page).await;
     }
@@ -129,12 +129,12 @@ async fn logs_in_by(
     browser.follows(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
 }
 
-/// A browser whose person is an operator.
+/// Creates a browser with an operator's session.
 pub(crate) async fn operator(service: &Service) -> Browser {
     operator_by(service, &service.phone()).await
 }
 
-/// The same of the person with this phone.
+/// Creates a browser with an operator's session for this phone.
 pub(crate) async fn operator_by(service: &Service, phone: &Phone) -> Browser {
     let mut browser = browser_at(service);
     let asked = browser.goes_to("/console/setup").await;
@@ -145,7 +145,7 @@ pub(crate) async fn operator_by(service: &Service, phone: &Phone) -> Browser {
     browser
 }
 
-/// Posts a form of a page to an address, with the token that stands there.
+/// Posts a form of the page to `action` with its CSRF token.
 pub(crate) async fn posts(browser: &mut Browser, shown: &ShownPage, action: &str, fields: &str) -> ShownPage {
     let form = shown.html.split("<form").find(|form| form.contains(&format!("action=\"{action}\"")));
     let form = form.unwrap_or_else(|| panic!("no form to {action}: {}", shown.html));
@@ -156,7 +156,7 @@ pub(crate) async fn posts(browser: &mut Browser, shown: &ShownPage, action: &str
 }
 
 impl Browser {
-    /// Pastes a link into the form that asks for it.
+    /// Submits a setup link with the setup form.
     pub(crate) async fn presses_link(&mut self, asked: &ShownPage, link: &str) -> ShownPage {
         let action = asked.between("<form id=\"setup\"", ">").to_owned();
         let action = action.split_once("action=\"").expect("an action").1.trim_end_matches('"');
@@ -169,7 +169,7 @@ impl Browser {
 }
 
 #[tokio::test]
-async fn it_is_there_for_this_machine_alone_unless_somebody_says_otherwise() {
+async fn console_is_local_by_default() {
     let service = Service::start().await;
     let mut browser = browser_at(&service);
     browser.goes_to("/console").await.is(403, "login");
@@ -200,7 +200,7 @@ async fn it_is_there_for_this_machine_alone_unless_somebody_says_otherwise() {
 }
 
 #[tokio::test]
-async fn behind_an_https_url_it_is_there_when_it_is_on_and_by_that_host_alone() {
+async fn enabled_console_requires_the_public_host() {
     let service = Service::with(&[("console", "on"), ("public_url", "https://login.test")]).await;
     let mut browser = Browser::at(&service);
     for (host, status) in [("login.test", 403), ("localhost", 404), ("evil.example", 404)] {
@@ -210,7 +210,7 @@ async fn behind_an_https_url_it_is_there_when_it_is_on_and_by_that_host_alone() 
 }
 
 #[tokio::test]
-async fn nobody_but_an_operator_sees_a_screen_or_does_anything() {
+async fn only_operators_can_use_the_console() {
     let service = Service::start().await;
     let mut stranger = browser_at(&service);
     let asked = stranger.goes_to("/console").await;
@@ -230,7 +230,7 @@ async fn nobody_but_an_operator_sees_a_screen_or_does_anything() {
 }
 
 #[tokio::test]
-async fn a_form_of_another_page_or_browser_does_nothing() {
+async fn console_rejects_foreign_forms() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let own = browser.origin.clone();
@@ -243,13 +243,13 @@ async fn a_form_of_another_page_or_browser_does_nothing() {
             refused.is(refused.status, "stale");
         }
     }
-    // What a page of another site could press in the operator's browser leaves no trace.
+    // Requests from pages of another origin leave no audit entry.
     let log = browser.goes_to("/console/log").await;
     assert_eq!(log.html.matches("operator:usr_").count(), 1, "that they became an operator: {}", log.html);
 }
 
 #[tokio::test]
-async fn an_operator_is_out_after_an_hour_of_nothing_after_twelve_hours_and_when_they_are_removed() {
+async fn operator_session_expires_or_is_revoked() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     service.passes(SignedDuration::from_mins(59));
@@ -274,10 +274,10 @@ async fn an_operator_is_out_after_an_hour_of_nothing_after_twelve_hours_and_when
 }
 
 #[tokio::test]
-async fn a_page_that_is_only_open_keeps_nobody_signed_in() {
+async fn polling_does_not_extend_a_console_session() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
-    // The script asks as long as the page is open.
+    // The script polls while the page is open.
     for _ in 0..5 {
         service.passes(SignedDuration::from_mins(10));
         assert_eq!(browser.goes_to("/console/counts").await.status, 200);
@@ -288,7 +288,7 @@ async fn a_page_that_is_only_open_keeps_nobody_signed_in() {
 }
 
 #[tokio::test]
-async fn every_screen_is_a_page_of_its_own_for_no_frame_and_no_store() {
+async fn screens_forbid_framing_and_caching() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let mut browser = operator(&service).await;
     for path in SCREENS.iter().chain(&["/console/settings", "/console/deliveries?state=failed"]) {
@@ -308,7 +308,7 @@ async fn every_screen_is_a_page_of_its_own_for_no_frame_and_no_store() {
     ] {
         assert_eq!(browser.goes_to(path).await.status, 404, "{path}");
     }
-    // Nothing secret is among the settings.
+    // The settings page contains no secrets.
     let settings = browser.goes_to("/console/settings").await.html;
     assert!(settings.contains("seal_key") && settings.contains("session_ttl"), "{settings}");
 }

@@ -1,4 +1,4 @@
-//! How the console finds what it shows: along an index, however much there is.
+//! Cost of the console's statements: index lookups, independent of the number of rows.
 
 use rusqlite::Connection;
 use signpost::server::schema::SCHEMA;
@@ -10,13 +10,13 @@ use signpost_store::Store;
 
 use crate::harness::{Service, database};
 
-/// What a plan says where it reads every row of a table.
+/// Returns the steps of a plan that read every row of a table.
 fn scans(plan: &[String]) -> Vec<&String> {
     plan.iter().filter(|step| step.starts_with("SCAN d") && !step.contains("USING")).collect()
 }
 
 #[test]
-fn no_statement_of_the_console_reads_every_delivery_or_sorts_them() {
+fn console_statements_use_an_index() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("signpost.sqlite");
     drop(Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).expect("a database"));
@@ -37,7 +37,7 @@ fn no_statement_of_the_console_reads_every_delivery_or_sorts_them() {
     }
 }
 
-/// So many events of an account that failed for good.
+/// Inserts `$1` failed events of an account.
 const FILL: &str = "
     WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < CAST($1 AS BIGINT))
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
@@ -51,7 +51,7 @@ async fn fill(store: &Store, account: &str, events: i64) {
 }
 
 #[tokio::test]
-async fn all_that_failed_is_sent_again_in_short_writes_and_told_once() {
+async fn retry_of_all_events_is_audited_once() {
     let store = Store::open(&database().await, &SCHEMA).expect("a database");
     let now = Service::clock().now();
     fill(&store, "acme", 2_500).await;

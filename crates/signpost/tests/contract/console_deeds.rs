@@ -1,4 +1,4 @@
-//! What operators do at the console (docs/console.md), and what the audit log says of it.
+//! Actions of operators in the console (docs/console.md) and their audit entries.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -11,13 +11,13 @@ pub(crate) async fn service() -> Service {
     Service::with(&[("services", "atm,auth")]).await
 }
 
-/// What the audit log says of an action: the page.
-pub(crate) async fn told(browser: &mut Browser, action: &str) -> String {
+/// Returns the page of the audit log for this action.
+pub(crate) async fn audit_page(browser: &mut Browser, action: &str) -> String {
     browser.goes_to(&format!("/console/log?action={action}")).await.html
 }
 
 #[tokio::test]
-async fn a_key_is_made_shown_once_replaced_and_revoked() {
+async fn key_is_created_rotated_and_revoked() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let keys = browser.goes_to("/console/keys").await;
@@ -35,23 +35,23 @@ async fn a_key_is_made_shown_once_replaced_and_revoked() {
     let new = replaced.between("id=\"new-key\">", "<").to_owned();
     assert!(new != key && new.starts_with("svc_test_"));
     let listed = browser.goes_to("/console/keys").await;
-    // The button asks, and the answer to the question revokes.
+    // The first press asks for confirmation, the second revokes the key.
     let revoke = format!("/console/keys/{id}/revoke");
     let question = posts(&mut browser, &listed, &revoke, "").await;
     assert!(question.html.contains("Revoke this key?"), "{}", question.html);
     integrator.get("/domains").await.with(200);
     assert_eq!(posts(&mut browser, &question, &revoke, "").await.status, 303);
-    // Whose page is old is told so.
+    // Forms of an outdated page return 409.
     for (page, action) in [(&question, &revoke), (&again, &format!("/console/keys/{id}/rotate"))] {
         let late = posts(&mut browser, page, action, "").await;
         assert!(late.status == 409 && late.html.contains("already"), "{action}: {}", late.html);
     }
-    let log = told(&mut browser, "key.revoked").await;
+    let log = audit_page(&mut browser, "key.revoked").await;
     assert!(log.contains("operator:usr_") && log.contains(&id), "{log}");
 }
 
 #[tokio::test]
-async fn keys_and_operators_need_a_login_of_the_last_five_minutes() {
+async fn key_changes_require_a_recent_login() {
     let service = service().await;
     let mut browser = operator(&service).await;
     service.passes(SignedDuration::from_mins(6));
@@ -69,7 +69,7 @@ async fn keys_and_operators_need_a_login_of_the_last_five_minutes() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_key_is_said() {
+async fn invalid_keys_are_rejected() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let keys = browser.goes_to("/console/keys").await;
@@ -85,7 +85,7 @@ async fn what_cannot_be_a_key_is_said() {
 }
 
 #[tokio::test]
-async fn a_report_is_accepted_rejected_and_undone() {
+async fn report_is_accepted_and_undone() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/atm/1/report").await;
@@ -96,7 +96,7 @@ async fn a_report_is_accepted_rejected_and_undone() {
     let report = report_rows::list(&service.app.store, None, None, 1).await.expect("a database").remove(0);
     let action = format!("/console/reports/{}", report.id);
     assert_eq!(posts(&mut browser, &shown, &action, "&decision=accept").await.status, 303);
-    // Another operator's page is old by now.
+    // The page of another operator is outdated.
     let late = posts(&mut browser, &shown, &action, "&decision=accept").await;
     assert!(late.status == 409 && late.html.contains("Somebody was first"), "{}", late.html);
     let done = browser.goes_to(&format!("/console/reports?done={}", report.id)).await;
@@ -105,19 +105,19 @@ async fn a_report_is_accepted_rejected_and_undone() {
     let wrong = posts(&mut browser, &shown, &action, "&decision=burn").await;
     assert_eq!(wrong.status, 400, "{}", wrong.html);
     for action in ["report.accepted", "report.undone"] {
-        assert!(told(&mut browser, action).await.contains("operator:usr_"), "{action}");
+        assert!(audit_page(&mut browser, action).await.contains("operator:usr_"), "{action}");
     }
 }
 
 #[tokio::test]
-async fn a_test_event_says_why_it_was_refused_and_is_sent_again() {
+async fn rejected_test_event_is_explained_and_retried() {
     let (service, mut endpoint) = (service().await, Endpoint::start().await);
     let mut browser = operator(&service).await;
     let integrator = service.integrator().await;
     let domain = integrator.registers_at("shop.test", &endpoint.url("/events")).await;
     let path = format!("/console/sites/{}", text(&domain, "id"));
     let site = browser.goes_to(&path).await;
-    // Its clock is that of this machine, and the server's that of the test.
+    // The endpoint uses the system clock, the server uses the test clock.
     endpoint.answers((reqwest::StatusCode::UNAUTHORIZED, "invalid signature"));
     let sent = posts(&mut browser, &site, &format!("{path}/test"), "").await;
     let delivery = sent.headers["location"].to_str().expect("an address").to_owned();
@@ -137,12 +137,12 @@ async fn a_test_event_says_why_it_was_refused_and_is_sent_again() {
     endpoint.receives().await;
     until("it was taken", async || browser.goes_to(&delivery).await.html.contains("Taken, 204").then_some(())).await;
     for action in ["test_event.sent", "delivery.retried"] {
-        assert!(told(&mut browser, action).await.contains("operator:usr_"), "{action}");
+        assert!(audit_page(&mut browser, action).await.contains("operator:usr_"), "{action}");
     }
 }
 
 #[tokio::test]
-async fn the_counts_are_those_of_the_menu() {
+async fn counts_match_the_menu() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let counts = browser.goes_to("/console/counts").await;
@@ -151,11 +151,11 @@ async fn the_counts_are_those_of_the_menu() {
 }
 
 #[tokio::test]
-async fn the_first_steps_tick_themselves_and_go_when_all_are_done() {
+async fn first_steps_disappear_when_completed() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let mut browser = operator(&service).await;
     let steps = |html: &str| html.matches(" · done").count();
-    // Whoever logs in here in a test comes with a key.
+    // The helper that logs in also creates an API key.
     let today = browser.goes_to("/console").await.html;
     assert!(today.contains("First steps") && today.contains("Create an API key · done"), "{today}");
     assert_eq!(steps(&today), 1);
@@ -169,7 +169,7 @@ async fn the_first_steps_tick_themselves_and_go_when_all_are_done() {
 }
 
 #[tokio::test]
-async fn an_operator_is_removed_by_another_and_nobody_by_themselves() {
+async fn operator_removal_requires_another_operator() {
     let service = Service::start().await;
     let mut first = operator(&service).await;
     let mut second = operator_by(&service, &Phone::of(8, &service.clock)).await;
@@ -183,16 +183,16 @@ async fn an_operator_is_removed_by_another_and_nobody_by_themselves() {
     second.goes_to("/console").await.is(403, "no-operator");
     let late = posts(&mut first, &question, &remove, "").await;
     assert!(late.status == 409 && late.html.contains("They were removed already."), "{}", late.html);
-    assert!(told(&mut first, "operator.removed").await.contains("operator:usr_"));
+    assert!(audit_page(&mut first, "operator.removed").await.contains("operator:usr_"));
 }
 
 #[tokio::test]
-async fn who_signs_out_is_out_and_in_the_log() {
+async fn operator_sign_out_is_audited() {
     let service = Service::start().await;
     let (mut browser, mut other) =
         (operator(&service).await, operator_by(&service, &Phone::of(8, &service.clock)).await);
     let today = browser.goes_to("/console").await;
     assert_eq!(posts(&mut browser, &today, "/console/sign-out", "").await.status, 303);
     browser.goes_to("/console").await.is(403, "login");
-    assert!(told(&mut other, "user.signed_out").await.contains("operator:usr_"));
+    assert!(audit_page(&mut other, "user.signed_out").await.contains("operator:usr_"));
 }

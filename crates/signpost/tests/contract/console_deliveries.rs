@@ -1,4 +1,4 @@
-//! Deliveries at the console (docs/console.md): what was sent, why it was refused, and sending it again.
+//! Deliveries in the console (docs/console.md): attempts, reasons of failures, retries.
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
@@ -10,10 +10,10 @@ use signpost_login::ids::EventId;
 use tokio::net::TcpListener;
 
 use crate::console::{operator, posts};
-use crate::console_deeds::told;
+use crate::console_deeds::audit_page;
 use crate::harness::{Browser, Endpoint, Service, ShownPage, text, until};
 
-/// An operator, and a delivery that a site's endpoint refused.
+/// Returns an operator's browser and the path of a delivery that the endpoint rejected.
 async fn refused(
     service: &Service,
     endpoint: &mut Endpoint,
@@ -36,8 +36,8 @@ async fn refused(
     (browser, delivery)
 }
 
-/// The address of an endpoint that takes what this secret signs, and refuses all else.
-async fn checking(secret: WebhookSecret) -> String {
+/// Starts an endpoint that accepts only signatures with this secret; returns its URL.
+async fn start_checking_endpoint(secret: WebhookSecret) -> String {
     let take = move |headers: HeaderMap, body: Bytes| {
         let secret = secret.clone();
         async move {
@@ -52,13 +52,13 @@ async fn checking(secret: WebhookSecret) -> String {
     address
 }
 
-async fn compares(browser: &mut Browser, delivery: &str) -> ShownPage {
+async fn compare(browser: &mut Browser, delivery: &str) -> ShownPage {
     let shown = browser.goes_to(delivery).await;
     posts(browser, &shown, &format!("{delivery}/compare"), "").await
 }
 
 #[tokio::test]
-async fn all_that_failed_is_sent_again_and_the_page_says_how_many() {
+async fn console_retries_all_failed_deliveries() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let (mut browser, _) = refused(&service, &mut endpoint, StatusCode::GONE, "gone").await;
     let failed = browser.goes_to("/console/deliveries?state=failed").await;
@@ -68,58 +68,58 @@ async fn all_that_failed_is_sent_again_and_the_page_says_how_many() {
     endpoint.receives().await;
     let said = browser.goes_to("/console/deliveries?state=pending&sent=1").await;
     assert!(said.html.contains("1 event is sent again within a second."), "{}", said.html);
-    assert!(told(&mut browser, "delivery.retried").await.contains("operator:usr_"));
+    assert!(audit_page(&mut browser, "delivery.retried").await.contains("operator:usr_"));
 }
 
 #[tokio::test]
-async fn a_comparison_names_the_secret_that_the_endpoint_has_instead() {
+async fn comparison_names_the_secret_of_the_endpoint() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::UNAUTHORIZED, "no").await;
-    // It has the secret of another site: what that one signs is taken, and nothing else.
+    // The endpoint has the secret of another site and accepts only its signatures.
     let other = service.integrator().await.registers("other.test").await;
     let secret = WebhookSecret::parse(text(&other, "webhook_secret")).expect("a secret");
-    let checking = checking(secret).await;
+    let checking = start_checking_endpoint(secret).await;
     let store = &service.app.store;
     let id = EventId::parse(delivery.rsplit('/').next().expect("an id")).expect("an id");
     let moved =
         signpost_store::step("UPDATE deliveries SET url = $1 WHERE id = $2", signpost_store::params![checking, &id]);
     store.write([moved]).await.expect("a database");
-    let compared = compares(&mut browser, &delivery).await;
+    let compared = compare(&mut browser, &delivery).await;
     assert!(compared.html.contains("the secret of other.test"), "{}", compared.html);
-    assert!(told(&mut browser, "delivery.compared").await.contains("operator:usr_"));
-    // Of what tests do not explain, the page says how to find out.
+    assert!(audit_page(&mut browser, "delivery.compared").await.contains("operator:usr_"));
+    // If the tests find no cause, the page explains how to continue.
     let hanging = signpost_store::step(
         "UPDATE deliveries SET url = 'http://127.0.0.1:1/' WHERE id = $1",
         signpost_store::params![&id],
     );
     store.write([hanging]).await.expect("a database");
-    let unreachable = compares(&mut browser, &delivery).await;
+    let unreachable = compare(&mut browser, &delivery).await;
     assert!(unreachable.html.contains("the endpoint gave no answer"), "{}", unreachable.html);
 }
 
 #[tokio::test]
-async fn a_comparison_says_what_it_cannot_know_and_that_a_signature_is_right() {
+async fn comparison_shows_valid_or_unknown_results() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::FORBIDDEN, "no").await;
-    let right = compares(&mut browser, &delivery).await;
+    let right = compare(&mut browser, &delivery).await;
     assert!(right.html.contains("The signature is right"), "{}", right.html);
-    // Whoever refuses everything alike tells nothing.
+    // An endpoint that rejects every request allows no conclusion.
     for _ in 0..40 {
         endpoint.answers(StatusCode::FORBIDDEN);
     }
-    let unknown = compares(&mut browser, &delivery).await;
+    let unknown = compare(&mut browser, &delivery).await;
     assert!(unknown.html.contains("signpost listen URL --domain shop.test"), "{}", unknown.html);
     assert!(unknown.html.contains("It cannot know the secret and the code of the site"), "{}", unknown.html);
 }
 
 #[tokio::test]
-async fn what_an_endpoint_says_and_what_is_sent_are_shown_as_text_to_the_last_byte() {
+async fn delivery_bodies_are_escaped_and_exact() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let said = "<script>alert(1)</script><img src=x onerror=alert(2)>";
     let (mut browser, delivery) = refused(&service, &mut endpoint, StatusCode::GONE, said).await;
     let store = &service.app.store;
     let id = EventId::parse(delivery.rsplit('/').next().expect("an id")).expect("an id");
-    // Of a public endpoint the answer is stored, and its URL is what the site said.
+    // Responses of public endpoints are stored, and the site chooses the URL.
     let body = "{\"a\":\"<script>alert(3)</script>\u{202e}\n  x\"}";
     let attempts =
         serde_json::json!([{ "started_at": "2026-01-01T00:00:00Z", "duration_ms": 1, "status": 500, "answer": said }]);

@@ -1,4 +1,4 @@
-//! Files that operators upload (docs/console.md, Imports): compared first, and imported when somebody says so.
+//! File uploads of operators (docs/console.md, Imports): compared first, imported after confirmation.
 
 use std::fmt::Write as _;
 
@@ -11,11 +11,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::console::{operator, operator_by, posts};
-use crate::console_deeds::{service, told};
+use crate::console_deeds::{audit_page, service};
 use crate::harness::{Browser, Phone, Service, ShownPage, until};
 
-/// A form with a file, as a browser posts it.
-pub(crate) async fn uploads(browser: &mut Browser, token: &str, source: &str, file: &str) -> ShownPage {
+/// Uploads a file as a browser does.
+pub(crate) async fn upload_file(browser: &mut Browser, token: &str, source: &str, file: &str) -> ShownPage {
     let part =
         |name: &str, value: &str| format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
     let file =
@@ -34,13 +34,13 @@ const FILE: &str =
     "name,lat,lon\n<script>alert(1)</script>,44.95,-93.1\nSecond,44.96,-93.2\nNowhere,<script>alert(2)</script>,y";
 
 #[tokio::test]
-async fn a_file_is_compared_first_and_imported_when_the_operator_says_so() {
+async fn file_is_compared_then_imported() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
     let machines = || service.app.atm.catalogue.snapshot();
-    let compared = uploads(&mut browser, &token, "mine", FILE).await;
+    let compared = upload_file(&mut browser, &token, "mine", FILE).await;
     for told in ["What would change", "1 row is skipped", "mine"] {
         assert!(compared.html.contains(told), "{told}: {}", compared.html);
     }
@@ -57,26 +57,26 @@ async fn a_file_is_compared_first_and_imported_when_the_operator_says_so() {
     .await;
     let listed = browser.goes_to("/console/machines?q=script").await;
     assert!(listed.html.contains("&lt;script&gt;") && !listed.html.contains("<script>alert"), "{}", listed.html);
-    let log = told(&mut browser, "atms.imported").await;
+    let log = audit_page(&mut browser, "atms.imported").await;
     assert!(log.contains("operator:usr_") && log.contains("&quot;added&quot;:2"), "{log}");
-    // What was imported is on the shelf no more.
+    // An imported upload is deleted.
     let again = posts(&mut browser, &compared, apply, &format!("&upload={upload}")).await;
     assert!(again.status == 422 && again.html.contains("not here any more"), "{}", again.html);
 }
 
 #[tokio::test]
-async fn an_upload_that_is_cut_foreign_or_useless_changes_nothing() {
+async fn invalid_uploads_change_nothing() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
-    uploads(&mut browser, "x", "mine", FILE).await.is(403, "stale");
+    upload_file(&mut browser, "x", "mine", FILE).await.is(403, "stale");
     for (source, file, said) in [
         ("mine", "", "was not imported"),
         ("mine", "\u{0}\u{1}", "was not imported"),
         ("sample", FILE, "a name of 1 to 64 characters"),
     ] {
-        let refused = uploads(&mut browser, &token, source, file).await;
+        let refused = upload_file(&mut browser, &token, source, file).await;
         assert!(refused.status == 422 && refused.html.contains(said), "{source}: {}", refused.html);
     }
     let cut = format!(
@@ -85,8 +85,8 @@ async fn an_upload_that_is_cut_foreign_or_useless_changes_nothing() {
     let request = browser.request(Method::POST, "/console/machines/import").header(ORIGIN, browser.origin.clone());
     let refused = browser.send(request.header(CONTENT_TYPE, "multipart/form-data; boundary=b").body(cut)).await;
     assert!(refused.status == 422 && refused.html.contains("ended early"), "{}", refused.html);
-    // A comparison that nobody took over is too old after half an hour.
-    let compared = uploads(&mut browser, &token, "mine", FILE).await;
+    // A comparison expires after 30 minutes.
+    let compared = upload_file(&mut browser, &token, "mine", FILE).await;
     let upload = compared.between("name=\"upload\" value=\"", "\"").to_owned();
     service.passes(SignedDuration::from_mins(31));
     let late = posts(&mut browser, &compared, "/console/machines/import/apply", &format!("&upload={upload}")).await;
@@ -94,13 +94,13 @@ async fn an_upload_that_is_cut_foreign_or_useless_changes_nothing() {
     assert!(service.app.atm.catalogue.snapshot().is_sample());
 }
 
-/// Whether nothing of an upload stayed: the machines are those of before, and no comparison waits.
-async fn nothing_changed(service: &Service, browser: &mut Browser) {
+/// Checks that an upload left no trace: the sample ATMs are still served and the audit log has no import.
+async fn assert_nothing_changed(service: &Service, browser: &mut Browser) {
     assert!(service.app.atm.catalogue.snapshot().is_sample());
-    assert!(!told(browser, "atms.imported").await.contains("operator:usr_"));
+    assert!(!audit_page(browser, "atms.imported").await.contains("operator:usr_"));
 }
 
-/// The beginning of a form, as far as the file.
+/// Returns the start of a multipart form, up to the file content.
 fn head(token: &str) -> String {
     let part = |name: &str| format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"");
     format!("{}\r\n\r\n{token}\r\n{}; filename=\"a.csv\"\r\n\r\nname,lat,lon\n", part("token"), part("file"))
@@ -112,7 +112,7 @@ fn posting(browser: &Browser) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn of_a_gigabyte_whose_line_is_cut_in_the_middle_nothing_stays() {
+async fn interrupted_upload_changes_nothing() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/console/machines/import").await;
@@ -131,14 +131,14 @@ async fn of_a_gigabyte_whose_line_is_cut_in_the_middle_nothing_stays() {
         line.write_all(&filler).await.expect("it is taken");
     }
     drop(line);
-    nothing_changed(&service, &mut browser).await;
-    // The next one is taken as ever.
-    let compared = uploads(&mut browser, &token, "mine", FILE).await;
+    assert_nothing_changed(&service, &mut browser).await;
+    // The next upload succeeds.
+    let compared = upload_file(&mut browser, &token, "mine", FILE).await;
     assert!(compared.html.contains("What would change"), "{}", compared.html);
 }
 
 #[tokio::test]
-async fn a_file_that_was_on_its_way_when_its_operator_was_removed_is_not_compared() {
+async fn upload_of_a_removed_operator_is_rejected() {
     const USED: &str = "SELECT MAX(last_used_at) FROM browser_sessions";
     let service = service().await;
     let mut browser = operator(&service).await;
@@ -171,42 +171,42 @@ async fn a_file_that_was_on_its_way_when_its_operator_was_removed_is_not_compare
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_is_refused() {
+async fn upload_rejects_a_large_file() {
     let service = service().await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/console/machines/import").await;
-    // A few bytes more than are taken, so that all of it is read before the answer.
+    // A few bytes above the limit, so that the server reads the whole body before it answers.
     let mut body = head(&token_of(&asked, "/console/machines/import")).into_bytes();
     body.resize(body.len() + (128 << 20), b'x');
     body.extend(b"\r\n--b--\r\n");
     let large = posting(&browser).body(body);
     let refused = browser.send(large).await;
     assert!(refused.status == 422 && refused.html.contains("The file is larger than 128 MB."), "{}", refused.html);
-    nothing_changed(&service, &mut browser).await;
+    assert_nothing_changed(&service, &mut browser).await;
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_write_says_so_and_changes_nothing() {
-    // A folder in which nobody can make a file.
+async fn upload_reports_a_read_only_data_folder() {
+    // A directory without write access.
     let service = Service::with(&[("services", "atm,auth"), ("data_dir", "/proc")]).await;
     let mut browser = operator(&service).await;
     let asked = browser.goes_to("/console/machines/import").await;
     let token = token_of(&asked, "/console/machines/import");
-    let refused = uploads(&mut browser, &token, "mine", FILE).await;
+    let refused = upload_file(&mut browser, &token, "mine", FILE).await;
     assert!(refused.status == 422 && refused.html.contains("cannot write to its data folder"), "{}", refused.html);
-    nothing_changed(&service, &mut browser).await;
+    assert_nothing_changed(&service, &mut browser).await;
 }
 
 #[tokio::test]
-async fn another_operators_newer_upload_outlasts_what_came_before_it() {
+async fn newer_upload_replaces_the_older_one() {
     let service = service().await;
     let mut first = operator(&service).await;
     let mut second = operator_by(&service, &Phone::of(8, &service.clock)).await;
     let token = |shown: &ShownPage| token_of(shown, "/console/machines/import");
     let asked = first.goes_to("/console/machines/import").await;
-    let mine = uploads(&mut first, &token(&asked), "mine", FILE).await;
+    let mine = upload_file(&mut first, &token(&asked), "mine", FILE).await;
     let asked = second.goes_to("/console/machines/import").await;
-    let theirs = uploads(&mut second, &token(&asked), "theirs", FILE).await;
+    let theirs = upload_file(&mut second, &token(&asked), "theirs", FILE).await;
     let apply = "/console/machines/import/apply";
     let upload = |shown: &ShownPage| format!("&upload={}", shown.between("name=\"upload\" value=\"", "\""));
     let late = posts(&mut first, &mine, apply, &upload(&mine)).await;

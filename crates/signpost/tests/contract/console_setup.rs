@@ -1,4 +1,4 @@
-//! How somebody becomes an operator (docs/console.md): by a link that works once.
+//! Creation of operators (docs/console.md) with a link that is valid once.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -13,13 +13,13 @@ use crate::console::{browser_at, link, logs_in, operator, posts};
 use crate::harness::{Program, Service, http, until};
 
 #[tokio::test]
-async fn a_link_makes_one_operator_and_works_once() {
+async fn setup_link_is_valid_once() {
     let service = Service::start().await;
     let (token, mut browser, mut other) = (link(&service).await, browser_at(&service), browser_at(&service));
     let asked = browser.goes_to("/console/setup").await;
     let opened = browser.presses_link(asked.is(200, "setup"), &token).await;
     opened.is(200, "setup-login");
-    // Whoever saw it on the way comes too late: it is this browser's.
+    // The link is bound to the browser that opened it first.
     other.presses_link(&asked, &token).await.is(403, "refused");
     let back = logs_in(&service, &mut browser, &opened, "/console/setup").await;
     assert!(back.is(200, "confirm").html.contains("Become an operator?"), "{}", back.html);
@@ -31,14 +31,14 @@ async fn a_link_makes_one_operator_and_works_once() {
     for browser in [&mut browser, &mut other] {
         browser.presses_link(&asked, &token).await.is(403, "refused");
     }
-    // The question that was answered is no question any more.
+    // An answered confirmation is no longer valid.
     browser.presses(&back, "confirm", "").await.is(200, "setup");
     let log = browser.goes_to("/console/log?action=operator.added").await.html;
     assert!(log.contains(&format!("operator:{}", all[0].user_id)), "{log}");
 }
 
 #[tokio::test]
-async fn a_link_is_late_after_half_an_hour_wherever_it_was_opened() {
+async fn setup_link_expires_after_30_minutes() {
     let service = Service::start().await;
     let (opened, unopened, mut browser) = (link(&service).await, link(&service).await, browser_at(&service));
     let asked = browser.goes_to("/console/setup").await;
@@ -53,7 +53,7 @@ async fn a_link_is_late_after_half_an_hour_wherever_it_was_opened() {
 }
 
 #[tokio::test]
-async fn a_link_is_opened_by_a_page_of_this_server_alone() {
+async fn setup_link_rejects_foreign_origins() {
     let service = Service::start().await;
     let (token, mut browser) = (link(&service).await, browser_at(&service));
     let asked = browser.goes_to("/console/setup").await;
@@ -69,13 +69,13 @@ async fn a_link_is_opened_by_a_page_of_this_server_alone() {
     for wrong in ["", "x", "http%3A%2F%2Flocalhost%2Fconsole%2Fsetup%23", &"A".repeat(43)] {
         browser.presses_link(&asked, wrong).await.is(403, "refused");
     }
-    // Nothing of that used it up; the whole link is as good as its token.
+    // Failed attempts do not consume the link; the full URL is accepted like its token.
     let whole = format!("http%3A%2F%2Flocalhost%2Fconsole%2Fsetup%23{token}");
     browser.presses_link(&asked, &whole).await.is(200, "setup-login");
 }
 
 #[tokio::test]
-async fn who_is_an_operator_already_leaves_the_link_to_somebody_else() {
+async fn existing_operator_is_not_added_again() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let (token, mut other) = (link(&service).await, browser_at(&service));
@@ -87,7 +87,7 @@ async fn who_is_an_operator_already_leaves_the_link_to_somebody_else() {
 }
 
 #[tokio::test]
-async fn links_that_wait_are_few_and_the_oldest_goes() {
+async fn oldest_setup_link_is_evicted() {
     let service = Service::start().await;
     let (first, mut browser) = (link(&service).await, browser_at(&service));
     let asked = browser.goes_to("/console/setup").await;
@@ -101,7 +101,7 @@ async fn links_that_wait_are_few_and_the_oldest_goes() {
 }
 
 #[tokio::test]
-async fn no_link_is_made_where_operators_are_as_many_as_there_may_be() {
+async fn setup_link_requires_a_free_operator_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let (store, now) = (&service.app.store, service.clock.now());
@@ -121,7 +121,7 @@ async fn no_link_is_made_where_operators_are_as_many_as_there_may_be() {
 }
 
 #[tokio::test]
-async fn the_command_line_prints_a_link_lists_operators_and_removes_them() {
+async fn console_commands_manage_operators() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("signpost-data");
     let service = Service::on(&data, &Service::clock(), &[]).await;
@@ -139,7 +139,7 @@ async fn the_command_line_prints_a_link_lists_operators_and_removes_them() {
 }
 
 #[tokio::test]
-async fn a_server_without_an_operator_prints_a_link_that_works() {
+async fn first_start_prints_a_valid_setup_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut server = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).follows();
     let link = loop {
@@ -159,7 +159,7 @@ async fn a_server_without_an_operator_prints_a_link_that_works() {
 }
 
 #[tokio::test]
-async fn checks_of_health_that_are_old_are_shown_as_old_while_new_ones_run() {
+async fn outdated_health_checks_are_refreshed() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     until("the checks are made", async || {

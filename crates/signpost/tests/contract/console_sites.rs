@@ -1,4 +1,4 @@
-//! Sites at the console (docs/console.md): added, proven, their secret rotated, their endpoints tested.
+//! Sites in the console (docs/console.md): registration, proof, secret rotation, endpoint tests.
 
 use axum::http::StatusCode;
 use jiff::SignedDuration;
@@ -6,10 +6,10 @@ use signpost_login::events::endpoints::find_failing;
 use signpost_platform::accounts::{Account, Environment};
 
 use crate::console::{logs_in, operator, posts};
-use crate::console_deeds::told;
+use crate::console_deeds::audit_page;
 use crate::harness::{Endpoint, NameServer, Service, ShownPage, text, until};
 
-/// Where a page says that its site is.
+/// Returns the path of the site that the page links to.
 fn site_of(shown: &ShownPage) -> String {
     format!("/console/sites/dom_{}", shown.between("/console/sites/dom_", "\""))
 }
@@ -17,7 +17,7 @@ fn site_of(shown: &ShownPage) -> String {
 const NEW: &str = "/console/sites/new";
 
 #[tokio::test]
-async fn a_site_is_added_with_its_secret_shown_once_and_then_proven() {
+async fn site_is_added_and_then_proven() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting())]).await;
     let mut browser = operator(&service).await;
@@ -32,24 +32,24 @@ async fn a_site_is_added_with_its_secret_shown_once_and_then_proven() {
     let site = site_of(&added);
     let shown = browser.goes_to(&site).await;
     assert!(!shown.html.contains(&secret) && shown.html.contains("https://shop.test/webhooks/login"), "{}", shown.html);
-    assert!(told(&mut browser, "domain.registered").await.contains("operator:usr_"));
-    // Nothing is published yet, and the log says who looked.
+    assert!(audit_page(&mut browser, "domain.registered").await.contains("operator:usr_"));
+    // No proof is published yet; the audit log names the operator.
     let check = format!("{site}/check");
     let looked = posts(&mut browser, &shown, &check, "").await;
     let said = browser
         .goes_to(looked.headers["location"].to_str().expect("an address").trim_start_matches(&browser.origin.clone()))
         .await;
     assert!(said.html.contains("No proof was found"), "{}", said.html);
-    assert!(told(&mut browser, "domain.proof_missing").await.contains("operator:usr_"));
+    assert!(audit_page(&mut browser, "domain.proof_missing").await.contains("operator:usr_"));
     names.publishes("_svc-challenge.shop.test", &[token.as_str()]);
     posts(&mut browser, &said, &check, "").await;
     let proven = browser.goes_to(&format!("{site}?said=proven")).await;
     assert!(proven.html.contains("Proven since") && !proven.html.contains("proof-token"), "{}", proven.html);
-    assert!(told(&mut browser, "domain.verified").await.contains("operator:usr_"));
+    assert!(audit_page(&mut browser, "domain.verified").await.contains("operator:usr_"));
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_site_is_said_and_the_form_keeps_what_was_typed() {
+async fn invalid_sites_are_rejected() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let form = browser.goes_to(NEW).await;
@@ -73,7 +73,7 @@ async fn what_cannot_be_a_site_is_said_and_the_form_keeps_what_was_typed() {
 }
 
 #[tokio::test]
-async fn a_secret_is_rotated_and_activated_after_a_login_of_the_last_minutes() {
+async fn secret_rotation_requires_a_recent_login() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let mut browser = operator(&service).await;
     let domain = service.integrator().await.registers_at("shop.test", &endpoint.url("/events")).await;
@@ -94,18 +94,18 @@ async fn a_secret_is_rotated_and_activated_after_a_login_of_the_last_minutes() {
     assert_eq!(posts(&mut browser, &question, &activate, "").await.status, 303);
     let late = posts(&mut browser, &question, &activate, "").await;
     assert!(late.status == 409 && late.html.contains("no next secret any more"), "{}", late.html);
-    // What signs now is what was shown.
+    // Events are now signed with the new secret.
     posts(&mut browser, &site, &format!("{path}/test"), "").await;
     let event = endpoint.receives().await;
     let secret = signpost_auth::WebhookSecret::parse(&next).expect("a secret");
     assert_eq!(event.header("x-svc-signature"), secret.x_svc_signature(&event.body));
     for action in ["secret.rotated", "secret.activated"] {
-        assert!(told(&mut browser, action).await.contains("operator:usr_"), "{action}");
+        assert!(audit_page(&mut browser, action).await.contains("operator:usr_"), "{action}");
     }
 }
 
 #[tokio::test]
-async fn an_endpoint_that_fails_is_listed_with_why_and_tested_in_its_row() {
+async fn failing_endpoint_is_listed_and_tested() {
     let (service, mut endpoint) = (Service::start().await, Endpoint::start().await);
     let mut browser = operator(&service).await;
     let integrator = service.integrator().await;
@@ -129,7 +129,7 @@ async fn an_endpoint_that_fails_is_listed_with_why_and_tested_in_its_row() {
     assert_eq!(browser.goes_to(&path).await.html.matches("Sent again").count(), 1);
     posts(&mut browser, &listed, &format!("/console/sites/{id}/test"), "").await;
     endpoint.receives().await;
-    // What failed of a site is sent again by its page.
+    // The page of the site retries its failed events.
     endpoint.answers(StatusCode::GONE);
     posts(&mut browser, &site, &format!("{path}/test"), "").await;
     endpoint.receives().await;

@@ -1,4 +1,4 @@
-//! Kill -9: nothing that was acknowledged is lost, and nobody is logged in without an event.
+//! Durability after `kill -9`: acknowledged logins are stored, and every login has an event.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, Running, embedded_database, http, text, until};
 
-/// How many logins are acknowledged before the server dies, by how many integrators at once.
+/// Number of acknowledged logins before the kill, and of concurrent integrators.
 const LOGINS: usize = 300;
 const AT_ONCE: usize = 8;
 
-/// The sessions that one integrator was told of, and whether it was told of their login.
+/// The sessions of one integrator, true if their login was acknowledged.
 type Told = BTreeMap<String, bool>;
 
 async fn serve(folder: &Path) -> Running {
@@ -34,7 +34,7 @@ fn integrator(server: &Running, http: &Client, key: &str) -> Integrator {
     Integrator { http: http.clone(), api: server.address("sandbox"), key: Some(key.to_owned()) }
 }
 
-/// Posts, or finds that the server is gone.
+/// Posts a body; returns `None` if the server is gone.
 async fn post(integrator: &Integrator, path: &str, body: &Value) -> Option<(u16, Value)> {
     let request = integrator.request(Method::POST, path).header("content-type", "application/json");
     let response = request.body(body.to_string()).send().await.ok()?;
@@ -43,8 +43,8 @@ async fn post(integrator: &Integrator, path: &str, body: &Value) -> Option<(u16,
     Some((status, serde_json::from_str(&body).expect("JSON")))
 }
 
-/// Opens sessions and logs in on two of three of them until the server dies.
-async fn works(integrator: Integrator, somebody: u8, logins: Arc<AtomicUsize>) -> Told {
+/// Creates sessions and completes two of three, until the server is killed.
+async fn log_in_until_killed(integrator: Integrator, somebody: u8, logins: Arc<AtomicUsize>) -> Told {
     let (phone, mut told) = (Phone::of(somebody, &Clock::System), Told::new());
     for number in 0_usize.. {
         let Some((status, session)) = post(&integrator, "/sessions", &json!({ "domain": "shop.test" })).await else {
@@ -65,12 +65,12 @@ async fn works(integrator: Integrator, somebody: u8, logins: Arc<AtomicUsize>) -
     told
 }
 
-/// Lets a server work and kills it in the midst of it.
-async fn dies_at_work(server: Running, http: &Client, key: &str) -> Told {
+/// Kills a server under load.
+async fn kill_under_load(server: Running, http: &Client, key: &str) -> Told {
     let (mut working, logins) = (JoinSet::new(), Arc::new(AtomicUsize::new(0)));
     for somebody in 1..=AT_ONCE {
         let somebody = u8::try_from(somebody).expect("few");
-        working.spawn(works(integrator(&server, http, key), somebody, Arc::clone(&logins)));
+        working.spawn(log_in_until_killed(integrator(&server, http, key), somebody, Arc::clone(&logins)));
     }
     until("enough logins", async || (logins.load(Ordering::Relaxed) >= LOGINS).then_some(())).await;
     tokio::task::spawn_blocking(|| server.kill()).await.expect("no panic");
@@ -82,7 +82,7 @@ async fn dies_at_work(server: Running, http: &Client, key: &str) -> Told {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_outlives_a_kill() {
+async fn acknowledged_logins_survive_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(&folder.path().join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "crash", "--json"];
@@ -92,7 +92,7 @@ async fn what_was_acknowledged_outlives_a_kill() {
     integrator(&server, &http, &key).registers_at("shop.test", &endpoint.url("/events")).await;
     let mut told = Told::new();
     for _ in 0..2 {
-        told.extend(dies_at_work(server, &http, &key).await);
+        told.extend(kill_under_load(server, &http, &key).await);
         server = serve(folder.path()).await;
     }
     let integrator = integrator(&server, &http, &key);

@@ -1,4 +1,4 @@
-//! The files of an embedded database: those of a running server, of another program, and on a disk that takes no writes.
+//! Files of an embedded database: of a running server, of another program, and on a read-only disk.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,7 +11,7 @@ use signpost_store::Store;
 use crate::harness::{Program, Service, copy_file, embedded_database};
 
 const APPLICATION_ID: i64 = 0x7367_6e70;
-/// A user who owns nothing, for tests that run as root: no mode keeps root from writing.
+/// An unprivileged user, for tests that run as root: file modes do not restrict root.
 const NOBODY: u32 = 65534;
 
 fn sqlite(file: &Path) -> rusqlite::Connection {
@@ -24,7 +24,7 @@ fn pragma(file: &Path, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_command_opens_other_files_than_those_of_the_running_server() {
+async fn commands_reject_replaced_database_files() {
     for end in ["-shm", "-wal", ""] {
         let folder = tempfile::tempdir().expect("a folder");
         let data = folder.path().join("signpost-data");
@@ -65,7 +65,7 @@ async fn no_command_opens_other_files_than_those_of_the_running_server() {
         }
         integrator.opens("shop.test").await;
         service.stop().await;
-        // What the server had open it wrote into the database when it stopped.
+        // At shutdown the server wrote its open files into the database.
         let service = Service::on(&data, &Service::clock(), &[]).await;
         let integrator = crate::harness::Integrator { api: service.url("/sandbox/v1"), ..integrator };
         integrator.sees(&session).await.with(200);
@@ -77,7 +77,7 @@ async fn no_command_opens_other_files_than_those_of_the_running_server() {
 }
 
 #[test]
-fn a_file_that_is_too_short_for_a_database_is_refused_and_left_as_it_is() {
+fn short_file_is_rejected_and_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
     let short = folder.path().join("short");
@@ -100,12 +100,12 @@ fn a_file_that_is_too_short_for_a_database_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn another_programs_database_is_refused_by_every_command() {
+fn foreign_database_is_rejected_and_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
     for sql in [
         "CREATE TABLE bookmarks (n)",
-        // A name that other programs have too.
+        // A table name that other programs use too.
         "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at TEXT)",
         "PRAGMA application_id = 252006673; CREATE TABLE schema_version (version BIGINT NOT NULL)",
         "PRAGMA application_id = 252006673",
@@ -132,7 +132,7 @@ fn another_programs_database_is_refused_by_every_command() {
 }
 
 #[test]
-fn a_database_and_its_backup_have_the_application_id() {
+fn database_and_backup_have_the_application_id() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("signpost-data");
     embedded_database(&data);
@@ -145,7 +145,7 @@ fn a_database_and_its_backup_have_the_application_id() {
     assert!(names.iter().all(|name| !name.to_string_lossy().contains("new")), "{names:?}");
 }
 
-/// A folder that the program cannot write to, and one that it can.
+/// Returns a directory that becomes read-only and a writable one.
 fn folders() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let [data, out] = ["data", "out"].map(|name| folder.path().join(name));
@@ -159,7 +159,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
 }
 
-fn close(data: &Path) {
+fn make_read_only(data: &Path) {
     for file in fs::read_dir(data).expect("a folder") {
         mode(&file.expect("a file").path(), 0o444);
     }
@@ -173,12 +173,12 @@ fn without_rights(folder: &Path, arguments: &[&str]) -> Program {
 }
 
 #[tokio::test]
-async fn a_backup_is_made_from_a_folder_that_cannot_be_written() {
+async fn backup_reads_a_read_only_folder() {
     let (_folder, data, out) = folders();
     fs::create_dir(&data).expect("a folder");
     let url = format!("sqlite:{}", data.join("signpost.sqlite").display());
     Store::open(&url, &SCHEMA).expect("a database").close().await;
-    close(&data);
+    make_read_only(&data);
     let (data_dir, copy) = (data.to_str().expect("a path"), out.join("copy"));
     let arguments = ["--data-dir", data_dir, "backup", copy.to_str().expect("a path")];
     let ended = without_rights(&out, &arguments).runs().await;
@@ -191,7 +191,7 @@ async fn a_backup_is_made_from_a_folder_that_cannot_be_written() {
 }
 
 #[tokio::test]
-async fn a_backup_is_made_without_the_right_to_read_the_lock_file() {
+async fn backup_does_not_require_the_lock_file() {
     let (_folder, data, out) = folders();
     let clock = Service::clock();
     Service::on(&data, &clock, &[]).await.stop().await;
@@ -209,7 +209,7 @@ async fn a_backup_is_made_without_the_right_to_read_the_lock_file() {
     let copied = run(&["backup", "copy"]).await;
     assert_eq!(copied.code, Some(0), "{}", copied.err);
     assert_eq!(pragma(&out.join("copy"), "integrity_check"), r#"Text("ok")"#);
-    // What may write is refused, because it may have other files open than a server.
+    // Commands that can write are rejected: a server may have other files open.
     let listed = run(&["keys", "list"]).await;
     assert!(listed.failed(1).contains("signpost.sqlite.lock"), "{}", listed.err);
     mode(&data.join("signpost.sqlite.lock"), 0o600);
@@ -224,7 +224,7 @@ async fn a_backup_is_made_without_the_right_to_read_the_lock_file() {
 }
 
 #[tokio::test]
-async fn a_backup_without_the_last_commits_is_refused() {
+async fn backup_rejects_an_unreadable_wal() {
     let (folder, data, out) = folders();
     let live = folder.path().join("live");
     let service = Service::on(&live, &Service::clock(), &[]).await;
@@ -235,7 +235,7 @@ async fn a_backup_without_the_last_commits_is_refused() {
         copy_file(&live.join(&name), &data.join(&name));
     }
     service.stop().await;
-    close(&data);
+    make_read_only(&data);
     let arguments = ["--data-dir", data.to_str().expect("a path"), "backup", "copy"];
     let ended = without_rights(&out, &arguments).runs().await;
     assert!(ended.failed(1).contains("-wal file has commits"), "{}", ended.err);
@@ -244,11 +244,11 @@ async fn a_backup_without_the_last_commits_is_refused() {
 }
 
 #[test]
-fn too_many_open_files_are_named_as_the_cause() {
+fn too_many_open_files_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(&folder.path().join("signpost-data"));
     let run = |descriptors| Program::limited(folder.path(), descriptors, &["keys", "list"]).run();
-    // With fewer, the runtime does not start.
+    // With fewer descriptors the runtime does not start.
     let ended: Vec<_> = (12..40).map(run).collect();
     let named = ended.iter().filter(|ended| ended.err.contains("too many open files: raise the limit"));
     assert!(named.count() > 0, "{ended:?}");

@@ -1,4 +1,4 @@
-//! docs/handlers.md, Delivery: an event arrives at least once, whatever its endpoint does.
+//! Event delivery (docs/handlers.md, Delivery): at least once, whatever the endpoint returns.
 
 use crate::harness::{Endpoint, Integrator, Queued, Service, text, until};
 use axum::http::StatusCode;
@@ -14,11 +14,11 @@ use signpost_store::{Step, params, step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
-/// The longest wait after a first failure, and after a second: 2 s and 10 s, and 20 % more.
+/// Maximum delays before the first and the second retry: 2 s and 10 s plus 20 % jitter.
 const FIRST: SignedDuration = SignedDuration::from_millis(2400);
 const SECOND: SignedDuration = SignedDuration::from_secs(12);
 
-/// A server with one event on its way to an endpoint.
+/// Starts a server with one pending event for this endpoint.
 async fn with_event(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Service {
     let service = Service::with(settings).await;
     let integrator = service.integrator().await;
@@ -33,23 +33,23 @@ async fn log_in(service: &Service, integrator: &Integrator, domain: &str) {
 }
 
 #[track_caller]
-fn waits(service: &Service, queued: &Queued, from: i64, to: i64) {
+fn assert_retry_delay(service: &Service, queued: &Queued, from: i64, to: i64) {
     let wait = queued.next_attempt_at.as_millisecond() - service.clock.now().as_millisecond();
     assert!(queued.state == "pending" && (from..=to).contains(&wait), "{wait} {queued:?}");
 }
 
 #[tokio::test]
-async fn a_failed_attempt_is_made_again_with_the_same_id_and_bytes() {
+async fn retry_sends_the_same_id_and_bytes() {
     let mut endpoint = Endpoint::start().await;
     endpoint.answers((StatusCode::INTERNAL_SERVER_ERROR, "their-secret"));
     endpoint.answers(StatusCode::NOT_FOUND);
     let service = with_event(&endpoint, &[]).await;
     let failed = service.tried(1).await;
-    waits(&service, &failed, 1600, 2400);
+    assert_retry_delay(&service, &failed, 1600, 2400);
     assert_eq!(failed.last_status, Some(500));
     assert!(!format!("{failed:?}").contains("their-secret"), "{failed:?}");
     service.passes(FIRST);
-    waits(&service, &service.tried(2).await, 8000, 12_000);
+    assert_retry_delay(&service, &service.tried(2).await, 8000, 12_000);
     service.passes(SECOND);
     let done = service.tried(3).await;
     assert_eq!((done.state.as_str(), done.last_status), ("delivered", Some(200)));
@@ -69,7 +69,7 @@ async fn a_failed_attempt_is_made_again_with_the_same_id_and_bytes() {
 }
 
 #[tokio::test]
-async fn every_2xx_is_success_and_nothing_else() {
+async fn only_2xx_is_a_success() {
     for (status, state) in [
         (200, "delivered"),
         (201, "delivered"),
@@ -95,7 +95,7 @@ async fn every_2xx_is_success_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_gone_is_asked_no_more() {
+async fn status_410_ends_the_delivery() {
     let mut endpoint = Endpoint::start().await;
     endpoint.answers(StatusCode::GONE);
     let service = with_event(&endpoint, &[]).await;
@@ -104,14 +104,14 @@ async fn an_endpoint_that_is_gone_is_asked_no_more() {
     service.passes(SignedDuration::from_hours(24 * 30));
     let (integrator, mut other) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("other.test", &other.url("/")).await;
-    // Once a later event arrived, the earlier one would have been looked at.
+    // A later event arrives only after due earlier events were attempted.
     log_in(&service, &integrator, "other.test").await;
     other.receives().await;
     assert!(endpoint.has().is_none());
 }
 
 #[tokio::test]
-async fn the_schedule_is_the_operators_and_ends() {
+async fn retry_schedule_is_configurable_and_finite() {
     for (schedule, attempts) in [("1s", 2), ("1s,1s,1s", 4)] {
         let mut endpoint = Endpoint::start().await;
         (0..10).for_each(|_| endpoint.answers(StatusCode::BAD_GATEWAY));
@@ -128,24 +128,24 @@ async fn the_schedule_is_the_operators_and_ends() {
 }
 
 #[tokio::test]
-async fn an_endpoint_may_ask_for_a_longer_wait() {
+async fn retry_after_extends_the_delay() {
     for (asked, from, to) in [
         ("120", 120_000, 120_000),
         ("1", 1600, 2400),
         ("soon", 1600, 2400),
-        // Two minutes after the whole second in which this test's clock stands still.
+        // Two minutes after the whole second of the test clock.
         ("Fri, 15 Jan 2027 08:02:00 GMT", 119_750, 119_750),
         ("Fri, 15 Jan 2027 07:00:00 GMT", 1600, 2400),
     ] {
         let endpoint = Endpoint::start().await;
         endpoint.answers((StatusCode::SERVICE_UNAVAILABLE, [("retry-after", asked)]));
         let service = with_event(&endpoint, &[]).await;
-        waits(&service, &service.tried(1).await, from, to);
+        assert_retry_delay(&service, &service.tried(1).await, from, to);
     }
 }
 
 #[tokio::test]
-async fn a_2xx_is_a_success_however_its_body_ends() {
+async fn truncated_2xx_body_is_a_success() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
     let service = Service::start().await;
@@ -160,7 +160,7 @@ async fn a_2xx_is_a_success_however_its_body_ends() {
     assert_eq!((queued.state.as_str(), queued.last_status, queued.last_error), ("delivered", Some(202), None));
 }
 
-/// An event that was queued some other way than by a login.
+/// Returns the statement that inserts a pending event directly, without a login.
 fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str) -> Step {
     const QUEUE: &str = "INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state,
                                                  attempts, created_at, next_attempt_at)
@@ -172,8 +172,8 @@ fn queue(service: &Service, account: &str, domain: &serde_json::Value, url: &str
 }
 
 #[tokio::test]
-async fn an_account_whose_endpoints_hang_keeps_no_event_of_another_waiting() {
-    // As many as run at once, and more, to as many endpoints as that takes.
+async fn hanging_account_does_not_delay_other_accounts() {
+    // Enough endpoints to exceed the limit of concurrent attempts.
     const ENDPOINTS: usize = 40;
     let service = Service::start().await;
     let hostile = service.integrator_of("hostile", Environment::Sandbox).await;
@@ -188,7 +188,7 @@ async fn an_account_whose_endpoints_hang_keeps_no_event_of_another_waiting() {
         urls.flat_map(|url| (0..8).map(move |_| url.clone())).map(|url| queue(&service, "hostile", &domain, &url));
     service.app.store.write(queued.collect::<Vec<_>>()).await.expect("a database");
     service.app.login.outbox.notify_one();
-    // Nobody else wants anything, so it has more than its share.
+    // No other account has events, so this account exceeds its share.
     for _ in 0..192 {
         tarpit.receives().await;
     }
@@ -202,12 +202,12 @@ async fn an_account_whose_endpoints_hang_keeps_no_event_of_another_waiting() {
 }
 
 #[tokio::test]
-async fn an_accounts_disabled_endpoints_hide_no_other_of_its_own() {
+async fn disabled_endpoints_do_not_block_other_endpoints() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     let domain = integrator.registers_at("shop.test", &endpoint.url("/")).await;
     let now = service.clock.now();
-    // More than are looked at in one go, and all of them before the one that works.
+    // More than one batch, all due before the event of the working endpoint.
     let disabled = (0..150).flat_map(|number| {
         const DISABLED: &str = "INSERT INTO endpoints VALUES ('acme', 'sandbox', $1, 0, $2, $3)";
         let url = format!("http://0-{number}.test");
@@ -222,18 +222,18 @@ async fn an_accounts_disabled_endpoints_hide_no_other_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
+async fn unsendable_event_fails_only_its_own_attempt() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (mut unreadable, mut endpoint) = (Endpoint::start().await, Endpoint::start().await);
     let domain = integrator.registers_at("unreadable.test", &unreadable.url("/")).await;
     let other = integrator.registers_at("shop.test", &endpoint.url("/")).await;
-    // Sealed by a key that this server does not have.
+    // Encrypted with a key that this server does not have.
     let sealed = Seal::new(Some(&[9; 32]), None).encrypt("whsec_x", text(&domain, "id"), [1; 12]);
     let spoil =
         step("UPDATE domains SET webhook_secret = $1 WHERE id = $2", vec![sealed.into(), text(&domain, "id").into()]);
     service.app.store.write([spoil]).await.expect("a database");
-    // Both are older than the event that must arrive, and taken together with it.
+    // Both are older than the valid event and claimed in one batch with it.
     let spoil = step("UPDATE deliveries SET attempts = -9", vec![]);
     let counted = [queue(&service, "acme", &other, &endpoint.url("/")), spoil];
     let poison = [queue(&service, "acme", &domain, &unreadable.url("/")), queue(&service, "acme", &other, "nowhere")];
@@ -253,27 +253,27 @@ async fn an_event_that_cannot_be_sent_ends_its_own_attempt_and_no_others() {
     let shown = integrator.get("/deliveries?state=pending").await.with(200);
     assert_eq!(shown["deliveries"].as_array().map(Vec::len), Some(2), "{shown}");
     assert!(unreadable.has().is_none());
-    // That was no failure of theirs.
+    // These errors do not count as failures of the endpoints.
     assert!(events::endpoints::list_failing(&service.app.store, 100).await.expect("a database").is_empty());
 }
 
 #[tokio::test]
-async fn a_redirect_is_a_failure_and_not_followed() {
+async fn redirects_fail_and_are_not_followed() {
     for status in [301, 302, 303, 307, 308] {
         let (endpoint, mut elsewhere) = (Endpoint::start().await, Endpoint::start().await);
         let location = [("location", elsewhere.url("/"))];
         endpoint.answers((StatusCode::from_u16(status).expect("a status"), location));
         let service = with_event(&endpoint, &[]).await;
         let queued = service.tried(1).await;
-        waits(&service, &queued, 1600, 2400);
+        assert_retry_delay(&service, &queued, 1600, 2400);
         assert_eq!(queued.last_status, Some(status.into()));
         assert!(elsewhere.has().is_none());
     }
 }
 
 #[tokio::test]
-async fn an_event_waits_for_an_endpoint_that_is_down() {
-    // The port is ours, but nobody listens: whoever dials is refused.
+async fn events_wait_for_an_unreachable_endpoint() {
+    // The port is bound without a listener, so connections are refused.
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
     let url = format!("http://{}/hook", socket.local_addr().expect("an address"));
@@ -282,7 +282,7 @@ async fn an_event_waits_for_an_endpoint_that_is_down() {
     integrator.registers_at("shop.test", &url).await;
     log_in(&service, &integrator, "shop.test").await;
     let queued = service.tried(1).await;
-    waits(&service, &queued, 1600, 2400);
+    assert_retry_delay(&service, &queued, 1600, 2400);
     assert!(queued.last_status.is_none() && queued.last_error.is_some(), "{queued:?}");
     let mut endpoint = Endpoint::on(socket.listen(16).expect("a listener"), false);
     service.passes(FIRST);
@@ -291,14 +291,14 @@ async fn an_event_waits_for_an_endpoint_that_is_down() {
 }
 
 #[tokio::test]
-async fn one_slow_endpoint_does_not_delay_another() {
+async fn slow_endpoint_does_not_delay_others() {
     const SLOW: usize = 300;
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (mut slow, mut quick) = (Endpoint::hanging().await, Endpoint::start().await);
     integrator.registers_at("slow.test", &slow.url("/")).await;
     integrator.registers_at("quick.test", &quick.url("/")).await;
-    // More than a server would have on the way at once, whosever they are.
+    // More than the limit of concurrent attempts, over all accounts.
     for _ in 0..SLOW / 100 {
         join_all((0..100).map(|_| log_in(&service, &integrator, "slow.test"))).await;
     }
@@ -312,12 +312,12 @@ async fn one_slow_endpoint_does_not_delay_another() {
         let delivered = outbox.iter().filter(|queued| queued.state == "delivered").count();
         (delivered == 3).then_some(outbox)
     });
-    // The slow one did not end meanwhile: it never does.
+    // The slow endpoint never answers.
     assert_eq!(delivered.await.iter().filter(|queued| queued.state == "pending").count(), SLOW);
 }
 
 #[tokio::test]
-async fn what_may_not_be_reached_is_not_dialled() {
+async fn forbidden_addresses_are_not_dialled() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Service::clock();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -359,13 +359,13 @@ async fn events_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn events_survive_a_restart_on_a_database_that_was_named() {
+async fn events_survive_a_restart_with_a_named_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = format!("sqlite:{}", folder.path().join("named.sqlite").display());
     an_event_outlives_its_server(&[("database_url", &database)]).await;
 }
 
-/// A server dies with an event in its hands; the next one delivers it without waiting for the dead one's lease.
+/// Checks that a server delivers an event of a stopped server without waiting for the old lease.
 async fn an_event_outlives_its_server(settings: &[(&str, &str)]) {
     let clock = Service::clock();
     let mut endpoint = Endpoint::start().await;

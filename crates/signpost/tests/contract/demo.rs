@@ -1,5 +1,5 @@
-//! `signpost demo`: a server and a shop by one command, which leave nothing behind. How people log in there is told by
-//! `tests/pages/demo.test.mjs`.
+//! `signpost demo`: a server and a shop in one command, without persistent data. `tests/pages/demo.test.mjs` tests the
+//! login.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn location(response: &Response) -> &str {
 }
 
 #[tokio::test]
-async fn one_command_serves_a_shop_and_leaves_nothing_behind() {
+async fn demo_serves_a_shop_and_leaves_no_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = demo(folder.path(), &[]).await;
     assert_eq!(members(&demo.addresses), ["server", "shop", "wallet", "mcp"].into());
@@ -61,7 +61,7 @@ async fn one_command_serves_a_shop_and_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn whoever_logs_in_at_the_shop_is_sent_to_the_page_and_foreign_returns_log_nobody_in() {
+async fn shop_rejects_foreign_login_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = demo(folder.path(), &[]).await;
     let (server, shop) = (demo.address("server"), demo.address("shop"));
@@ -97,7 +97,7 @@ async fn whoever_logs_in_at_the_shop_is_sent_to_the_page_and_foreign_returns_log
 }
 
 #[tokio::test]
-async fn the_shop_shows_the_code_that_runs() {
+async fn shop_shows_its_source_code() {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = demo(folder.path(), &[]).await;
     let page = answer(http().get(format!("{}/code", demo.address("shop")))).await.text().await.expect("a text");
@@ -111,7 +111,7 @@ async fn the_shop_shows_the_code_that_runs() {
 }
 
 #[tokio::test]
-async fn the_operators_own_settings_and_data_are_let_alone() {
+async fn demo_ignores_the_operators_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("signpost.toml"), "lisen = \"127.0.0.1:1\"\n").expect("a file");
     let arguments = ["demo", "--json", "--listen", "127.0.0.1:0"];
@@ -132,7 +132,7 @@ async fn the_operators_own_settings_and_data_are_let_alone() {
 }
 
 #[tokio::test]
-async fn with_a_folder_it_goes_on_where_it_ended() {
+async fn demo_with_a_data_folder_is_persistent() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut keys = Vec::new();
     for _ in 0..2 {
@@ -151,7 +151,7 @@ async fn with_a_folder_it_goes_on_where_it_ended() {
 }
 
 #[tokio::test]
-async fn an_address_that_was_asked_for_and_is_taken_is_said() {
+async fn demo_reports_an_address_in_use() {
     let folder = tempfile::tempdir().expect("a folder");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();

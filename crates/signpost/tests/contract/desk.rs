@@ -1,4 +1,4 @@
-//! Deliveries as their integrator sees them, the event that tells of nothing, and endpoints that only fail.
+//! The deliveries API, test events, and endpoints that always fail.
 
 use axum::http::StatusCode;
 use futures_util::future::join_all;
@@ -14,7 +14,7 @@ async fn log_in(service: &Service, integrator: &Integrator) {
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
 }
 
-/// The account's events in a state, once there are so many.
+/// Waits until the account has `count` events in a state and returns them.
 async fn in_state(integrator: &Integrator, state: &str, count: usize) -> Vec<Value> {
     until(&format!("{count} are {state}"), async || {
         let page = integrator.get(&format!("/deliveries?state={state}")).await.with(200);
@@ -24,7 +24,7 @@ async fn in_state(integrator: &Integrator, state: &str, count: usize) -> Vec<Val
 }
 
 #[tokio::test]
-async fn an_integrator_lists_shows_and_retries_its_own_events() {
+async fn integrator_accesses_only_its_own_events() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -53,7 +53,7 @@ async fn an_integrator_lists_shows_and_retries_its_own_events() {
 }
 
 #[tokio::test]
-async fn a_test_event_shows_that_events_arrive() {
+async fn test_event_is_delivered() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     let domain = integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -68,7 +68,7 @@ async fn a_test_event_shows_that_events_arrive() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_probe_an_hour() {
+async fn failing_endpoint_is_disabled_and_probed() {
     let service = Service::with(&[("webhook_retry_schedule", "24h,24h,24h,24h,24h,24h,24h,24h,24h")]).await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -77,7 +77,7 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
     }
     log_in(&service, &integrator).await;
     service.tried(1).await;
-    // Waits vary by 20 %: the sixth attempt comes after at least four days and at most six, the seventh after five.
+    // Delays have 20 % jitter: the sixth attempt follows after four to six days, the seventh after more than five.
     for attempt in 2..=7 {
         service.passes(SignedDuration::from_hours(29));
         service.tried(attempt).await;
@@ -89,7 +89,7 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
     let shown = integrator.get("/deliveries").await.with(200);
     assert!(shown["deliveries"][0]["endpoint_disabled_at"].is_string(), "{shown}");
     while endpoint.has().is_some() {}
-    // New events wait; of all that wait, one is tried each hour.
+    // New events wait; one waiting event is attempted per hour.
     for _ in 0..3 {
         log_in(&service, &integrator).await;
     }
@@ -106,7 +106,7 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
     })
     .await;
     assert!(endpoint.has().is_none());
-    // The next one succeeds, and all that waited follow.
+    // The next probe succeeds, and all waiting events follow.
     service.passes(SignedDuration::from_hours(1));
     endpoint.receives().await;
     until("it is enabled", async || {
@@ -123,7 +123,7 @@ async fn an_endpoint_that_only_failed_for_five_days_is_left_alone_but_for_a_prob
 }
 
 #[tokio::test]
-async fn of_attempts_that_end_together_one_disables_the_endpoint() {
+async fn concurrent_failures_disable_an_endpoint_once() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let settings = [("webhook_retry_schedule", "24h,24h")];
     let service = Service::on(folder.path(), &clock, &settings).await;
@@ -134,7 +134,7 @@ async fn of_attempts_that_end_together_one_disables_the_endpoint() {
     service.tried(1).await;
     let age = signpost_store::step("UPDATE endpoints SET failing_since = 0", Vec::new());
     service.app.store.write([age]).await.expect("a database");
-    // The clock stands still: they end in the same millisecond, once all of them are there.
+    // The test clock stands still: the concurrent attempts end in one millisecond.
     endpoint.receives().await;
     endpoint.hangs(true);
     join_all((0..3).map(|_| log_in(&service, &integrator))).await;
@@ -147,7 +147,7 @@ async fn of_attempts_that_end_together_one_disables_the_endpoint() {
         outbox.iter().all(|queued| queued.attempts == 1 && !queued.is_running).then_some(())
     })
     .await;
-    // It ends once all of them were told.
+    // The server stops after all results were recorded.
     service.stop().await;
     let service = Service::on(folder.path(), &clock, &settings).await;
     let told = audit::sql::list_newest(&service.app.store, jiff::Timestamp::UNIX_EPOCH, "acme", "", 100).await;

@@ -1,4 +1,4 @@
-//! What an issuer publishes of itself (OpenID Connect Discovery 1.0; RFC 8414).
+//! Metadata and keys of an issuer (OpenID Connect Discovery 1.0; RFC 8414).
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::harness::{Integrator, Service, send, text, until};
 
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
-/// A domain where people log in here; its id.
+/// Registers a hosted domain and returns its ID.
 async fn hosted(integrator: &Integrator) -> String {
     let domain = integrator.registers_at("shop.test", "https://shop.test/hook").await;
     let id = text(&domain, "id").to_owned();
@@ -17,7 +17,7 @@ async fn hosted(integrator: &Integrator) -> String {
 }
 
 #[tokio::test]
-async fn discovery_says_the_same_at_all_its_addresses() {
+async fn discovery_urls_return_identical_documents() {
     let service = Service::start().await;
     for (environment, place) in [(Environment::Live, ""), (Environment::Sandbox, "/sandbox")] {
         let id = hosted(&service.integrator_of("acme", environment).await).await;
@@ -43,7 +43,7 @@ async fn discovery_says_the_same_at_all_its_addresses() {
 }
 
 #[tokio::test]
-async fn documents_answer_the_preflight_of_scripts_of_every_site() {
+async fn discovery_accepts_preflights_of_any_origin() {
     let service = Service::start().await;
     let mut paths = Vec::new();
     for (environment, place) in [(Environment::Live, ""), (Environment::Sandbox, "/sandbox")] {
@@ -69,8 +69,8 @@ async fn documents_answer_the_preflight_of_scripts_of_every_site() {
     }
 }
 
-/// The one module of the Config OP plan of the OpenID Foundation's conformance suite, by its name. Ported from it, which is not
-/// to be certified by it.
+/// Ported from the only module of the Config OP plan of the OpenID Foundation's conformance suite. This is not a
+/// certification.
 #[tokio::test]
 async fn discovery_endpoint_verification() {
     let service = Service::with(&[("public_url", "https://login.test")]).await;
@@ -99,7 +99,7 @@ async fn discovery_endpoint_verification() {
         let all = told[name].as_array().unwrap_or_else(|| panic!("{name}: {told}"));
         assert!(all.iter().all(Value::is_string) && all.contains(&json!(value)), "{name}: {all:?}");
     }
-    // Of the keys everything that verifies and nothing that signs, each with a name of its own.
+    // The key set contains public keys only, each with a unique ID.
     let keys = service.visitor().get(&format!("/{id}/jwks")).await.with(200)["keys"].clone();
     let keys = keys.as_array().expect("keys");
     let names: std::collections::BTreeSet<_> = keys.iter().map(|key| text(key, "kid")).collect();
@@ -116,7 +116,7 @@ async fn discovery_endpoint_verification() {
 }
 
 #[tokio::test]
-async fn who_has_a_document_already_is_told_so() {
+async fn discovery_supports_conditional_requests() {
     let service = Service::start().await;
     let id = hosted(&service.integrator().await).await;
     let visitor = service.visitor();
@@ -134,7 +134,7 @@ async fn who_has_a_document_already_is_told_so() {
 }
 
 #[tokio::test]
-async fn what_is_no_issuer_has_no_documents() {
+async fn non_issuers_have_no_documents() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let hosted = hosted(&integrator).await;
@@ -144,10 +144,10 @@ async fn what_is_no_issuer_has_no_documents() {
     let jwks = format!("/sandbox/{gone}/jwks");
     assert_eq!(service.visitor().get(&jwks).await.status, 200);
     assert_eq!(send(integrator.request(Method::DELETE, &format!("/domains/{gone}"))).await.status, 204);
-    // Where changes are told, they are so a moment later.
+    // Change notifications can arrive later than the response.
     until("it is gone", async || (service.visitor().get(&jwks).await.status == 404).then_some(())).await;
     let nobody = format!("dom_{}", "0".repeat(36));
-    // One of the sandbox is none of live.
+    // A sandbox domain is not an issuer in the live environment.
     let realms = [("", &hosted), ("/sandbox", &direct), ("/sandbox", &nobody), ("", &nobody), ("/sandbox", &gone)];
     for (place, id) in realms.map(|(place, id)| (place, id.as_str())).into_iter().chain([("", "x"), ("", "%FF")]) {
         let inserted = NAMES.map(|name| format!("/.well-known/{name}{place}/{id}"));
@@ -163,7 +163,7 @@ async fn what_is_no_issuer_has_no_documents() {
 }
 
 #[tokio::test]
-async fn a_live_domain_is_an_issuer_behind_https_or_on_ones_own_machine() {
+async fn live_issuer_requires_https_or_localhost() {
     for (public_url, is_issuer) in [("", true), ("http://login.test", false), ("https://login.test", true)] {
         let service = Service::with(&[("public_url", public_url)]).await;
         let live = hosted(&service.integrator_of("acme", Environment::Live).await).await;
@@ -177,7 +177,7 @@ async fn a_live_domain_is_an_issuer_behind_https_or_on_ones_own_machine() {
 }
 
 #[tokio::test]
-async fn behind_a_path_of_a_proxy_the_inserted_form_has_that_path_in_it() {
+async fn well_known_path_includes_the_proxy_path() {
     let service = Service::with(&[("public_url", "https://login.test/signpost")]).await;
     let id = hosted(&service.integrator().await).await;
     let path = format!("/.well-known/openid-configuration/signpost/sandbox/{id}");
@@ -186,7 +186,7 @@ async fn behind_a_path_of_a_proxy_the_inserted_form_has_that_path_in_it() {
 }
 
 #[tokio::test]
-async fn documents_are_counted_by_address() {
+async fn documents_are_limited_per_address() {
     let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
     let path = format!("/sandbox/dom_{}/jwks", "0".repeat(36));
     for status in [404, 404, 429] {
@@ -195,7 +195,7 @@ async fn documents_are_counted_by_address() {
 }
 
 #[tokio::test]
-async fn documents_pages_and_requests_without_a_key_are_counted_separately() {
+async fn anonymous_requests_have_separate_limits() {
     let service = Service::with(&[("rate_limit_get_session", "2/m")]).await;
     let realm = format!("/sandbox/dom_{}", "0".repeat(36));
     let (keys, page) = (format!("{realm}/jwks"), format!("{realm}/authorize"));
@@ -204,13 +204,13 @@ async fn documents_pages_and_requests_without_a_key_are_counted_separately() {
             assert_eq!(service.visitor().get(path).await.status, status, "{path}");
         }
     }
-    // Both documents are for the same programs.
+    // Both documents share one limit.
     let discovery = format!("{realm}/.well-known/openid-configuration");
     assert_eq!(service.visitor().get(&discovery).await.refused(429, "rate_limited")["limit"], "documents");
 }
 
 #[tokio::test]
-async fn every_address_of_discovery_answers() {
+async fn discovered_endpoints_respond() {
     let realm = crate::openid_flow::Realm::start().await;
     let (told, http) = (realm.party.discovers().await, realm.service.visitor().http);
     assert_eq!(text(&told, "issuer"), realm.party.issuer());

@@ -1,5 +1,5 @@
-//! `openapi.yaml`: the harness checks every reply of every test against it; here is what no other test asks for, and,
-//! behind all tests, whether every reply that it promises was seen.
+//! Conformance with `openapi.yaml`. The harness checks every reply of every test; this module covers the remaining
+//! replies and checks that every documented reply occurred.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::harness::{Endpoint, Integrator, Reply, Service, send, text};
 const NOBODY: &str = "000000000000000000000000000000000000";
 const MACHINE: &str = r#"{"locations": []}"#;
 
-/// An address with ids in it that nobody has.
+/// Returns the path with IDs of objects that do not exist.
 fn address(path: &str) -> String {
     let kind = match path {
         _ if path.starts_with("/sessions") => "sess",
@@ -34,7 +34,7 @@ fn is_keyed(operation: &Value) -> bool {
     operation["security"].as_array().is_none_or(|all| !all.is_empty())
 }
 
-/// What is only read, by everybody, and cannot fail.
+/// Returns true for public static documents, which cannot fail.
 fn is_document(path: &str) -> bool {
     matches!(path, "/openapi.yaml" | "/reference")
 }
@@ -49,7 +49,7 @@ async fn ask(integrator: &Integrator, path: &str, method: &str, body: Option<&st
     .await
 }
 
-/// A body that the schema allows.
+/// Returns a body that matches the schema.
 fn body(path: &str) -> Option<&'static str> {
     Some(match path {
         "/sessions" => r#"{"domain": "shop.test"}"#,
@@ -73,7 +73,7 @@ fn body_of(path: &str, operation: &Value) -> Option<&'static str> {
 }
 
 #[tokio::test]
-async fn every_address_wants_a_key_that_opens_it_and_counts() {
+async fn endpoints_require_a_key_with_the_scope() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let (auth, visitor) = (service.integrator().await, service.integrator().await.with_key(None));
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
@@ -118,7 +118,7 @@ fn kind(path: &str) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_member_that_is_not_documented_is_found() {
+async fn undocumented_members_are_detected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -140,7 +140,7 @@ async fn a_member_that_is_not_documented_is_found() {
     ] {
         assert_eq!(fits(schema, &value), Ok(()));
         let places = objects(&value, String::new());
-        // What an integrator attached is theirs.
+        // The integrator's metadata has no schema.
         for place in places.iter().filter(|place| !place.ends_with("/metadata")) {
             let mut more = value.clone();
             more.pointer_mut(place).expect("an object of it")["undocumented"] = 1.into();
@@ -149,7 +149,7 @@ async fn a_member_that_is_not_documented_is_found() {
     }
 }
 
-/// Where in a value objects are, as JSON Pointers.
+/// Returns the JSON Pointers of all objects in a value.
 fn objects(value: &Value, place: String) -> Vec<String> {
     let inside: Vec<_> = match value {
         Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), value)).collect(),
@@ -163,7 +163,7 @@ fn objects(value: &Value, place: String) -> Vec<String> {
 }
 
 #[test]
-fn a_code_is_as_long_as_the_library_lets_it_be() {
+fn documented_code_length_matches_the_library() {
     let schemas = &DOCUMENT["components"]["schemas"];
     let all = schemas
         .as_object()
@@ -174,7 +174,7 @@ fn a_code_is_as_long_as_the_library_lets_it_be() {
 }
 
 #[tokio::test]
-async fn every_address_has_its_limit() {
+async fn every_endpoint_has_a_rate_limit() {
     let names = ["create_session", "get_session", "verify", "domains", "answer", "submissions"];
     let settings: Vec<_> = names.iter().map(|name| format!("rate_limit_{name}")).collect();
     let mut settings: Vec<_> = settings.iter().map(|name| (name.as_str(), "1/m")).collect();
@@ -189,7 +189,7 @@ async fn every_address_has_its_limit() {
 }
 
 #[tokio::test]
-async fn every_body_is_bounded_json() {
+async fn every_body_is_limited_json() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let (auth, visitor) = (service.shop().await, service.integrator().await.with_key(None));
     let session = auth.opens("shop.test").await;
@@ -218,7 +218,7 @@ async fn every_body_is_bounded_json() {
 }
 
 #[tokio::test]
-async fn every_list_has_pages_within_bounds() {
+async fn lists_validate_limit_and_cursor() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
@@ -232,7 +232,7 @@ async fn every_list_has_pages_within_bounds() {
 }
 
 #[tokio::test]
-async fn a_submission_and_a_picture_are_as_documented() {
+async fn submission_and_qr_code_match_the_document() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let auth = service.shop().await;
     let session = auth.opens("shop.test").await;
@@ -249,7 +249,7 @@ async fn a_submission_and_a_picture_are_as_documented() {
 }
 
 #[tokio::test]
-async fn every_call_to_a_session_that_is_over_says_so() {
+async fn ended_sessions_return_their_state() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (done, late) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
@@ -274,9 +274,9 @@ async fn every_call_to_a_session_that_is_over_says_so() {
     }
 }
 
-/// What wallets get at a hosted handler, in either mode, that no other test asks for.
+/// Replies of the hosted handlers, in either mode, that no other test produces.
 #[tokio::test]
-async fn both_hosted_handlers_refuse_alike() {
+async fn hosted_handlers_return_identical_errors() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();
@@ -301,7 +301,7 @@ async fn both_hosted_handlers_refuse_alike() {
 }
 
 #[tokio::test]
-async fn the_document_and_its_page_are_served_to_everybody() {
+async fn openapi_document_is_public() {
     let service = Service::start().await;
     let visitor = service.visitor();
     for base in ["/v1", "/sandbox/v1"] {
@@ -322,21 +322,21 @@ async fn the_document_and_its_page_are_served_to_everybody() {
 }
 
 #[test]
-fn every_code_stands_in_the_document() {
+fn error_codes_match_the_document() {
     let codes = &DOCUMENT["components"]["schemas"]["Error"]["properties"]["error"]["properties"]["code"]["enum"];
     let codes: BTreeSet<_> = codes.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     let contract: BTreeSet<_> = crate::errors::CODES.iter().map(|(_, code)| *code).collect();
     assert_eq!(codes, contract);
 }
 
-/// `make test` runs this behind all others of this binary.
+/// `make test` runs this test after all others of this binary.
 #[test]
 #[ignore = "it looks at what all other tests saw"]
 fn every_documented_reply_was_seen() {
     let file = seen_file();
     let seen = fs::read_to_string(&file).expect("what the tests of this binary saw; run them first");
     for other in fs::read_dir(file.parent().expect("a folder")).expect("a folder").flatten() {
-        // What older binaries left.
+        // Files of older binaries.
         if other.path() != file && other.file_name().to_string_lossy().starts_with("seen-") {
             fs::remove_file(other.path()).expect("a file of ours");
         }

@@ -1,4 +1,4 @@
-//! Specification, §4, and docs/api.md, Domains: registering domains and changing where their webhooks lead.
+//! Registration of domains and changes of their webhook URLs (specification, §4, and docs/api.md, Domains).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::harness::{DEAD, Endpoint, Service, members, text, time};
 const LISTED: [&str; 5] = ["id", "domain", "verified", "webhook_url", "created_at"];
 
 #[tokio::test]
-async fn a_registration_shows_its_token_and_this_once_its_secret() {
+async fn registration_returns_the_secret_once() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -30,7 +30,7 @@ async fn a_registration_shows_its_token_and_this_once_its_secret() {
 }
 
 #[tokio::test]
-async fn the_list_holds_the_accounts_domains_of_this_environment() {
+async fn list_contains_domains_of_one_environment() {
     let service = Service::start().await;
     let (live, sandbox) = (service.integrator_of("acme", Environment::Live).await, service.integrator().await);
     assert_eq!(live.get("/domains").await.with(200), json!({ "domains": [] }));
@@ -57,7 +57,7 @@ async fn the_list_holds_the_accounts_domains_of_this_environment() {
 }
 
 #[tokio::test]
-async fn a_name_is_registered_once_per_account_and_environment() {
+async fn name_is_unique_per_account_and_environment() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let body = |name: &str| json!({ "domain": name, "webhook_url": DEAD });
@@ -79,7 +79,7 @@ async fn a_name_is_registered_once_per_account_and_environment() {
 }
 
 #[tokio::test]
-async fn only_host_names_that_somebody_can_own_are_registered() {
+async fn only_registrable_host_names_are_accepted() {
     let service = Service::start().await;
     let live = service.integrator_of("acme", Environment::Live).await;
     let sandbox = service.integrator().await;
@@ -120,7 +120,7 @@ async fn only_host_names_that_somebody_can_own_are_registered() {
     }
 }
 
-/// Where webhooks may lead: the URL, in live, in the sandbox, and where private ones are allowed.
+/// Webhook URLs, and whether they are allowed in live, in the sandbox, and with private webhooks.
 const WEBHOOKS: [(&str, bool, bool, bool); 19] = [
     ("https://shop.test/hook", true, true, true),
     ("https://other.test:8443/hook?a=b", true, true, true),
@@ -144,11 +144,11 @@ const WEBHOOKS: [(&str, bool, bool, bool); 19] = [
 ];
 
 #[tokio::test]
-async fn a_webhook_is_https_to_a_public_host_and_in_the_sandbox_also_loopback() {
+async fn webhook_url_rules_depend_on_the_environment() {
     let auto = Service::start().await;
     let allowed = Service::with(&[("allow_private_webhooks", "true")]).await;
     let refused = Service::with(&[("allow_private_webhooks", "false")]).await;
-    // Others come through a proxy here: this machine's own ports are closed to them.
+    // Servers behind a proxy have external clients, so loopback is not allowed.
     let public = Service::with(&[("public_url", "https://login.example.com")]).await;
     let proxied = Service::with(&[("trusted_proxies", "127.0.0.1")]).await;
     for (service, environment, column) in [
@@ -184,7 +184,7 @@ async fn a_webhook_is_https_to_a_public_host_and_in_the_sandbox_also_loopback() 
 }
 
 #[tokio::test]
-async fn a_patch_changes_what_it_names_and_nothing_else() {
+async fn patch_changes_only_the_given_fields() {
     let service = Service::start().await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
     let domain = integrator.registers_at("shop.test", "https://shop.test/hook").await;
@@ -219,7 +219,7 @@ async fn a_patch_changes_what_it_names_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_session_keeps_the_webhook_that_its_domain_had() {
+async fn session_uses_the_webhook_of_its_creation() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (mut old, mut new) = (Endpoint::start().await, Endpoint::start().await);

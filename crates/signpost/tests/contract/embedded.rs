@@ -1,5 +1,5 @@
-//! A server on an embedded database answers from memory while nobody wrote to the file, and hardly a moment longer: the
-//! command line, which is another process, writes to it as well.
+//! A server on an embedded database answers from its cache while the file does not change, and detects writes of other
+//! processes, such as the command line, almost immediately.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use crate::forward_flow::{App, realm};
 use crate::harness::{Service, beside_server, text};
 use crate::openid_flow::Realm;
 
-/// Writes as a command does, which ends later than the moment for which the server may not have seen it.
-async fn writes_beside(service: &Service, beside: &Store, statement: &'static str) {
+/// Writes to the database like a command; returns when the server can detect the change of the file.
+async fn write_externally(service: &Service, beside: &Store, statement: &'static str) {
     let (store, begun) = (&service.app.store, Instant::now());
     let before = store.file_state();
     beside.write([step(statement, params![])]).await.expect("a database");
@@ -22,7 +22,7 @@ async fn writes_beside(service: &Service, beside: &Store, statement: &'static st
 }
 
 #[tokio::test]
-async fn an_access_token_ends_with_what_it_stands_on_whoever_took_that_away() {
+async fn external_writes_invalidate_access_tokens() {
     for (what, statement) in [
         ("the token", "DELETE FROM openid_tokens"),
         ("its time", "UPDATE openid_tokens SET expires_at = 1"),
@@ -40,14 +40,14 @@ async fn an_access_token_ends_with_what_it_stands_on_whoever_took_that_away() {
         for _ in 0..3 {
             realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
         }
-        writes_beside(&realm.service, &beside, statement).await;
+        write_externally(&realm.service, &beside, statement).await;
         let status = realm.party.userinfo(text(&tokens, "access_token")).await.status;
         assert!([401, 404].contains(&status), "{what}: {status}");
     }
 }
 
 #[tokio::test]
-async fn what_is_said_of_a_user_is_what_stands_in_the_file() {
+async fn user_claims_match_the_file() {
     let folder = tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let beside = beside_server(folder.path());
@@ -56,7 +56,7 @@ async fn what_is_said_of_a_user_is_what_stands_in_the_file() {
     for (number, name) in ["Ada", "Grace", "Ada"].into_iter().enumerate() {
         let statement = ["UPDATE users SET name = 'Ada'", "UPDATE users SET name = 'Grace'"][number % 2];
         if number % 2 == 0 {
-            writes_beside(&realm.service, &beside, statement).await;
+            write_externally(&realm.service, &beside, statement).await;
         } else {
             realm.service.app.store.write([step(statement, params![])]).await.expect("a database");
         }
@@ -67,7 +67,7 @@ async fn what_is_said_of_a_user_is_what_stands_in_the_file() {
 }
 
 #[tokio::test]
-async fn what_an_application_behind_a_proxy_is_told_of_a_user_is_what_stands_in_the_file() {
+async fn forward_auth_headers_match_the_file() {
     let folder = tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let (_, mut browser, domain) = realm(&service).await;
@@ -77,13 +77,13 @@ async fn what_an_application_behind_a_proxy_is_told_of_a_user_is_what_stands_in_
     for name in ["Ada", "Grace"] {
         beside.write([step("UPDATE users SET name = $1", params![name])]).await.expect("a database");
         for _ in 0..3 {
-            assert_eq!(app.asks("caddy").await.headers["remote-name"], name);
+            assert_eq!(app.navigate("caddy").await.headers["remote-name"], name);
         }
     }
 }
 
 #[tokio::test]
-async fn an_application_behind_a_proxy_is_closed_at_once() {
+async fn external_writes_end_app_sessions() {
     for statement in [
         "DELETE FROM openid_clients",
         "UPDATE openid_grants SET revoked_at = 1",
@@ -98,13 +98,13 @@ async fn an_application_behind_a_proxy_is_closed_at_once() {
         for _ in 0..3 {
             assert!(app.is_let_in().await, "{statement}");
         }
-        writes_beside(&service, &beside_server(folder.path()), statement).await;
+        write_externally(&service, &beside_server(folder.path()), statement).await;
         assert!(!app.is_let_in().await, "{statement}");
     }
 }
 
 #[tokio::test]
-async fn whoever_asks_for_a_session_sees_what_another_process_did_to_it() {
+async fn reads_of_a_session_see_external_writes() {
     let folder = tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.shop().await;
@@ -113,8 +113,8 @@ async fn whoever_asks_for_a_session_sees_what_another_process_did_to_it() {
         assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
     }
     let beside = beside_server(folder.path());
-    writes_beside(&service, &beside, "UPDATE sessions SET cancelled_at = created_at").await;
+    write_externally(&service, &beside, "UPDATE sessions SET cancelled_at = created_at").await;
     integrator.sees(&session).await.refused(410, "session_cancelled");
-    writes_beside(&service, &beside, "DELETE FROM sessions").await;
+    write_externally(&service, &beside, "DELETE FROM sessions").await;
     integrator.sees(&session).await.refused(404, "session_not_found");
 }

@@ -1,4 +1,4 @@
-//! Secrets are written with the recorded encryption key or not at all.
+//! Secrets are encrypted with the recorded key; without it, nothing is written.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::harness::{Ended, Program, Service, beside_server, config, embedded_da
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
 const OTHER: &str = "0202020202020202020202020202020202020202020202020202020202020202";
 
-/// The secrets of domains and the signing keys.
+/// Selects the secrets of domains and the signing keys.
 const SECRETS: &str = "
     SELECT webhook_secret FROM domains WHERE account <> 'server'
     UNION ALL SELECT next_webhook_secret FROM domains WHERE next_webhook_secret IS NOT NULL
@@ -24,7 +24,7 @@ fn run(folder: &Path, key: &str, old: &str, arguments: &[&str]) -> Ended {
     program.env("SIGNPOST_SEAL_KEY", key).env("SIGNPOST_SEAL_KEY_OLD", old).run()
 }
 
-/// The number of encrypted secrets and of those in plain text.
+/// Returns the number of encrypted and of unencrypted secrets.
 async fn count(store: &Store) -> (usize, usize) {
     let rows = store.read(SECRETS, params![]).await.expect("a database");
     let (sealed, plain): (Vec<_>, Vec<_>) =
@@ -37,7 +37,7 @@ async fn write(store: &Store, sql: &'static str, values: Vec<signpost_store::Val
 }
 
 #[tokio::test]
-async fn a_command_without_the_recorded_key_writes_no_secret() {
+async fn commands_require_the_recorded_key() {
     let folder = tempfile::tempdir().expect("a folder");
     Service::on(folder.path(), &Service::clock(), &[("seal_key", KEY)]).await.stop().await;
     let store = beside_server(folder.path());
@@ -67,7 +67,7 @@ async fn a_command_without_the_recorded_key_writes_no_secret() {
 }
 
 #[tokio::test]
-async fn a_server_without_the_recorded_key_does_not_start_if_a_secret_is_encrypted() {
+async fn servers_require_the_key_of_encrypted_secrets() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     Service::on(folder.path(), &clock, &[("seal_key", KEY)]).await.stop().await;
     run(folder.path(), KEY, "", &["domains", "add", "shop.test"]).json();
@@ -77,7 +77,7 @@ async fn a_server_without_the_recorded_key_does_not_start_if_a_secret_is_encrypt
         let error = HttpServer::open(config(&settings), clock.clone()).await.expect_err("a refusal");
         assert!(format!("{error:#}").contains("SIGNPOST_SEAL_KEY"), "{error:#}");
     }
-    // The demo knows none of the operator's settings.
+    // The demo ignores the operator's settings.
     let demo = Program::within(folder.path(), &["demo", "--data-dir", data_dir, "--listen", "127.0.0.1:0"]);
     assert!(demo.run().failed(1).contains("SIGNPOST_SEAL_KEY"));
     let replaced = [("seal_key", OTHER), ("seal_key_old", KEY)];
@@ -85,13 +85,13 @@ async fn a_server_without_the_recorded_key_does_not_start_if_a_secret_is_encrypt
 }
 
 #[tokio::test]
-async fn a_recorded_key_that_encrypted_nothing_is_replaced_at_the_next_start() {
+async fn a_start_replaces_an_unused_recorded_key() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let add = |key: &str, name: &str| run(folder.path(), key, "", &["domains", "add", name]);
     for key in [KEY, OTHER, "", OTHER] {
         Service::on(folder.path(), &clock, &[("seal_key", key)]).await.stop().await;
     }
-    // A command replaces no key: it runs without the settings of the server.
+    // A command replaces no key, since it may run without the server's settings.
     for key in ["", KEY] {
         add(key, "shop.test").failed(1);
     }
@@ -105,7 +105,7 @@ async fn a_recorded_key_that_encrypted_nothing_is_replaced_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_command_records_no_key_while_a_server_without_it_runs() {
+async fn a_running_keyless_server_blocks_new_keys() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let url = place(folder.path()).await;
     let run = |key: &str, old: &str, arguments: &[&str]| {
@@ -145,7 +145,7 @@ async fn a_command_records_no_key_while_a_server_without_it_runs() {
 }
 
 #[tokio::test]
-async fn a_command_records_no_key_while_another_process_uses_the_database() {
+async fn commands_record_no_key_in_a_locked_database() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(folder.path());
     let other = signpost_store::lock(&folder.path().join("signpost.sqlite")).expect("the lock");
@@ -158,7 +158,7 @@ async fn a_command_records_no_key_while_another_process_uses_the_database() {
 }
 
 #[tokio::test]
-async fn a_running_server_writes_no_secret_once_another_process_has_recorded_a_key() {
+async fn a_replaced_key_stops_writes_of_secrets() {
     for key in ["", KEY] {
         let service = Service::with(&[("seal_key", key)]).await;
         let integrator = service.shop().await;
@@ -171,7 +171,7 @@ async fn a_running_server_writes_no_secret_once_another_process_has_recorded_a_k
     }
 }
 
-/// A database that outlives its server.
+/// Returns the URL of a database that survives a restart of its server.
 async fn place(folder: &Path) -> String {
     match crate::harness::database().await {
         memory if memory.starts_with("sqlite") => format!("sqlite:{}", folder.join("store.sqlite").display()),
@@ -180,7 +180,7 @@ async fn place(folder: &Path) -> String {
 }
 
 #[tokio::test]
-async fn secrets_are_not_encrypted_while_a_server_with_another_key_runs() {
+async fn seal_requires_servers_with_this_key() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let url = place(folder.path()).await;
     let run = |key: &str, old: &str, arguments: &[&str]| {
@@ -203,7 +203,7 @@ async fn secrets_are_not_encrypted_while_a_server_with_another_key_runs() {
     assert_eq!(run(KEY, "", &["domains", "seal"]).await.json()["sealed"], 2);
     let rotating = server(OTHER, KEY).await;
     rotating.integrator().await.registers("third.test").await;
-    // Until all is encrypted with the new key, the old one is no other.
+    // Until all secrets are encrypted with the new key, the old key is accepted.
     for key in [KEY, OTHER] {
         run(key, "", &["domains", "add", "fourth.test", "--account", &key[..2]]).await.json();
     }
@@ -215,7 +215,7 @@ async fn secrets_are_not_encrypted_while_a_server_with_another_key_runs() {
 }
 
 #[tokio::test]
-async fn a_server_announces_itself_with_its_key_while_it_runs() {
+async fn a_running_server_announces_its_key() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = place(folder.path()).await;
     let service = Service::open(&[("database_url", &url), ("seal_key", KEY)], Service::clock()).await;
@@ -228,7 +228,7 @@ async fn a_server_announces_itself_with_its_key_while_it_runs() {
 }
 
 #[tokio::test]
-async fn commands_that_run_while_a_key_is_first_recorded_leave_no_plain_text() {
+async fn concurrent_commands_leave_no_plain_text() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(folder.path());
     let path = folder.path().to_owned();
@@ -261,7 +261,7 @@ fn doctor(folder: &Path, key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_doctor_counts_secrets_in_plain_text_and_advises_no_new_key() {
+async fn the_doctor_counts_secrets_in_plain_text() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let public = ("public_url", "https://login.test");
     let settings = [("seal_key", KEY), public, ("console", "off"), ("allow_private_webhooks", "true")];
@@ -285,7 +285,7 @@ async fn the_doctor_counts_secrets_in_plain_text_and_advises_no_new_key() {
 }
 
 #[tokio::test]
-async fn a_moved_database_keeps_the_recorded_key() {
+async fn a_moved_database_has_the_recorded_key() {
     let (folder, target) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     Service::on(folder.path(), &Service::clock(), &[("seal_key", KEY)]).await.stop().await;
     let [from, to] =
@@ -296,7 +296,7 @@ async fn a_moved_database_keeps_the_recorded_key() {
 }
 
 #[tokio::test]
-async fn keys_that_sign_id_tokens_are_replaced_also_if_the_encryption_key_is_lost() {
+async fn a_lost_encryption_key_allows_key_replacement() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(folder.path());
     run(folder.path(), KEY, "", &["signing-keys", "rotate", "--alg", "ES256"]).json();

@@ -1,4 +1,4 @@
-//! docs/api.md, Errors: every code with its status, and nothing but them.
+//! The table in docs/api.md, Errors, is complete: every code with its status, and no other.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,18 +23,19 @@ use crate::hosted::shop;
 use crate::link;
 use crate::page_flow::{hosts, registers, request};
 
-/// The table of the page that programs rely on: status and code.
+/// The documented table: status and code.
 pub(crate) static CODES: LazyLock<BTreeSet<(u16, &str)>> = LazyLock::new(|| {
     let page = include_str!("../../../../docs/api.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | `"));
     rows.filter_map(|(status, rest)| Some((status.parse().ok()?, rest.split_once('`')?.0))).collect()
 });
 
-/// The program's own tables, wherever they stand: lines such as `=> (StatusCode::NOT_FOUND, "not_found")`.
-fn written() -> BTreeSet<(u16, String)> {
+/// Returns the codes in the source, from lines such as `=> (StatusCode::NOT_FOUND, "not_found")`.
+fn source_codes() -> BTreeSet<(u16, String)> {
     let row = |line: &str| {
         let (status, code) = line.split_once("=> (StatusCode::")?.1.split_once(", \"")?;
-        let is_named = |known: &StatusCode| known.canonical_reason().is_some_and(|reason| shouted(reason) == status);
+        let is_named =
+            |known: &StatusCode| known.canonical_reason().is_some_and(|reason| upper_snake_case(reason) == status);
         let status = (100..600).filter_map(|number| StatusCode::from_u16(number).ok()).find(is_named);
         Some((status.unwrap_or_else(|| panic!("{line}: no such status")).as_u16(), code.split_once('"')?.0.to_owned()))
     };
@@ -52,37 +53,37 @@ fn written() -> BTreeSet<(u16, String)> {
     rows
 }
 
-fn shouted(reason: &str) -> String {
+fn upper_snake_case(reason: &str) -> String {
     reason.to_uppercase().replace(' ', "_")
 }
 
 #[test]
-fn the_page_has_every_code_of_the_program_with_its_status() {
+fn documentation_and_source_have_the_same_codes() {
     let page: BTreeSet<_> = CODES.iter().map(|(status, code)| (*status, (*code).to_owned())).collect();
-    assert_eq!(page, written());
+    assert_eq!(page, source_codes());
 }
 
 #[tokio::test]
-async fn every_code_of_the_page_can_be_met_and_no_other() {
+async fn every_documented_code_occurs() {
     let names = NameServer::start().await;
     let settings = [("rate_limit_verify", "3/m"), ("dns_server", &names.setting()), ("services", "atm,auth")];
     let service = Service::with(&settings).await;
     let integrator = service.shop().await;
-    let mut met = of_requests(&integrator).await;
-    met.extend(of_sessions(&service, &integrator).await);
-    met.extend(of_hosted(&service, &integrator).await);
-    met.extend(of_links(&service).await);
-    met.extend(of_domains(&service, &integrator).await);
-    met.extend(of_clients(&service).await);
-    met.extend(of_reports(&service).await);
-    met.extend(of_ours(&service, &integrator).await);
+    let mut met = request_errors(&integrator).await;
+    met.extend(session_errors(&service, &integrator).await);
+    met.extend(hosted_errors(&service, &integrator).await);
+    met.extend(link_errors(&service).await);
+    met.extend(domain_errors(&service, &integrator).await);
+    met.extend(client_errors(&service).await);
+    met.extend(report_errors(&service).await);
+    met.extend(internal_errors(&service, &integrator).await);
     let met: BTreeSet<_> = met.iter().map(|reply| (reply.status, reply.code())).collect();
     let met: BTreeSet<_> = met.iter().map(|(status, code)| (*status, code.as_str())).collect();
     assert_eq!(met, *CODES);
 }
 
-/// What is wrong with a request before it means anything.
-async fn of_requests(integrator: &Integrator) -> Vec<Reply> {
+/// Returns replies to malformed requests.
+async fn request_errors(integrator: &Integrator) -> Vec<Reply> {
     let typed = integrator.request(Method::POST, "/sessions").header("content-type", "text/plain").body("{}");
     let verify = |key: &str, signature: &str| json!({ "public_key": key, "signature": signature, "message": "m" });
     let key = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
@@ -104,7 +105,7 @@ async fn of_requests(integrator: &Integrator) -> Vec<Reply> {
     ]
 }
 
-async fn of_reports(service: &Service) -> Vec<Reply> {
+async fn report_errors(service: &Service) -> Vec<Reply> {
     let key = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "kiosks".to_owned(), environment: Environment::Sandbox };
     let (store, now) = (&service.app.store, service.clock.now());
@@ -121,7 +122,7 @@ async fn of_reports(service: &Service) -> Vec<Reply> {
     met
 }
 
-async fn of_sessions(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+async fn session_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let (phone, session) = (service.phone(), integrator.opens("shop.test").await);
     let answer = phone.answers(&session);
     let altered = |member: &str, value: serde_json::Value| {
@@ -147,7 +148,7 @@ async fn of_sessions(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     met
 }
 
-async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+async fn domain_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let rival = service.integrator_of("rival", Environment::Sandbox).await;
     let domain = rival.registers("shop.test").await;
     let body = json!({ "domain": "shop.test" });
@@ -169,8 +170,8 @@ async fn of_domains(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     met
 }
 
-/// What users of hosted domains meet, and whoever takes a domain for one of these.
-async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+/// Returns errors of hosted domains, and of calls that require a hosted domain.
+async fn hosted_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let page = json!({ "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" } });
     let mut met = vec![integrator.post("/sessions", &page).await];
     let hosted = integrator.registers("hosted.test").await;
@@ -198,16 +199,16 @@ async fn of_hosted(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     met
 }
 
-/// What stands in the way of another key.
-async fn of_links(service: &Service) -> Vec<Reply> {
+/// Returns the errors of link sessions.
+async fn link_errors(service: &Service) -> Vec<Reply> {
     let integrator = service.integrator_of("linking", Environment::Sandbox).await;
     hosts(&integrator, "shop.test").await;
-    let user = link::somebody(service, &integrator).await;
-    let (session, page) = link::links(service, &integrator, &user).await;
+    let user = link::register_user(service, &integrator).await;
+    let (session, page) = link::open_link(service, &integrator, &user).await;
     let second = Phone::of(21, &service.clock);
-    link::answers_and_confirms(service, &integrator, &session, &second).await;
+    link::answer_and_confirm(service, &integrator, &session, &second).await;
     registers(service, &integrator, &second).await;
-    let mut met = vec![link::returns(&integrator, &session, &page).await];
+    let mut met = vec![link::complete_link(&integrator, &session, &page).await];
     link::has(service, &user, 10).await;
     let body = request(&json!({ "mode": "link", "user": user }));
     met.push(integrator.post("/sessions", &body).await);
@@ -216,7 +217,7 @@ async fn of_links(service: &Service) -> Vec<Reply> {
     met
 }
 
-async fn of_clients(service: &Service) -> Vec<Reply> {
+async fn client_errors(service: &Service) -> Vec<Reply> {
     let integrator = service.integrator_of("clients", Environment::Sandbox).await;
     let domain = shop(&integrator, DEAD).await;
     let path = format!("/domains/{}/clients", text(&domain, "id"));
@@ -230,8 +231,8 @@ async fn of_clients(service: &Service) -> Vec<Reply> {
     ]
 }
 
-/// What is wrong on our side; the last that this server does.
-async fn of_ours(service: &Service, integrator: &Integrator) -> Vec<Reply> {
+/// Returns internal errors. Closes the database, so it must be called last.
+async fn internal_errors(service: &Service, integrator: &Integrator) -> Vec<Reply> {
     let other = service.integrator_of("broken", Environment::Sandbox).await;
     other.registers("broken.test").await;
     let session = other.opens("broken.test").await;
@@ -248,7 +249,7 @@ async fn of_ours(service: &Service, integrator: &Integrator) -> Vec<Reply> {
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_there_and_a_method_that_is_not_taken_are_told_like_every_error() {
+async fn unknown_paths_and_methods_are_errors() {
     let service = Service::start().await;
     let (integrator, visitor) = (service.integrator().await, service.visitor());
     for path in ["", "/", "/nothing", "/sessions/", "/sessions/a/b", "/domains/a/verify/b", "//domains"] {
@@ -275,7 +276,7 @@ async fn an_address_that_is_not_there_and_a_method_that_is_not_taken_are_told_li
 }
 
 #[tokio::test]
-async fn the_public_documents_take_no_other_method_either() {
+async fn health_endpoints_reject_other_methods() {
     let visitor = Service::start().await.visitor();
     for path in ["/health", "/health/ready"] {
         assert_eq!(visitor.get(path).await.status, 200);
@@ -284,7 +285,7 @@ async fn the_public_documents_take_no_other_method_either() {
 }
 
 #[tokio::test]
-async fn a_request_says_once_for_which_host_it_is() {
+async fn a_request_requires_one_valid_host() {
     let service = Service::with(&[("services", "auth,atm")]).await;
     let ask = async |head: String| {
         let mut stream = tokio::net::TcpStream::connect(service.app.listen).await.expect("a connection");
@@ -331,7 +332,7 @@ async fn a_malformed_id_is_not_found() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_no_text_is_not_found() {
+async fn an_id_that_is_not_utf_8_is_not_found() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     integrator.get("/sessions/%FF").await.refused(404, "session_not_found");

@@ -1,4 +1,4 @@
-//! Specification, §6, and docs/handlers.md, Events: what an event says, who signs it and where it goes.
+//! Specification, §6, and docs/handlers.md, Events: contents, signatures and destination of events.
 
 use data_encoding::{BASE64, HEXLOWER};
 use hmac::{Hmac, KeyInit, Mac};
@@ -11,7 +11,7 @@ use signpost_platform::accounts::audit::Actor;
 
 use crate::harness::{Endpoint, Integrator, Received, Service, is_written, members, text, time};
 
-/// HMAC-SHA-256, without the library that the service signs with.
+/// Computes HMAC-SHA-256 independently of the service's signing library.
 fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length");
     for part in parts {
@@ -20,12 +20,12 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// What `X-Svc-Signature` has to be.
+/// Returns the expected `X-Svc-Signature`.
 fn svc_signature(secret: &str, body: &[u8]) -> String {
     HEXLOWER.encode(&hmac(secret.as_bytes(), &[body]))
 }
 
-/// What an entry of `webhook-signature` has to be.
+/// Returns the expected entry of `webhook-signature`.
 fn standard_signature(secret: &str, received: &Received) -> String {
     let key = BASE64.decode(secret.strip_prefix("whsec_").expect("its prefix").as_bytes()).expect("base64");
     let (id, sent_at) = (received.header("webhook-id"), received.header("webhook-timestamp"));
@@ -41,7 +41,7 @@ async fn log_in(service: &Service, integrator: &Integrator) -> (Value, Value) {
 }
 
 #[tokio::test]
-async fn an_event_says_what_the_specification_says() {
+async fn an_event_matches_the_specification() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -70,7 +70,7 @@ async fn an_event_says_what_the_specification_says() {
 }
 
 #[tokio::test]
-async fn an_event_repeats_what_the_wallet_sent() {
+async fn an_event_repeats_the_answer_of_the_wallet() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -107,7 +107,7 @@ async fn an_event_repeats_what_the_wallet_sent() {
 }
 
 #[tokio::test]
-async fn an_event_is_signed_both_ways_with_the_domains_secret() {
+async fn an_event_has_both_signatures() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -125,7 +125,7 @@ async fn an_event_is_signed_both_ways_with_the_domains_secret() {
 }
 
 #[tokio::test]
-async fn during_a_rotation_both_secrets_sign_and_after_it_the_new_one() {
+async fn both_secrets_sign_during_a_rotation() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -154,7 +154,7 @@ async fn during_a_rotation_both_secrets_sign_and_after_it_the_new_one() {
 }
 
 #[tokio::test]
-async fn an_event_goes_to_the_event_url_else_to_the_sessions_webhook_else_to_the_domains() {
+async fn the_event_url_precedes_webhook_urls() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -181,7 +181,7 @@ async fn an_event_goes_to_the_event_url_else_to_the_sessions_webhook_else_to_the
 }
 
 #[tokio::test]
-async fn only_an_accepted_answer_makes_an_event() {
+async fn only_accepted_answers_create_events() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;

@@ -1,4 +1,4 @@
-//! The examples of `openapi.yaml`: each fits its schema, and has the members of a real reply to the same call.
+//! The examples of `openapi.yaml`: each matches its schema and has the members of a real reply to its call.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,14 @@ use crate::client_examples;
 use crate::harness::documented::{DOCUMENT, fits, operations, resolve, webhooks};
 use crate::harness::{Browser, DEAD, Endpoint, Integrator, NameServer, Service, ShownPage, send, text, until};
 
-/// The secret whose hash the examples have as `browser_hash`.
+/// The browser secret; the examples have its hash as `browser_hash`.
 const SECRET: &str = "uG1nH2YV0w0bT9mVwq0b3kZl7fJ8c5xQ2aR4sD6eP1o";
 
 pub(crate) fn example(name: &str) -> Value {
     DOCUMENT["components"]["examples"][name]["value"].clone()
 }
 
-/// Bodies in JSON, with what they belong to.
+/// Returns all JSON bodies, each with the name of its call or event.
 fn bodies() -> Vec<(String, &'static Value)> {
     let mut bodies = Vec::new();
     let named = operations().map(|(path, method, operation)| (format!("{method} {path}"), operation));
@@ -37,7 +37,7 @@ fn bodies() -> Vec<(String, &'static Value)> {
 }
 
 #[test]
-fn every_body_has_an_example_and_each_fits() {
+fn every_body_has_an_example_that_fits() {
     let mut used = BTreeSet::new();
     for (name, body) in bodies() {
         let schema = text(&body["schema"], "$ref").rsplit('/').next().expect("a name");
@@ -48,34 +48,34 @@ fn every_body_has_an_example_and_each_fits() {
             used.insert(key.as_str());
         }
     }
-    // What is no JSON.
+    // Examples that are not JSON.
     used.extend(["SessionImage", "SessionStream"]);
     let all = DOCUMENT["components"]["examples"].as_object().expect("examples");
     assert_eq!(all.keys().map(String::as_str).collect::<BTreeSet<_>>(), used);
 }
 
 #[test]
-fn every_parameter_and_member_says_what_it_is() {
+fn every_parameter_and_member_is_described() {
     let parameters = DOCUMENT["components"]["parameters"].as_object().expect("parameters");
     let mut silent: Vec<_> =
         parameters.iter().filter(|(_, one)| one["description"].is_null()).map(|(name, _)| name.clone()).collect();
     for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
-        look_for_silence(schema, name, &mut silent);
+        find_undescribed(schema, name, &mut silent);
     }
     assert!(silent.is_empty(), "without a description: {silent:?}");
 }
 
-fn look_for_silence(schema: &'static Value, place: &str, silent: &mut Vec<String>) {
+fn find_undescribed(schema: &'static Value, place: &str, silent: &mut Vec<String>) {
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
         let place = format!("{place}.{name}");
         if !is_described(member) {
             silent.push(place.clone());
         }
-        look_for_silence(member, &place, silent);
+        find_undescribed(member, &place, silent);
     }
     let parts = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten();
     for part in parts.chain(schema.get("items")) {
-        look_for_silence(part, place, silent);
+        find_undescribed(part, place, silent);
     }
 }
 
@@ -87,9 +87,9 @@ fn is_described(schema: &'static Value) -> bool {
         || parts.clone().any(is_described)
 }
 
-/// They are of the domain of the examples, and signed with its secret.
+/// The signatures use the webhook secret of the domain in the examples.
 #[test]
-fn the_example_of_an_event_is_signed_as_its_headers_say() {
+fn event_example_matches_its_signatures() {
     let secret = WebhookSecret::parse(text(&example("RegisteredDomain"), "webhook_secret")).expect("a secret");
     let header = |name: &str| text(&DOCUMENT["components"]["parameters"][name], "example").to_owned();
     let event: Event = serde_json::from_value(example("LoginEvent")).expect("an event");
@@ -100,7 +100,7 @@ fn the_example_of_an_event_is_signed_as_its_headers_say() {
     assert_eq!(id, event.id);
 }
 
-/// Where in a value which kind of value stands; the rows of a list all count as one.
+/// Collects the path and the type of each value; all rows of a list share a path.
 fn shape(value: &Value, place: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {
@@ -115,7 +115,7 @@ fn shape(value: &Value, place: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A real reply has the members of the example; a list those of its rows, and maybe more.
+/// Checks that a real reply has the members of the example. Lists may have additional members.
 #[track_caller]
 pub(crate) fn is_like(name: &str, real: &Value) {
     let (mut shown, mut met) = (BTreeSet::new(), BTreeSet::new());
@@ -128,8 +128,8 @@ pub(crate) fn is_like(name: &str, real: &Value) {
     assert_eq!(shown, met, "{name}: {real}");
 }
 
-/// Creates a session as an example does.
-async fn creates(integrator: &Integrator, request: &Value, reply: &str) -> Value {
+/// Creates a session with the request of an example.
+async fn create_session(integrator: &Integrator, request: &Value, reply: &str) -> Value {
     let session = integrator.post("/sessions", request).await.with(201);
     is_like(reply, &session);
     session
@@ -139,18 +139,18 @@ async fn simulate_with(integrator: &Integrator, session: &Value, how: &Value) ->
     integrator.post(&format!("/sessions/{}/simulate", text(session, "id")), how).await.with(200)
 }
 
-async fn simulates(integrator: &Integrator, session: &Value, wallet: u64) -> Value {
+async fn simulate_wallet(integrator: &Integrator, session: &Value, wallet: u64) -> Value {
     let told = simulate_with(integrator, session, &json!({ "wallet": wallet })).await;
     assert_eq!(told["status"], 200, "{told}");
     told
 }
 
-fn said(told: &Value) -> Value {
+fn reply_body(told: &Value) -> Value {
     serde_json::from_str(text(told, "body")).expect("JSON")
 }
 
-/// The next event is like its example, and the service says the same of its delivery.
-async fn receives(endpoint: &mut Endpoint, name: &str) -> Value {
+/// Checks that the next event matches its example; returns its body.
+async fn receive_event(endpoint: &mut Endpoint, name: &str) -> Value {
     let event = endpoint.receives().await;
     let event = event.json();
     is_like(name, &event);
@@ -158,22 +158,22 @@ async fn receives(endpoint: &mut Endpoint, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn real_replies_are_like_the_examples() {
+async fn real_replies_match_the_examples() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
-    let domain = of_domains(&integrator, &mut endpoint).await;
-    of_codes(&integrator, &mut endpoint).await;
-    let user = of_pages(&service, &integrator, &mut endpoint).await;
-    of_users(&integrator, &format!("{domain}/users"), &user).await;
-    of_links(&service, &integrator, &mut endpoint, &user).await;
+    let domain = check_domains(&integrator, &mut endpoint).await;
+    check_codes(&integrator, &mut endpoint).await;
+    let user = check_pages(&service, &integrator, &mut endpoint).await;
+    check_users(&integrator, &format!("{domain}/users"), &user).await;
+    check_links(&service, &integrator, &mut endpoint, &user).await;
     client_examples::of_clients(&integrator, &format!("{domain}/clients")).await;
-    of_direct_handlers(&integrator).await;
-    of_deliveries(&integrator, &endpoint.url("/signpost/events")).await;
-    of_machines(&service).await;
+    check_direct_handlers(&integrator).await;
+    check_deliveries(&integrator, &endpoint.url("/signpost/events")).await;
+    check_atms(&service).await;
 }
 
-/// The path of the domain, which is hosted.
-async fn of_domains(integrator: &Integrator, endpoint: &mut Endpoint) -> String {
+/// Returns the path of the hosted domain.
+async fn check_domains(integrator: &Integrator, endpoint: &mut Endpoint) -> String {
     let domain = integrator.post("/domains", example("NewDomain")).await.with(201);
     is_like("RegisteredDomain", &domain);
     is_like("DomainExists", &integrator.post("/domains", example("NewDomain")).await.with(409));
@@ -184,11 +184,11 @@ async fn of_domains(integrator: &Integrator, endpoint: &mut Endpoint) -> String 
     is_like("Domain", &integrator.get(&path).await.with(200));
     is_like("DomainList", &integrator.get("/domains").await.with(200));
     is_like("QueuedTestEvent", &integrator.post_nothing(&format!("{path}/test-event")).await.with(202));
-    receives(endpoint, "TestEvent").await;
+    receive_event(endpoint, "TestEvent").await;
     path
 }
 
-async fn of_codes(integrator: &Integrator, endpoint: &mut Endpoint) {
+async fn check_codes(integrator: &Integrator, endpoint: &mut Endpoint) {
     let request = json!({ "domain": "example.com", "mode": "register" });
     let session = integrator.post("/sessions", &request).await.with(201);
     let show = async |session: &Value, mode: &str| {
@@ -196,29 +196,29 @@ async fn of_codes(integrator: &Integrator, endpoint: &mut Endpoint) {
         integrator.with_key(None).get(&path).await.with(200)
     };
     is_like("RegisterContext", &show(&session, "register").await);
-    let told = simulates(integrator, &session, 1).await;
+    let told = simulate_wallet(integrator, &session, 1).await;
     is_like("HostedRegisterAnswer", &told["payload"]);
-    is_like("Registered", &said(&told));
-    receives(endpoint, "RegisterEvent").await;
-    let session = creates(integrator, &example("NewCodeSession"), "CodeSession").await;
+    is_like("Registered", &reply_body(&told));
+    receive_event(endpoint, "RegisterEvent").await;
+    let session = create_session(integrator, &example("NewCodeSession"), "CodeSession").await;
     is_like("LoginContext", &show(&session, "login").await);
     is_like("RefreshedSession", &integrator.refreshes(&session).await.with(200));
-    let told = simulates(integrator, &session, 1).await;
+    let told = simulate_wallet(integrator, &session, 1).await;
     is_like("Simulation", &told);
     is_like("HostedLoginAnswer", &told["payload"]);
-    is_like("Authenticated", &said(&told));
+    is_like("Authenticated", &reply_body(&told));
     is_like("AuthenticatedSession", &integrator.sees(&session).await.with(200));
     is_like("SessionAlreadyAuthenticated", &integrator.refreshes(&session).await.with(409));
-    receives(endpoint, "LoginEvent").await;
+    receive_event(endpoint, "LoginEvent").await;
 }
 
-/// The user's id.
-async fn of_pages(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint) -> String {
-    let session = creates(integrator, &example("NewPageSession"), "PageSession").await;
+/// Returns the user ID.
+async fn check_pages(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint) -> String {
+    let session = create_session(integrator, &example("NewPageSession"), "PageSession").await;
     is_like("PendingSession", &integrator.sees(&session).await.with(200));
     let mut browser = Browser::at(service);
     browser.opens(&session).await.is(200, "waiting");
-    simulates(integrator, &session, 1).await;
+    simulate_wallet(integrator, &session, 1).await;
     let code = code(&browser.opens(&session).await);
     let path = format!("/sessions/{}/complete", text(&session, "id"));
     let wrong = json!({ "code": "x", "browser_secret": SECRET });
@@ -228,17 +228,17 @@ async fn of_pages(service: &Service, integrator: &Integrator, endpoint: &mut End
     let done = integrator.post(&path, &completion).await.with(200);
     is_like("CompletedSession", &done);
     is_like("SessionList", &integrator.get("/sessions").await.with(200));
-    receives(endpoint, "LoginEvent").await;
+    receive_event(endpoint, "LoginEvent").await;
     text(&done["user"], "id").to_owned()
 }
 
-/// The code in the address of the page's way back.
+/// Returns the completion code in the page's return URL.
 fn code(page: &ShownPage) -> String {
     let url = page.is(200, "done").link("continue");
     url.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned()
 }
 
-async fn of_users(integrator: &Integrator, users: &str, user: &str) {
+async fn check_users(integrator: &Integrator, users: &str, user: &str) {
     let path = format!("{users}/{user}");
     is_like("HostedUser", &integrator.patch(&path, &example("UserChange")).await.with(200));
     let user = integrator.get(&path).await.with(200);
@@ -248,26 +248,26 @@ async fn of_users(integrator: &Integrator, users: &str, user: &str) {
     is_like("LastCredential", &send(integrator.request(Method::DELETE, &credential)).await.with(409));
 }
 
-async fn of_links(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint, user: &str) {
+async fn check_links(service: &Service, integrator: &Integrator, endpoint: &mut Endpoint, user: &str) {
     let mut request = example("NewLinkSession");
     request["user"] = user.into();
-    let session = creates(integrator, &request, "LinkSession").await;
+    let session = create_session(integrator, &request, "LinkSession").await;
     let path = format!("/hosted/link?challenge={}", text(&session, "challenge"));
     is_like("LinkContext", &integrator.with_key(None).get(&path).await.with(200));
     let mut browser = Browser::at(service);
     browser.opens(&session).await.is(200, "waiting");
-    let told = simulates(integrator, &session, 2).await;
+    let told = simulate_wallet(integrator, &session, 2).await;
     is_like("HostedLinkAnswer", &told["payload"]);
-    is_like("Linked", &said(&told));
+    is_like("Linked", &reply_body(&told));
     let asked = browser.opens(&session).await;
     let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"");
     let done = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
     let completion = json!({ "code": code(&done), "browser_secret": SECRET });
     integrator.post(&format!("/sessions/{}/complete", text(&session, "id")), &completion).await.with(200);
-    receives(endpoint, "LinkEvent").await;
+    receive_event(endpoint, "LinkEvent").await;
 }
 
-async fn of_direct_handlers(integrator: &Integrator) {
+async fn check_direct_handlers(integrator: &Integrator) {
     integrator.registers_at("localhost", DEAD).await;
     let session = integrator.opens("localhost").await;
     let simulate = |session: &Value| format!("/sessions/{}/simulate", text(session, "id"));
@@ -279,7 +279,7 @@ async fn of_direct_handlers(integrator: &Integrator) {
     });
     is_like("Signed", &signed);
     is_like("Verification", &integrator.post("/verify", &signed).await.with(200));
-    // The examples are an answer and its proof: their signature verifies.
+    // The examples contain an answer and its proof: the signature verifies.
     let examples = integrator.post("/verify", example("Signed")).await.with(200);
     assert_eq!(examples, example("Verification"));
     let session = integrator.opens("localhost").await;
@@ -296,7 +296,7 @@ async fn of_direct_handlers(integrator: &Integrator) {
     );
 }
 
-async fn of_deliveries(integrator: &Integrator, event_url: &str) {
+async fn check_deliveries(integrator: &Integrator, event_url: &str) {
     let delivered = until("an event is delivered and another is not", async || {
         let list = integrator.get("/deliveries").await.with(200);
         let rows = list["deliveries"].as_array().expect("rows");
@@ -313,7 +313,7 @@ async fn of_deliveries(integrator: &Integrator, event_url: &str) {
     is_like("Retried", &integrator.post_nothing("/deliveries/retry").await.with(202));
 }
 
-async fn of_machines(service: &Service) {
+async fn check_atms(service: &Service) {
     let atms = NewKey::new(Environment::Sandbox, random(), random()).for_scope(Scope::Atms);
     let account = Account { name: "acme".to_owned(), environment: Environment::Sandbox };
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "machines", &atms, service.clock.now())
@@ -337,7 +337,7 @@ async fn of_machines(service: &Service) {
     is_like("InvalidApiKey", &operator.with_key(None).get("/sessions").await.with(401));
 }
 
-/// A refusal is like its example, and says the same.
+/// Checks that an error matches its example and has its message.
 #[track_caller]
 pub(crate) fn is_said(name: &str, real: &Value) {
     is_like(name, real);
@@ -346,7 +346,7 @@ pub(crate) fn is_said(name: &str, real: &Value) {
 }
 
 #[tokio::test]
-async fn real_refusals_are_like_the_examples() {
+async fn real_errors_match_the_examples() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting()), ("rate_limit_verify", "1/m")]).await;
     let integrator = service.integrator().await;
@@ -363,7 +363,7 @@ async fn real_refusals_are_like_the_examples() {
     is_said("PayloadTooLarge", &integrator.post_raw("/sessions", &long).await.with(413));
     let typed = integrator.request(Method::POST, "/sessions").header("content-type", "text/plain").body("{}");
     is_said("UnsupportedMediaType", &send(typed).await.with(415));
-    of_wallets(&service, &integrator, &long).await;
+    check_wallets(&service, &integrator, &long).await;
     let session = integrator.opens("example.com").await;
     let answer = service.phone().answers(&session);
     service.passes(SignedDuration::from_mins(6));
@@ -375,7 +375,7 @@ async fn real_refusals_are_like_the_examples() {
     is_said("WalletOurs", &integrator.with_key(None).post("/hosted/login", &late).await.with(500));
 }
 
-async fn of_wallets(service: &Service, integrator: &Integrator, long: &str) {
+async fn check_wallets(service: &Service, integrator: &Integrator, long: &str) {
     let wallet = integrator.with_key(None);
     is_said("WalletInvalid", &wallet.post_raw("/hosted/login", "{}").await.with(400));
     is_said("WalletTooLarge", &wallet.post_raw("/hosted/login", long).await.with(413));
@@ -388,11 +388,11 @@ async fn of_wallets(service: &Service, integrator: &Integrator, long: &str) {
         integrator.post("/sessions", &register).await.with(201),
         integrator.post("/sessions", &register).await.with(201),
     ];
-    simulates(integrator, &first, 1).await;
+    simulate_wallet(integrator, &first, 1).await;
     let told = simulate_with(integrator, &second, &json!({})).await;
-    is_said("WalletConflict", &said(&told));
+    is_said("WalletConflict", &reply_body(&told));
     let session = integrator.post("/sessions", example("NewCodeSession")).await.with(201);
     for (fault, name) in [("signature", "WalletNotVerified"), ("confirm_code", "WalletNumberRefused")] {
-        is_said(name, &said(&simulate_with(integrator, &session, &json!({ "fault": fault })).await));
+        is_said(name, &reply_body(&simulate_with(integrator, &session, &json!({ "fault": fault })).await));
     }
 }

@@ -5,25 +5,25 @@ use std::sync::Arc;
 use crate::harness::{Endpoint, until};
 use crate::soak::{Caller, Known, Ledger, crowd, nothing_is_lost, restart};
 
-/// How many logins are acknowledged before the loss, and how many more after it.
+/// Number of acknowledged logins before the loss of the primary, and again after it.
 const LOGINS: usize = 100;
 
-async fn logins_reach(ledger: &Ledger, number: usize) {
+async fn wait_for_logins(ledger: &Ledger, number: usize) {
     until("they log in", async || (ledger.count(Known::Authenticated) >= number).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs a primary that may be killed: tests/failover.sh, which make test runs"]
-async fn nothing_acknowledged_is_lost_with_the_primary() {
+async fn acknowledged_writes_survive_a_failover() {
     let mut endpoint = Endpoint::start().await;
     let caller = Caller::start(&endpoint.url("/hook")).await;
     let ledger = Arc::new(Ledger::default());
     let people = crowd(&caller, &ledger);
-    logins_reach(&ledger, LOGINS).await;
+    wait_for_logins(&ledger, LOGINS).await;
     let lose = || restart("SIGNPOST_TEST_LOSE_PRIMARY", "the primary was killed, the standby promoted");
     println!("{}", tokio::task::spawn_blocking(lose).await.expect("no panic"));
-    // As many again: the servers found the other one by themselves, and it takes writes.
+    // The servers reconnect to the new primary by themselves, and it accepts writes.
     let before = ledger.count(Known::Authenticated);
-    logins_reach(&ledger, before + LOGINS).await;
+    wait_for_logins(&ledger, before + LOGINS).await;
     nothing_is_lost(&caller, &ledger, people, &mut endpoint).await;
 }

@@ -1,5 +1,5 @@
-//! Endpoints that misbehave, servers that die at each step of a delivery, names that change where they lead, clocks that
-//! are set back: each with what comes of it.
+//! Faulty endpoints, servers that crash at each step of a delivery, DNS rebinding, and clocks that are set back, with
+//! the expected results.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ async fn log_in(service: &Service, integrator: &Integrator) {
     integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
 }
 
-/// Listens, and treats every connection like this once its request came; counts them.
+/// Starts a listener that passes each connection to `treat` after its request arrived; returns the connection count.
 async fn listener<F>(treat: impl Fn(TcpStream) -> F + Send + 'static) -> (SocketAddr, Arc<AtomicUsize>)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -41,8 +41,8 @@ where
     (address, count)
 }
 
-/// Says that it sends 4 GiB, and sends until nobody listens; tells how much that was.
-async fn endless(mut stream: TcpStream, sent: Arc<AtomicUsize>) {
+/// Announces 4 GiB and sends until the connection closes; counts the sent bytes.
+async fn send_endlessly(mut stream: TcpStream, sent: Arc<AtomicUsize>) {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 4294967296\r\n\r\n";
     let mut chunk = head.as_bytes().to_vec();
     while stream.write_all(&chunk).await.is_ok() {
@@ -51,8 +51,8 @@ async fn endless(mut stream: TcpStream, sent: Arc<AtomicUsize>) {
     }
 }
 
-/// A byte now and then, and never an end.
-async fn dripping(mut stream: TcpStream) {
+/// Sends a byte every 20 ms without end.
+async fn drip(mut stream: TcpStream) {
     for byte in b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n".iter().chain(std::iter::repeat(&b'x')) {
         if stream.write_all(&[*byte]).await.is_err() {
             return;
@@ -62,27 +62,27 @@ async fn dripping(mut stream: TcpStream) {
 }
 
 #[tokio::test]
-async fn an_answer_of_4_gib_is_a_success_of_which_2_kib_are_read() {
+async fn a_reply_of_4_gib_is_cut_at_2_kib() {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&sent);
-    let (address, _) = listener(move |stream| endless(stream, Arc::clone(&counted))).await;
+    let (address, _) = listener(move |stream| send_endlessly(stream, Arc::clone(&counted))).await;
     let service = Service::start().await;
     let integrator = service.integrator().await;
     integrator.registers_at("shop.test", &format!("http://{address}/")).await;
     log_in(&service, &integrator).await;
     let done = service.tried(1).await;
     assert_eq!((done.state.as_str(), done.last_status), ("delivered", Some(200)));
-    // What the two machines' buffers hold is on its way; no more follows.
+    // Socket buffers on both sides may already contain data; no more follows.
     let total = sent.load(Ordering::SeqCst);
     assert!(total < 64 << 20, "{total}");
 }
 
 #[tokio::test]
-async fn an_answer_that_drips_ends_with_its_time() {
-    let (address, _) = listener(dripping).await;
+async fn a_dripping_reply_times_out() {
+    let (address, _) = listener(drip).await;
     let url = format!("http://{address}/").parse().expect("a URL");
     let outbound = Outbound::new(&Names::System);
-    // In the head and, a second later, in the body.
+    // Timeout while the head is sent, and a second later while the body is sent.
     for within in [300, 1500] {
         let within = Duration::from_millis(within);
         let headers = HeaderMap::new();
@@ -94,8 +94,8 @@ async fn an_answer_that_drips_ends_with_its_time() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_elsewhere_the_second_time_is_dialled_where_it_was_checked() {
-    let (address, connections) = listener(dripping).await;
+async fn a_rebound_name_is_dialled_at_the_checked_address() {
+    let (address, connections) = listener(drip).await;
     let names = NameServer::start().await;
     let public = IpAddr::V4(Ipv4Addr::new(192, 0, 0, 9));
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -107,20 +107,21 @@ async fn a_name_that_leads_elsewhere_the_second_time_is_dialled_where_it_was_che
             Request { method: Method::GET, url: &url, headers: HeaderMap::new(), body: None, within, keep: 0 };
         format!("{:#}", outbound.send(Reach::Public, request).await.expect_err("nobody answers there"))
     };
-    // A lookup that is public is dialled; the private one that follows is another lookup, and is checked again.
+    // The first lookup returns a public address, which is dialled; the private address of the second lookup is
+    // rejected.
     names.leads("rebinds.test", &[&[public], &[loopback], &[loopback]]);
     send("rebinds.test").await;
     for _ in 0..2 {
         let refused = send("rebinds.test").await;
         assert!(refused.contains("not public"), "{refused}");
     }
-    // One of each kind closes the name.
+    // A public and a private address together: the name is rejected.
     names.leads("mixed.test", &[&[public, loopback]]);
     assert!(send("mixed.test").await.contains("not public"));
     assert_eq!(connections.load(Ordering::SeqCst), 0, "nothing was dialled on this machine");
 }
 
-/// Where a server dies.
+/// The step of a delivery at which the server crashes.
 #[derive(Clone, Copy, Debug)]
 enum Point {
     Queued,
@@ -130,7 +131,7 @@ enum Point {
 }
 
 #[tokio::test]
-async fn a_server_may_die_at_every_step_of_a_delivery() {
+async fn delivery_survives_a_crash_at_every_step() {
     for (point, arrivals) in [(Point::Queued, 1), (Point::Claimed, 1), (Point::Sent, 2), (Point::Ended, 1)] {
         let folder = tempfile::tempdir().expect("a folder");
         let clock = Service::clock();
@@ -142,14 +143,14 @@ async fn a_server_may_die_at_every_step_of_a_delivery() {
         log_in(&first, &integrator).await;
         first.tried(1).await;
         first.stop().await;
-        // The server that dies, as far as its hand on the database goes.
+        // Only the database writes of the crashing server are simulated.
         let file = folder.path().join("signpost.sqlite");
         let dying = Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).expect("a database");
         let moved = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', attempts = 0, next_attempt_at = $2";
         let now = clock.now();
         let params = vec![url.as_str().into(), now.into()];
         dying.write([signpost_store::step(moved, params)]).await.expect("a database");
-        reaches(point, &dying, now, &url).await;
+        run_until(point, &dying, now, &url).await;
         dying.close().await;
         let second = Service::on(folder.path(), &clock, &[]).await;
         let done = until("it is delivered", async || {
@@ -167,8 +168,8 @@ async fn a_server_may_die_at_every_step_of_a_delivery() {
     }
 }
 
-/// What a server does up to the point at which it dies.
-async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
+/// Runs the steps of a delivery up to the crash.
+async fn run_until(point: Point, store: &Store, now: Timestamp, url: &str) {
     let leased_until = now + SignedDuration::from_secs(45);
     if matches!(point, Point::Queued) {
         return;
@@ -204,34 +205,34 @@ async fn reaches(point: Point, store: &Store, now: Timestamp, url: &str) {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_lets_nobody_in_and_loses_nothing() {
+async fn a_clock_set_back_accepts_no_old_answer() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
     let session = integrator.opens("shop.test").await;
     let early = service.phone().answers(&session);
     service.clock.advance(-SignedDuration::from_mins(10));
-    // An answer of the time before is of the future now; one signed by the new time is taken once.
+    // The earlier answer is now in the future; an answer with the new time is accepted once.
     integrator.hands_in(&session, &early).await.refused(408, "timestamp_out_of_range");
     let answer = service.phone().answers(&session);
     integrator.hands_in(&session, &answer).await.with(200);
     integrator.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
     endpoint.receives().await;
     integrator.sees(&session).await.with(200);
-    // What was opened after that expires by the new time.
+    // A session created after the change expires by the new time.
     let late = integrator.opens("shop.test").await;
     service.passes(SignedDuration::from_secs(300));
     integrator.sees(&late).await.refused(410, "session_expired");
 }
 
 #[tokio::test]
-async fn an_answer_at_the_very_moment_of_expiry_is_too_late_for_everybody() {
+async fn answers_at_the_moment_of_expiry_are_too_late() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     service.passes(SignedDuration::from_secs(300));
-    let answers = (1..=8).map(|somebody| {
-        let phone = crate::harness::Phone::of(somebody, &service.clock);
+    let answers = (1..=8).map(|number| {
+        let phone = crate::harness::Phone::of(number, &service.clock);
         let (integrator, session, answer) = (integrator.clone(), session.clone(), phone.answers(&session));
         async move { integrator.hands_in(&session, &answer).await.refused(410, "session_expired") }
     });

@@ -1,5 +1,5 @@
-//! docs/forward-auth.md: what a hostile neighbour, user, client or application makes of the questions and of the pages on an
-//! application's host.
+//! docs/forward-auth.md: attacks by a hostile neighbour, user, client or application on authorization subrequests and
+//! on the pages on an application's host.
 
 use crate::forward_flow::{APP, App, HTML, KINDS, location_text, realm, shown};
 use crate::harness::{Service, text, until};
@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 
 const SESSION: &str = "__Host-signpost_app=";
 
-/// The same client in the same browser, at another of its hosts.
+/// Returns the application with its client and its cookies at another host.
 async fn at_another_host<'a>(app: &App<'a>, uris: &[&str], origin: &str) -> App<'a> {
     let store = &app.service.app.store;
     let patch = ClientPatch {
@@ -30,7 +30,7 @@ async fn at_another_host<'a>(app: &App<'a>, uris: &[&str], origin: &str) -> App<
 }
 
 #[tokio::test]
-async fn a_session_is_worth_nothing_at_another_host_of_its_client() {
+async fn a_session_is_invalid_at_another_host() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -38,7 +38,7 @@ async fn a_session_is_worth_nothing_at_another_host_of_its_client() {
     let uris = ["https://app.example.com/.signpost/callback", "https://admin.example.com/.signpost/callback"];
     let mut other = at_another_host(&app, &uris, "https://admin.example.com").await;
     assert!(app.is_let_in().await);
-    assert_eq!(other.asks("caddy").await.status, 302);
+    assert_eq!(other.navigate("caddy").await.status, 302);
     other.goes_to("/.signpost/logout").await.is(200, "not-logged-in");
     other.cookies.clear();
     other.logs_in(&mut browser).await;
@@ -46,7 +46,7 @@ async fn a_session_is_worth_nothing_at_another_host_of_its_client() {
 }
 
 #[tokio::test]
-async fn a_session_is_worth_nothing_at_another_port_of_the_same_machine() {
+async fn a_session_is_invalid_at_another_port() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::at(&service, &domain, Some(&["*"]), "http://localhost:8000").await;
@@ -54,11 +54,11 @@ async fn a_session_is_worth_nothing_at_another_port_of_the_same_machine() {
     assert!(app.is_let_in().await);
     // Browsers send a cookie to all ports of a host.
     app.origin = "http://localhost:8001".to_owned();
-    assert_eq!(app.asks("caddy").await.status, 302);
+    assert_eq!(app.navigate("caddy").await.status, 302);
 }
 
 #[tokio::test]
-async fn of_two_clients_on_one_host_neither_lets_in_whom_the_other_does() {
+async fn clients_on_one_host_share_no_sessions() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut open = App::of(&service, &domain, Some(&["*"])).await;
@@ -66,22 +66,22 @@ async fn of_two_clients_on_one_host_neither_lets_in_whom_the_other_does() {
     open.logs_in(&mut browser).await;
     strict.cookies.clone_from(&open.cookies);
     for kind in KINDS {
-        let asked = strict.asks(kind).await;
+        let asked = strict.navigate(kind).await;
         assert_eq!(asked.status, if kind == "nginx" { 401 } else { 302 });
         assert!(location_text(&asked.headers).contains(strict.client.id.as_str()));
     }
-    let back = strict.begins(&mut browser, "/").await;
-    // What the one login brought back is none of the other's.
+    let back = strict.begin_login(&mut browser, "/").await;
+    // A callback of one login is invalid for the other.
     let state =
         |url: &reqwest::Url| url.query_pairs().find(|(name, _)| name == "state").expect("a state").1.into_owned();
-    let begun = open.begins(&mut browser, "/").await;
+    let begun = open.begin_login(&mut browser, "/").await;
     let mixed = back.query().expect("a query").replace(&state(&back), &state(&begun));
     open.goes_to(&format!("/.signpost/callback?{mixed}&code=x")).await.is(400, "stale");
     assert!(!strict.is_let_in().await);
 }
 
 #[tokio::test]
-async fn a_cookie_of_another_realm_is_none() {
+async fn a_cookie_of_another_realm_is_invalid() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -91,13 +91,13 @@ async fn a_cookie_of_another_realm_is_none() {
     assert_ne!(text(&theirs, "id"), text(&domain, "id"));
     let mut neighbour = App::of(&service, &theirs, Some(&["*"])).await;
     neighbour.cookies.clone_from(&app.cookies);
-    assert_eq!(neighbour.asks("caddy").await.status, 302);
-    // Who is signed in at the one realm is nobody at the other: there the login page comes first.
+    assert_eq!(neighbour.navigate("caddy").await.status, 302);
+    // A session of one realm is invalid in the other, so the login page comes first.
     let start = neighbour.goes_to(&format!("/.signpost/start?client={}", neighbour.client.id)).await;
     let authorize = location_text(&start.headers).parse::<reqwest::Url>().expect("a URL");
     let sent = browser.goes_to(&format!("{}?{}", authorize.path(), authorize.query().expect("a query"))).await;
     assert!(location_text(&sent.headers).contains("/login/sess_"), "{:?}", sent.headers);
-    // What opens the account pages opens no application, and the other way round.
+    // Account sessions and application sessions are not interchangeable.
     let value = app.cookies.iter().find_map(|cookie| cookie.strip_prefix(SESSION)).expect("a cookie");
     let page = service.visitor().http.get(service.url("/account"));
     let page = shown(page.header(ACCEPT, HTML).header(COOKIE, format!("signpost_login={value}"))).await;
@@ -106,7 +106,7 @@ async fn a_cookie_of_another_realm_is_none() {
 }
 
 #[tokio::test]
-async fn no_spelling_of_a_host_is_another_applications() {
+async fn host_spellings_match_no_other_application() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -145,13 +145,13 @@ async fn no_spelling_of_a_host_is_another_applications() {
 }
 
 #[tokio::test]
-async fn nothing_that_proxies_are_told_is_kept_by_a_cache() {
+async fn replies_to_proxies_are_not_cached() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     let told = async |app: &App<'_>, statuses: &[u16]| {
         for kind in KINDS {
-            let reply = app.asks(kind).await;
+            let reply = app.navigate(kind).await;
             assert!(statuses.contains(&reply.status), "{kind} {}", reply.status);
             assert_eq!(reply.headers["cache-control"], "no-store", "{kind} {}", reply.status);
         }
@@ -169,19 +169,19 @@ async fn nothing_that_proxies_are_told_is_kept_by_a_cache() {
 }
 
 #[tokio::test]
-async fn a_cookie_of_the_application_in_another_encoding_keeps_nobody_out() {
+async fn a_non_ascii_cookie_does_not_end_the_session() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     app.logs_in(&mut browser).await;
     app.cookies.insert(0, "name=Zoë".to_owned());
     for kind in KINDS {
-        assert_eq!(app.asks(kind).await.status, 200, "{kind}");
+        assert_eq!(app.navigate(kind).await.status, 200, "{kind}");
     }
 }
 
 #[tokio::test]
-async fn what_comes_along_with_a_path_stays_in_it() {
+async fn a_path_cannot_inject_headers_or_parameters() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -194,7 +194,7 @@ async fn what_comes_along_with_a_path_stays_in_it() {
         ("%2F.signpost%2Fstart%3Fto%3D%2F%2Fevil.example", "/.signpost/start?to=//evil.example"),
         ("%2F;@evil.example%2F..%2F", "/;@evil.example/../"),
     ] {
-        let back = app.begins(&mut browser, to).await;
+        let back = app.begin_login(&mut browser, to).await;
         let reply = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
         assert_eq!((reply.status, location_text(&reply.headers)), (303, path), "{to}");
     }
@@ -214,7 +214,7 @@ async fn a_name_of_several_lines_is_one_header() {
         assert_eq!(integrator.patch(&path, &what).await.status >= 400, refused, "{what}");
     }
     app.logs_in(&mut browser).await;
-    let reply = app.asks("nginx").await;
+    let reply = app.navigate("nginx").await;
     assert_eq!(reply.status, 200);
     let all: Vec<_> = reply.headers.iter().filter(|(name, _)| name.as_str().starts_with("remote-")).collect();
     assert_eq!(all.len(), 5, "{all:?}");
@@ -223,12 +223,12 @@ async fn a_name_of_several_lines_is_one_header() {
 }
 
 #[tokio::test]
-async fn visitor_with_many_incomplete_bodies_locks_nobody_out_of_the_application() {
+async fn incomplete_bodies_do_not_block_the_application() {
     let service = Service::with(&[("rate_limit_get_session", "off")]).await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     app.logs_in(&mut browser).await;
-    // The proxy is not in trusted_proxies, so everything that it forwards comes from its own address.
+    // The proxy is not in `trusted_proxies`, so all forwarded requests count for its own address.
     let address = service.app.listen;
     let half = format!(
         "POST /.signpost/logout HTTP/1.1\r\nHost: {address}\r\nOrigin: {APP}\r\nX-Forwarded-Proto: https\r\n\
@@ -247,6 +247,6 @@ async fn visitor_with_many_incomplete_bodies_locks_nobody_out_of_the_application
     })
     .await;
     assert!(app.is_let_in().await);
-    assert_eq!(app.asks("nginx").await.status, 200);
+    assert_eq!(app.navigate("nginx").await.status, 200);
     drop(open);
 }

@@ -1,5 +1,5 @@
-//! docs/forward-auth.md: what a reverse proxy asks before it lets a request pass. The headers are those that nginx, Caddy
-//! and Traefik send; Traefik's are replayed from its source.
+//! docs/forward-auth.md: authorization subrequests of reverse proxies, with the headers of nginx, Caddy and Traefik;
+//! Traefik's are replayed from its source.
 
 use crate::account::{account_of, logs_in};
 use crate::forward_flow::{APP, App, DAY, HTML, KINDS, REMOTE, is_out, location_text, path_of, realm, shown, user};
@@ -13,7 +13,7 @@ use signpost_openid::ids::ClientId;
 use signpost_store::{params, step};
 
 #[tokio::test]
-async fn who_is_not_logged_in_is_sent_to_the_login_or_told_so() {
+async fn anonymous_requests_are_redirected_or_rejected() {
     let service = Service::start().await;
     let (_, _, domain) = realm(&service).await;
     let app = App::of(&service, &domain, Some(&["*"])).await;
@@ -43,7 +43,7 @@ async fn who_is_not_logged_in_is_sent_to_the_login_or_told_so() {
 }
 
 #[tokio::test]
-async fn a_question_that_cannot_be_understood_is_never_a_yes() {
+async fn malformed_subrequests_are_never_authorized() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -78,7 +78,7 @@ async fn a_question_that_cannot_be_understood_is_never_a_yes() {
         ("traefik", unknown.as_str(), &[], 403),
         ("traefik", "", &[], 400),
         ("traefik", "cli_1", &[], 400),
-        // Logged in there says nothing here.
+        // A session of one application is invalid in another.
         ("caddy", other.client.id.as_str(), &[("x-forwarded-host", Some("other.example.com"))], 302),
         ("squid", &id, &[], 404),
     ] {
@@ -101,7 +101,7 @@ async fn a_question_that_cannot_be_understood_is_never_a_yes() {
 }
 
 #[tokio::test]
-async fn who_is_logged_in_and_named_gets_in_with_five_headers_of_ours() {
+async fn authorized_requests_get_five_identity_headers() {
     let service = Service::start().await;
     let (integrator, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["group:staff"])).await;
@@ -132,32 +132,32 @@ async fn who_is_logged_in_and_named_gets_in_with_five_headers_of_ours() {
 }
 
 #[tokio::test]
-async fn a_stranger_with_a_login_of_their_own_does_not_get_in() {
+async fn a_user_not_on_the_list_is_rejected() {
     let service = Service::start().await;
     let (integrator, mut browser, domain) = realm(&service).await;
     let found = user(&integrator, &domain).await;
     let mut app = App::of(&service, &domain, None).await;
     app.logs_in(&mut browser).await;
     for kind in KINDS {
-        let reply = app.asks(kind).await;
+        let reply = app.navigate(kind).await;
         reply.is(403, "refused");
         assert!(reply.html.contains(text(&found, "id")) && reply.html.contains("lets nobody in yet"), "{}", reply.html);
         let script = shown(app.question(kind, "GET", "/")).await;
         assert_eq!(script.status, 403);
         assert!(script.html.contains("\"not_admitted\""), "{}", script.html);
     }
-    // nginx shows this one in the place of what it was told.
+    // nginx shows this page instead of the 403 reply.
     let denied = app.goes_to(&format!("/.signpost/denied?client={}", app.client.id)).await;
-    assert_eq!(denied.html, app.asks("caddy").await.html);
+    assert_eq!(denied.html, app.navigate("caddy").await.html);
     denied.is(403, "refused");
 }
 
 #[tokio::test]
-async fn whom_the_list_does_not_name_the_login_page_sends_back_without_a_code() {
+async fn the_login_page_denies_users_not_on_the_list() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["group:staff"])).await;
-    let back = app.begins(&mut browser, "/").await;
+    let back = app.begin_login(&mut browser, "/").await;
     assert!(back.query_pairs().any(|(name, value)| name == "error" && value == "access_denied"), "{back}");
     let page = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
     assert!(page.is(403, "denied").link("account").path().ends_with(text(&domain, "id")), "{}", page.html);
@@ -165,7 +165,7 @@ async fn whom_the_list_does_not_name_the_login_page_sends_back_without_a_code() 
 }
 
 #[tokio::test]
-async fn whom_the_operator_names_no_more_is_out_at_once_and_in_again() {
+async fn list_changes_take_effect_at_once() {
     let service = Service::start().await;
     let (integrator, mut browser, domain) = realm(&service).await;
     let found = user(&integrator, &domain).await;
@@ -179,14 +179,14 @@ async fn whom_the_operator_names_no_more_is_out_at_once_and_in_again() {
         assert!(app.is_let_in().await);
         joins(json!(["guests"])).await;
         is_out(&app, "the group").await;
-        let reply = app.asks("caddy").await;
+        let reply = app.navigate("caddy").await;
         assert!(reply.is(403, "refused").html.contains("does not let you in"), "{}", reply.html);
         joins(json!(["guests", "staff"])).await;
     }
 }
 
 #[tokio::test]
-async fn a_session_ends_with_what_it_stands_on() {
+async fn a_session_ends_with_its_user_client_or_grant() {
     type End = fn(&Service, &Integrator, &Value, &Value, &Client) -> (Method, String);
     let deletes: [End; 2] = [
         |_, _, domain, user, _| (Method::DELETE, path_of(domain, user)),
@@ -223,11 +223,11 @@ async fn a_session_ends_with_what_it_stands_on() {
 }
 
 #[tokio::test]
-async fn signing_out_everywhere_ends_sessions_of_applications() {
+async fn signing_out_everywhere_ends_app_sessions() {
     let service = Service::start().await;
     let (integrator, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    // Also where the server that signs out is behind the one of the login.
+    // Also if the clock of the server that signs out is behind the clock of the server of the login.
     for seconds in [1, -120] {
         app.logs_in(&mut browser).await;
         assert!(app.is_let_in().await, "{seconds}");
@@ -240,7 +240,7 @@ async fn signing_out_everywhere_ends_sessions_of_applications() {
 }
 
 #[tokio::test]
-async fn a_session_lasts_a_day_without_use_and_thirty_days_in_all() {
+async fn a_session_expires_after_a_day_or_thirty_days() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut idle = App::of(&service, &domain, Some(&["*"])).await;
@@ -262,7 +262,7 @@ async fn a_session_lasts_a_day_without_use_and_thirty_days_in_all() {
 }
 
 #[tokio::test]
-async fn a_use_is_written_down_from_time_to_time_alone() {
+async fn session_use_is_stored_every_five_minutes() {
     const END: &str = "SELECT expires_at FROM openid_tokens WHERE kind = 'session'";
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;

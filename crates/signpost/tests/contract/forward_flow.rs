@@ -1,4 +1,4 @@
-//! An application behind a proxy that asks by forward auth, and the browser of its person.
+//! Test helpers: an application behind a reverse proxy with forward authentication, and the user's browser.
 
 use crate::account::signed_in;
 use crate::harness::{Browser, Integrator, Service, ShownPage, text, until};
@@ -12,23 +12,23 @@ use signpost_platform::accounts::audit::Actor;
 
 pub(crate) const APP: &str = "https://app.example.com";
 pub(crate) const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
-/// A trusted proxy closes the ports of the machine to webhooks.
+/// Needed since a trusted proxy disables webhooks to private addresses of this server.
 pub(crate) const LOOPBACK: (&str, &str) = ("allow_private_webhooks", "true");
 pub(crate) const DAY: SignedDuration = SignedDuration::from_hours(24);
 pub(crate) const KINDS: [&str; 3] = ["nginx", "caddy", "traefik"];
 pub(crate) const REMOTE: [&str; 5] = ["remote-user", "remote-name", "remote-email", "remote-groups", "remote-sub"];
 
-/// An application behind a proxy, in one browser.
+/// An application behind a reverse proxy, with a browser.
 pub(crate) struct App<'a> {
     pub(crate) service: &'a Service,
     pub(crate) client: Client,
     pub(crate) origin: String,
-    /// What the browser keeps of the application's host.
+    /// The browser's cookies for the application's host.
     pub(crate) cookies: Vec<String>,
 }
 
 impl<'a> App<'a> {
-    /// An application whose operator named these; nobody where they named none.
+    /// Registers the application with this list of allowed users; `None` allows no users.
     pub(crate) async fn of(service: &'a Service, domain: &Value, allowed: Option<&[&str]>) -> Self {
         Self::at(service, domain, allowed, APP).await
     }
@@ -66,12 +66,12 @@ impl<'a> App<'a> {
         if self.cookies.is_empty() { request } else { request.header(COOKIE, self.cookies.join("; ")) }
     }
 
-    /// What a proxy of this kind asks about a request, but for the client's own headers.
+    /// Creates the authorization subrequest of this kind of proxy, without the headers of the client.
     pub(crate) fn question(&self, kind: &str, method: &str, path: &str) -> RequestBuilder {
         self.question_at(&self.host(), kind, method, path)
     }
 
-    /// The same about a request that a client addressed to this host.
+    /// Creates the authorization subrequest for a request with this `Host`.
     pub(crate) fn question_at(&self, host: &str, kind: &str, method: &str, path: &str) -> RequestBuilder {
         let request = self.request(Method::GET, &format!("/forward/{kind}?client={}", self.client.id));
         let url = self.url();
@@ -82,7 +82,7 @@ impl<'a> App<'a> {
         let request = request.header("x-forwarded-method", method).header("x-forwarded-uri", path);
         let request = request.header("x-forwarded-host", host.as_bytes());
         let request = request.header("x-forwarded-proto", url.scheme()).header("x-forwarded-for", "192.0.2.7");
-        // Traefik reports ports as well, and a prefix that a client made up passes through it.
+        // Traefik also sends the port, and passes on a forged `X-Forwarded-Prefix` of the client.
         if kind == "caddy" {
             request
         } else {
@@ -90,22 +90,22 @@ impl<'a> App<'a> {
         }
     }
 
-    /// What the proxy is told about a browser that goes to a page.
-    pub(crate) async fn asks(&self, kind: &str) -> ShownPage {
+    /// Sends the authorization subrequest for a navigation of the browser.
+    pub(crate) async fn navigate(&self, kind: &str) -> ShownPage {
         shown(self.question(kind, "GET", "/").header(ACCEPT, HTML)).await
     }
 
-    /// Whether the proxy is told to let the browser in.
+    /// Checks that the server authorizes the browser's navigation.
     pub(crate) async fn is_let_in(&self) -> bool {
-        self.asks("caddy").await.status == 200
+        self.navigate("caddy").await.status == 200
     }
 
-    /// A page of ours on the application's host, by way of its proxy.
+    /// Creates a request for a Signpost page on the application's host, through the proxy.
     pub(crate) fn own(&self, method: Method, path: &str) -> RequestBuilder {
         self.own_at(&self.host(), method, path)
     }
 
-    /// The same where a client addressed this host.
+    /// Creates a request for a Signpost page, with this `Host`.
     pub(crate) fn own_at(&self, host: &str, method: Method, path: &str) -> RequestBuilder {
         let request = self.request(method, path).header("x-forwarded-host", host.as_bytes());
         request.header("x-forwarded-proto", self.url().scheme()).header(ACCEPT, HTML)
@@ -129,8 +129,8 @@ impl<'a> App<'a> {
         self.sends(request).await
     }
 
-    /// The browser begins a login, and is sent back by the login page of the realm where its person is signed in.
-    pub(crate) async fn begins(&mut self, browser: &mut Browser, to: &str) -> Url {
+    /// Starts a login of a user who is signed in to the realm; returns the redirect URL of the callback.
+    pub(crate) async fn begin_login(&mut self, browser: &mut Browser, to: &str) -> Url {
         let start = format!("/.signpost/start?client={}&to={to}", self.client.id);
         let reply = self.goes_to(&start).await;
         assert_eq!(reply.status, 303, "{}", reply.html);
@@ -140,9 +140,9 @@ impl<'a> App<'a> {
         location(&back.headers)
     }
 
-    /// The same, and the browser follows.
+    /// Starts a login and opens the callback.
     pub(crate) async fn logs_in(&mut self, browser: &mut Browser) {
-        let back = self.begins(browser, "/").await;
+        let back = self.begin_login(browser, "/").await;
         let reply = self.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
         assert_eq!((reply.status, location_text(&reply.headers)), (303, "/"), "{}", reply.html);
     }
@@ -162,12 +162,12 @@ pub(crate) fn location(headers: &HeaderMap) -> Url {
     location_text(headers).parse().expect("a URL")
 }
 
-/// The session is over, on every server that keeps sessions in memory as soon as it is told.
+/// Waits until the session is invalid; servers with a cached session drop it after the notification.
 pub(crate) async fn is_out(app: &App<'_>, what: &str) {
     until(&format!("{what} is gone"), async || (!app.is_let_in().await).then_some(())).await;
 }
 
-/// Somebody signed in at `shop.test`, whose browser stands at the login host.
+/// Signs a user in at `shop.test`; the returned browser has the cookies of the login origin.
 pub(crate) async fn realm(service: &Service) -> (Integrator, Browser, Value) {
     let (integrator, browser, _) = signed_in(service).await;
     let domains = integrator.get("/domains").await.with(200);

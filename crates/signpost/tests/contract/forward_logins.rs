@@ -1,4 +1,4 @@
-//! docs/forward-auth.md: how a login at an application behind a proxy begins and ends.
+//! docs/forward-auth.md: logins at and logouts from an application behind a proxy.
 
 use crate::forward_flow::{APP, App, KINDS, LOOPBACK, REMOTE, is_out, location, location_text, realm, shown};
 use crate::harness::{Program, Service, http, send, text};
@@ -8,19 +8,20 @@ use serde_json::{Value, json};
 use signpost_store::{params, step};
 
 #[tokio::test]
-async fn only_the_browser_that_began_a_login_ends_it() {
+async fn only_the_initiating_browser_completes_a_login() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    let back = app.begins(&mut browser, "%2Fdeep%3Fx%3D1").await;
+    let back = app.begin_login(&mut browser, "%2Fdeep%3Fx%3D1").await;
     let path = format!("{}?{}", back.path(), back.query().expect("a query"));
     let mine = app.cookies.clone();
-    // A thief sends the link, with a code of their own, to somebody who began nothing, or something else.
+    // An attacker sends the link, with a code of the attacker's own login, to a user with no pending login or with a
+    // different pending login.
     app.cookies.clear();
     app.goes_to(&path).await.is(400, "stale");
     app.cookies = vec!["__Host-signpost_state=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()];
     app.goes_to(&path).await.is(400, "stale");
-    // The plain name is one that another host of the same site could set.
+    // Another host of the site could set a cookie without the prefix.
     app.cookies = vec![mine[0].trim_start_matches("__Host-").to_owned()];
     app.goes_to(&path).await.is(400, "stale");
     assert!(!app.is_let_in().await);
@@ -30,17 +31,17 @@ async fn only_the_browser_that_began_a_login_ends_it() {
     let set = reply.headers[SET_COOKIE].to_str().expect("a cookie");
     assert!(set.starts_with("__Host-signpost_app=") && set.contains("; HttpOnly; SameSite=Lax; Secure"), "{set}");
     assert!(app.is_let_in().await);
-    // The code came twice, so that what it gave is over too.
+    // The code was used twice, so its session is revoked too.
     app.goes_to(&path).await.is(400, "stale");
     is_out(&app, "the session").await;
 }
 
 #[tokio::test]
-async fn what_comes_back_is_taken_whole_or_not_at_all() {
+async fn an_incomplete_callback_is_rejected() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
-    let back = app.begins(&mut browser, "/").await;
+    let back = app.begin_login(&mut browser, "/").await;
     let pairs: Vec<(String, String)> = back.query_pairs().into_owned().collect();
     let with = |name: &str, value: Option<&str>| {
         let mut url = back.clone();
@@ -74,21 +75,21 @@ async fn what_comes_back_is_taken_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_login_leads_nowhere_but_to_a_path_of_the_application() {
+async fn a_login_redirects_only_within_the_application() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     for to in
         ["%2F%2Fevil.example", "%2F%5Cevil.example", "https%3A%2F%2Fevil.example", "%2F%09%2Fevil.example", "", "evil"]
     {
-        let back = app.begins(&mut browser, to).await;
+        let back = app.begin_login(&mut browser, to).await;
         let reply = app.goes_to(&format!("{}?{}", back.path(), back.query().expect("a query"))).await;
         assert_eq!((reply.status, location_text(&reply.headers)), (303, "/"), "{to}");
     }
 }
 
 #[tokio::test]
-async fn a_login_begins_for_a_client_with_this_host_alone() {
+async fn a_login_requires_a_client_of_its_host() {
     let service = Service::start().await;
     let (_, _, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -97,7 +98,7 @@ async fn a_login_begins_for_a_client_with_this_host_alone() {
     for (client, status) in [(&*own, 303), (other.client.id.as_str(), 403), ("cli_1", 400), ("", 400)] {
         assert_eq!(app.goes_to(&format!("/.signpost/start?client={client}")).await.status, status, "{client}");
     }
-    // Nobody stands in for the headers that the proxy sets: the Host that a client sends is none of them.
+    // The client's own `Host` header does not replace the headers of the proxy.
     let path = format!("/.signpost/start?client={}", app.client.id);
     let direct = app.request(Method::GET, &path).header("host", "app.example.com");
     assert_eq!(shown(direct).await.status, 400);
@@ -106,7 +107,7 @@ async fn a_login_begins_for_a_client_with_this_host_alone() {
 }
 
 #[tokio::test]
-async fn two_cookies_of_one_name_are_none() {
+async fn duplicate_session_cookies_are_rejected() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -122,7 +123,7 @@ async fn two_cookies_of_one_name_are_none() {
 }
 
 #[tokio::test]
-async fn an_application_on_ones_own_machine_needs_no_encryption_and_any_port() {
+async fn localhost_allows_http_and_any_port() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::at(&service, &domain, Some(&["*"]), "http://localhost:8000").await;
@@ -133,12 +134,12 @@ async fn an_application_on_ones_own_machine_needs_no_encryption_and_any_port() {
 }
 
 #[tokio::test]
-async fn only_a_trusted_proxy_is_believed() {
+async fn forward_auth_requires_a_trusted_proxy() {
     let service = Service::with(&[("trusted_proxies", "10.0.0.0/8"), LOOPBACK]).await;
     let (_, _, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
     for kind in KINDS {
-        let reply = app.asks(kind).await;
+        let reply = app.navigate(kind).await;
         assert_eq!(reply.status, 400);
         assert!(reply.html.contains("SIGNPOST_TRUSTED_PROXIES"), "{}", reply.html);
     }
@@ -153,7 +154,7 @@ async fn only_a_trusted_proxy_is_believed() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_proxy_is_in_the_log_once_a_minute() {
+async fn proxy_errors_are_logged_once_a_minute() {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = [("SIGNPOST_TRUSTED_PROXIES", "10.0.0.0/8"), ("SIGNPOST_LOG_FORMAT", "json")];
     let mut server = Program::serves(folder.path(), &settings);
@@ -172,7 +173,7 @@ async fn what_is_wrong_with_a_proxy_is_in_the_log_once_a_minute() {
 }
 
 #[tokio::test]
-async fn a_button_logs_out_of_the_application_and_a_link_does_not() {
+async fn logout_requires_a_form_submission() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -204,7 +205,7 @@ async fn a_button_logs_out_of_the_application_and_a_link_does_not() {
 }
 
 #[tokio::test]
-async fn a_new_login_ends_the_session_of_before() {
+async fn a_new_login_ends_the_previous_session() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -217,7 +218,7 @@ async fn a_new_login_ends_the_session_of_before() {
 }
 
 #[tokio::test]
-async fn pages_on_the_applications_host_load_what_is_below_their_own_path() {
+async fn forward_pages_load_assets_below_their_path() {
     let service = Service::start().await;
     let (_, _, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -230,7 +231,7 @@ async fn pages_on_the_applications_host_load_what_is_below_their_own_path() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_lets_nobody_in() {
+async fn a_database_failure_authorizes_no_request() {
     let service = Service::start().await;
     let (_, mut browser, domain) = realm(&service).await;
     let mut app = App::of(&service, &domain, Some(&["*"])).await;
@@ -238,7 +239,7 @@ async fn a_database_that_is_away_lets_nobody_in() {
     service.app.store.write([step("ALTER TABLE openid_grants RENAME TO gone", params![])]).await.expect("a database");
     service.app.openid.app_sessions.invalidate_all();
     for kind in KINDS {
-        let reply = app.asks(kind).await;
+        let reply = app.navigate(kind).await;
         assert!(reply.status >= 500, "{}", reply.status);
         assert!(REMOTE.iter().all(|name| !reply.headers.contains_key(*name)));
     }

@@ -1,5 +1,6 @@
-//! Bodies of requests made from real ones: accepted bodies are JSON objects with known members of the right types, none
-//! twice, and no body breaks the parser. `make test` tries the same few thousand each time, `make fuzz` others for a minute.
+//! Fuzz tests of request bodies, made by mutation of real bodies: accepted bodies are JSON objects with known members
+//! of the right types, without duplicates, and no body breaks the parser. `make test` runs a fixed set of a few
+//! thousand, `make fuzz` random bodies for a minute.
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ fn check(body: &[u8]) {
         Err(Problem::InvalidRequest { field, .. }) if field != "body" => {
             let value: Value = match serde_json::from_slice(body) {
                 Ok(value) => value,
-                // JSON has no bounds for numbers, and raw members keep them.
+                // JSON numbers have no limits, and raw members preserve them.
                 Err(error) if error.to_string().contains("number out of range") => return,
                 Err(error) => panic!("{error}: {body:?}"),
             };
@@ -74,7 +75,7 @@ fn check(body: &[u8]) {
 }
 
 #[test]
-fn what_is_made_from_bodies_is_read_or_refused() {
+fn mutated_bodies_are_parsed_or_rejected() {
     let (corpus, mut random) = (corpus(), Random(0x5169_6E70_6F73_7421));
     for body in &corpus {
         check(body);
@@ -86,7 +87,7 @@ fn what_is_made_from_bodies_is_read_or_refused() {
 
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
-fn a_minute_of_bodies_is_read_or_refused() {
+fn a_minute_of_bodies_is_parsed_or_rejected() {
     let (corpus, mut random, begun, mut count) = (corpus(), Random(seed()), Instant::now(), 0_u64);
     while begun.elapsed() < Duration::from_mins(1) {
         check(&mutated(&mut random, &corpus, TOKENS));

@@ -1,4 +1,4 @@
-//! What the command line says of itself: help in groups with examples, completions, man pages.
+//! Help of the command line: groups with examples, completions, man pages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use signpost::cli::{self, GROUPS};
 
 use crate::harness::Program;
 
-/// All commands with those below them, built as they are for their help.
+/// Returns all commands and subcommands, built as for their help.
 fn commands() -> Vec<Command> {
     fn walk(command: &Command, found: &mut Vec<Command>) {
         found.push(command.clone());
@@ -25,7 +25,7 @@ fn name(command: &Command) -> String {
     command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// What a shell makes of an example: words without their quotes, up to a redirection.
+/// Splits an example into words as a shell does: without quotes, up to a redirection or pipe.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quote): (Vec<Option<String>>, Option<char>) = (vec![None], None);
     for letter in line.chars() {
@@ -46,7 +46,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_help_ends_with_two_examples_that_the_program_understands() {
+fn every_help_has_two_valid_examples() {
     for command in commands() {
         let (short, long) = (command.clone().render_help().to_string(), command.clone().render_long_help().to_string());
         let name = name(&command);
@@ -67,7 +67,7 @@ fn every_help_ends_with_two_examples_that_the_program_understands() {
 }
 
 #[test]
-fn an_example_is_read_as_a_shell_reads_it() {
+fn examples_are_split_like_shell_words() {
     assert_eq!(words("signpost  a 'b c' \"\" d'e'f > file"), ["signpost", "a", "b c", "", "def"]);
     for line in ["signpost serv", "signpost atms import", "signpost keys create --environment prod --name x"] {
         assert!(cli::command().try_get_matches_from(words(line)).is_err(), "{line}");
@@ -75,7 +75,7 @@ fn an_example_is_read_as_a_shell_reads_it() {
 }
 
 #[test]
-fn every_command_stands_in_one_group() {
+fn every_command_is_in_one_group() {
     let root = cli::command();
     let all: BTreeSet<_> = root.get_subcommands().map(Command::get_name).collect();
     let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
@@ -98,7 +98,7 @@ fn run(folder: &Path, arguments: &[&str]) -> String {
     ended.out
 }
 
-/// Runs a tool of this machine that must be there.
+/// Runs a tool that must be installed.
 fn tool(command: &mut Process) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes| String::from_utf8(bytes).expect("text");
@@ -108,7 +108,7 @@ fn tool(command: &mut Process) -> String {
 }
 
 #[test]
-fn bash_completes_commands_below_commands_and_their_options() {
+fn bash_completes_subcommands_and_options() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = folder.path().join("signpost.bash");
     std::fs::write(&script, run(folder.path(), &["completions", "bash"])).expect("a file");
@@ -133,7 +133,7 @@ fn bash_completes_commands_below_commands_and_their_options() {
 }
 
 #[test]
-fn every_shell_gets_a_script_that_names_every_command() {
+fn completion_scripts_contain_every_command() {
     let folder = tempfile::tempdir().expect("a folder");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = run(folder.path(), &["completions", shell]);
@@ -148,7 +148,7 @@ fn every_shell_gets_a_script_that_names_every_command() {
 }
 
 #[test]
-fn there_is_a_man_page_of_every_command_without_a_fault() {
+fn every_command_has_a_valid_man_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let document = Program::within(folder.path(), &["man", "man1", "--json"]).run().json();
     let pages: BTreeSet<_> =
@@ -156,7 +156,7 @@ fn there_is_a_man_page_of_every_command_without_a_fault() {
     let names: Vec<_> = commands().iter().map(|command| format!("{}.1", name(command).replace(' ', "-"))).collect();
     assert_eq!(pages, names.iter().map(String::as_str).collect());
     for page in &pages {
-        // A page with a mistake is a page that `man` shows otherwise than it was meant.
+        // groff reports faults in the page, which `man` would render incorrectly.
         let file = folder.path().join("man1").join(page);
         let shown = tool(Process::new("groff").args(["-ww", "-z", "-man", "-K", "utf8", "-T", "utf8"]).arg(&file));
         assert_eq!(shown, "", "{page}");
@@ -185,7 +185,7 @@ fn there_is_a_man_page_of_every_command_without_a_fault() {
 }
 
 #[test]
-fn what_the_help_shows_needs_no_configuration() {
+fn help_requires_no_configuration() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("signpost.toml"), "no = [").expect("a file");
     for arguments in [&["completions", "zsh"][..], &["man"], &["--help"], &["help", "keys", "create"], &["config"]] {

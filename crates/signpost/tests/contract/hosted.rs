@@ -1,4 +1,5 @@
-//! docs/handlers.md, Hosted handlers: the service answers wallets itself, in the words of the handler contract, and keeps the users.
+//! docs/handlers.md, Hosted handlers: the service itself answers wallets according to the handler contract, and stores
+//! the users.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -7,7 +8,7 @@ use signpost_platform::accounts::Environment;
 
 use crate::harness::{Endpoint, Integrator, Phone, Reply, Service, scan, send, text};
 
-/// A domain that wants it, with its webhooks leading to `at`.
+/// Registers a hosted domain with this webhook URL.
 pub(crate) async fn shop(integrator: &Integrator, at: &str) -> Value {
     let domain = integrator.registers_at("shop.test", at).await;
     let path = format!("/domains/{}", text(&domain, "id"));
@@ -20,15 +21,15 @@ pub(crate) async fn opens(integrator: &Integrator, mode: &str) -> Value {
     integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode })).await.with(201)
 }
 
-/// Posts to where the code says, as a wallet does: without a key.
+/// Posts the answer to the URL in the QR code, without an API key.
 pub(crate) async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
     let told = scan(session).webhook().clone();
-    // A public URL of a test leads nowhere: the server itself is asked.
+    // The public URL does not resolve in tests, so the request goes to the server directly.
     let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
     send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
 }
 
-async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) {
+async fn register(service: &Service, integrator: &Integrator, phone: &Phone) {
     let session = opens(integrator, "register").await;
     let answer = phone.answers_with(&session, session["confirm_code"].as_str());
     let reply = posts(integrator, &session, &answer).await.with(200);
@@ -37,7 +38,7 @@ async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) {
 }
 
 #[tokio::test]
-async fn the_service_takes_answers_in_the_order_of_the_handler_contract() {
+async fn hosted_checks_follow_the_handler_contract() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -67,7 +68,7 @@ async fn the_service_takes_answers_in_the_order_of_the_handler_contract() {
         let reply = posts(&integrator, &session, &body).await;
         assert_eq!(reply.status, status, "{body}: {}", reply.text);
     }
-    registers(&service, &integrator, &phone).await;
+    register(&service, &integrator, &phone).await;
     let reply = posts(&integrator, &session, &answer).await.with(200);
     assert_eq!(reply["status"], "authenticated");
     assert_eq!(posts(&integrator, &session, &answer).await.status, 404);
@@ -77,7 +78,7 @@ async fn the_service_takes_answers_in_the_order_of_the_handler_contract() {
 }
 
 #[tokio::test]
-async fn a_code_for_one_purpose_is_not_taken_for_the_other() {
+async fn login_endpoint_rejects_a_register_challenge() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -88,14 +89,14 @@ async fn a_code_for_one_purpose_is_not_taken_for_the_other() {
 }
 
 #[tokio::test]
-async fn its_integrator_gets_the_event_and_keeps_the_list_of_users() {
+async fn the_integrator_gets_events_and_lists_users() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     let domain = shop(&integrator, &endpoint.url("/hook")).await;
     let users = format!("/domains/{}/users", text(&domain, "id"));
-    for somebody in 1..=3 {
-        let phone = Phone::of(somebody, &service.clock);
-        registers(&service, &integrator, &phone).await;
+    for number in 1..=3 {
+        let phone = Phone::of(number, &service.clock);
+        register(&service, &integrator, &phone).await;
         let event = endpoint.receives().await.json();
         assert_eq!((&event["event"], &event["data"]["public_key"]), (&json!("register"), &json!(phone.public_key())));
     }
@@ -121,13 +122,13 @@ async fn its_integrator_gets_the_event_and_keeps_the_list_of_users() {
 }
 
 #[tokio::test]
-async fn two_logins_that_race_are_one() {
+async fn one_of_eight_concurrent_answers_wins() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
     let session = opens(&integrator, "register").await;
-    let race = (1..=8).map(|somebody| {
-        let answer = Phone::of(somebody, &service.clock).answers(&session);
+    let race = (1..=8).map(|number| {
+        let answer = Phone::of(number, &service.clock).answers(&session);
         let (integrator, session) = (integrator.clone(), session.clone());
         async move { posts(&integrator, &session, &answer).await.status }
     });
@@ -139,24 +140,24 @@ async fn two_logins_that_race_are_one() {
 }
 
 #[tokio::test]
-async fn a_live_login_asks_for_more_than_a_scan() {
+async fn a_live_login_requires_a_confirmation() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
-    registers(&service, &integrator, &phone).await;
-    for (mode, somebody) in [("login", phone.public_key()), ("register", Phone::of(9, &service.clock).public_key())] {
+    register(&service, &integrator, &phone).await;
+    for (mode, key) in [("login", phone.public_key()), ("register", Phone::of(9, &service.clock).public_key())] {
         let session = opens(&integrator, mode).await;
         let own = if mode == "login" { service.phone() } else { Phone::of(9, &service.clock) };
-        assert_eq!(own.public_key(), somebody);
+        assert_eq!(own.public_key(), key);
         let reply = posts(&integrator, &session, &own.answers(&session)).await;
         assert_eq!((reply.status, &reply.json()["details"]["reason"]), (406, &json!("confirm_code")));
         let typed = own.answers_with(&session, session["confirm_code"].as_str());
         posts(&integrator, &session, &typed).await.with(200);
-        assert_eq!(integrator.sees(&session).await.with(200)["user"]["public_key"], json!(somebody));
+        assert_eq!(integrator.sees(&session).await.with(200)["user"]["public_key"], json!(key));
     }
-    // On one device the code goes to the wallet instead.
+    // In the same-device flow the wallet receives the completion code.
     let same = json!({ "domain": "shop.test", "flow": "same_device", "metadata": { "return_url": "/in" } });
     let session = integrator.post("/sessions", &same).await.with(201);
     assert_eq!(session.get("confirm_code"), None);
@@ -168,12 +169,12 @@ async fn a_live_login_asks_for_more_than_a_scan() {
 }
 
 #[tokio::test]
-async fn who_was_deleted_since_the_answer_neither_logs_in_nor_comes_back() {
+async fn a_user_deleted_after_the_answer_cannot_log_in() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
-    registers(&service, &integrator, &phone).await;
+    register(&service, &integrator, &phone).await;
     let before = service.outbox().await.len();
     let same = json!({ "domain": "shop.test", "flow": "same_device", "metadata": { "return_url": "/in" } });
     let session = integrator.post("/sessions", &same).await.with(201);
@@ -193,7 +194,7 @@ async fn who_was_deleted_since_the_answer_neither_logs_in_nor_comes_back() {
 }
 
 #[tokio::test]
-async fn a_wallet_can_show_who_asks() {
+async fn a_wallet_can_read_the_requester() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -219,7 +220,7 @@ async fn a_wallet_can_show_who_asks() {
 }
 
 #[tokio::test]
-async fn each_address_has_a_tenth_of_an_accounts_answers() {
+async fn an_ip_address_has_a_tenth_of_the_limit() {
     let service = Service::with(&[("rate_limit_answer", "30/m")]).await;
     let integrator = service.integrator().await;
     let url = format!("{}/hosted/login", integrator.api);
@@ -232,13 +233,13 @@ async fn each_address_has_a_tenth_of_an_accounts_answers() {
 }
 
 #[tokio::test]
-async fn an_account_over_its_answers_is_told_when_to_come_again() {
+async fn a_limited_account_gets_retry_after() {
     let service = Service::with(&[("rate_limit_answer", "20/m")]).await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
     let session = opens(&integrator, "login").await;
     let path = format!("/sessions/{}/simulate", text(&session, "id"));
-    // The account's own bucket, by calls with its key; those of the address are another.
+    // Calls with the key use the bucket of the account, not the bucket of the IP address.
     for _ in 0..10 {
         integrator.post_nothing(&path).await.with(200);
     }
@@ -254,7 +255,7 @@ async fn an_account_over_its_answers_is_told_when_to_come_again() {
 }
 
 #[tokio::test]
-async fn a_direct_domain_is_not_answered_for() {
+async fn hosted_endpoint_rejects_direct_domains() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -264,7 +265,7 @@ async fn a_direct_domain_is_not_answered_for() {
 }
 
 #[tokio::test]
-async fn wallets_on_this_machine_are_sent_to_localhost() {
+async fn local_wallets_get_a_localhost_url() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -274,7 +275,7 @@ async fn wallets_on_this_machine_are_sent_to_localhost() {
 }
 
 #[tokio::test]
-async fn a_live_session_of_a_hosted_domain_is_opened_behind_https_alone() {
+async fn live_hosted_sessions_require_https() {
     for (public_url, is_opened) in
         [("", false), ("http://login.test", false), ("http://localhost:8080", false), ("https://login.test", true)]
     {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::{Service, text};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_creation_that_is_asked_for_again_happens_once() {
+async fn a_repeated_creation_happens_once() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test", "metadata": { "custom_data": "x" } });
@@ -21,7 +21,7 @@ async fn a_creation_that_is_asked_for_again_happens_once() {
     assert!(replies.iter().all(|reply| reply.with(201) == first), "{replies:?}");
     let replayed = replies.iter().filter(|reply| reply.header("idempotent-replayed") == Some("true")).count();
     assert_eq!(replayed, 15);
-    // What is spelled another way is the same request.
+    // Another spelling of the body is an equal request.
     let spelled = r#"{ "metadata": { "custom_data": "x" },  "mode": "login", "domain": "SHOP.test." }"#;
     let again = integrator.creates_once("order-17", &serde_json::from_str(spelled).expect("JSON")).await;
     assert_eq!(again.with(201), first);
@@ -30,7 +30,7 @@ async fn a_creation_that_is_asked_for_again_happens_once() {
 }
 
 #[tokio::test]
-async fn a_key_belongs_to_one_request_of_one_account_for_a_day() {
+async fn a_key_is_valid_for_one_request_and_a_day() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test" });
@@ -43,7 +43,7 @@ async fn a_key_belongs_to_one_request_of_one_account_for_a_day() {
     let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     rival.registers("shop.test").await;
     assert_ne!(rival.creates_once("k", &body).await.with(201)["id"], first["id"]);
-    // A failure is not kept.
+    // Failures are not stored.
     integrator.creates_once("late", &json!({ "domain": "late.test" })).await.refused(422, "domain_not_registered");
     integrator.registers("late.test").await;
     integrator.creates_once("late", &json!({ "domain": "late.test" })).await.with(201);

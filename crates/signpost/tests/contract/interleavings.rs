@@ -1,4 +1,4 @@
-//! However answers and refreshes of one session interleave, the store and a model of three lines agree.
+//! Property test: for any interleaving of answers and refreshes of a session, the store matches a small model.
 
 use std::time::Duration;
 
@@ -19,27 +19,27 @@ use crate::harness::is_session_written;
 const ACTORS: usize = 3;
 const TTL: Duration = Duration::from_mins(5);
 
-/// What one of several requests does next; between its look and its deed the others may do anything.
+/// The next step of an actor. Other actors may take steps between its read and its write.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Action {
     Look(usize),
     Refresh(usize),
     Answer(usize),
     Wait(i64),
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let deed = prop_oneof![
-        (0..ACTORS).prop_map(Deed::Look),
-        (0..ACTORS).prop_map(Deed::Look),
-        (0..ACTORS).prop_map(Deed::Refresh),
-        (0..ACTORS).prop_map(Deed::Answer),
-        (0_i64..200).prop_map(Deed::Wait),
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let action = prop_oneof![
+        (0..ACTORS).prop_map(Action::Look),
+        (0..ACTORS).prop_map(Action::Look),
+        (0..ACTORS).prop_map(Action::Refresh),
+        (0..ACTORS).prop_map(Action::Answer),
+        (0_i64..200).prop_map(Action::Wait),
     ];
-    prop::collection::vec(deed, 1..24)
+    prop::collection::vec(action, 1..24)
 }
 
-/// What is true of the session: its challenge, its end, and whether it was answered.
+/// The expected state of the session: challenge, expiry, and if it was answered.
 #[derive(Debug, PartialEq)]
 struct Truth {
     challenge: String,
@@ -52,12 +52,12 @@ struct World {
     now: Timestamp,
     wallet: Wallet,
     domain: Domain,
-    /// What each actor saw when it last looked.
+    /// The session as last read by each actor.
     seen: [Session; ACTORS],
     truth: Truth,
 }
 
-/// A domain in a database of its own.
+/// Registers the domain `shop.test` in the database.
 pub(crate) async fn register_domain(store: &Store, handler: domains::HandlerKind, now: Timestamp) -> Domain {
     let account = Account { name: "acme".to_owned(), environment: Environment::Live };
     let new = domains::NewDomain {
@@ -102,16 +102,16 @@ impl World {
         found.expect("a database").expect("a session")
     }
 
-    /// Whether what an actor saw is still so, as far as a deed depends on it.
+    /// Checks that the challenge read by an actor is current and unanswered.
     fn is_up_to_date(&self, actor: usize) -> bool {
         !self.truth.is_answered && self.seen[actor].challenge.to_string() == self.truth.challenge
     }
 
-    async fn happens(&mut self, deed: Deed) {
-        match deed {
-            Deed::Wait(seconds) => self.now += SignedDuration::from_secs(seconds),
-            Deed::Look(actor) => self.seen[actor] = self.look().await,
-            Deed::Refresh(actor) => {
+    async fn apply(&mut self, action: Action) {
+        match action {
+            Action::Wait(seconds) => self.now += SignedDuration::from_secs(seconds),
+            Action::Look(actor) => self.seen[actor] = self.look().await,
+            Action::Refresh(actor) => {
                 let old = self.seen[actor].clone();
                 let Ok(new) = old.clone().refresh(TTL, self.now, random()) else { return };
                 let took = is_session_written(sessions::sql::refresh(&self.store, &new, &old.challenge).await);
@@ -120,7 +120,7 @@ impl World {
                     self.truth = truth(&new);
                 }
             }
-            Deed::Answer(actor) => {
+            Action::Answer(actor) => {
                 let old = self.seen[actor].clone();
                 let answer = self.wallet.answer(&old.challenge, self.now.as_second(), None);
                 let Ok(key) = old.verify(&answer, self.now) else { return };
@@ -149,12 +149,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_answer_and_a_refresh_take_effect_only_on_what_was_seen(deeds in deeds()) {
+    fn writes_require_an_unchanged_session(actions in actions()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let mut world = World::new().await;
-            for deed in deeds {
-                world.happens(deed).await;
+            for action in actions {
+                world.apply(action).await;
             }
         });
     }

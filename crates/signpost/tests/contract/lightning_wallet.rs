@@ -13,7 +13,7 @@ fn challenge() -> Challenge {
     Challenge::parse(CHALLENGE).expect("a challenge")
 }
 
-/// The link of a service at this endpoint, as people on this machine see it.
+/// Returns a login link with the endpoint at `localhost`, as for users on this computer.
 fn link(endpoint: &Endpoint, action: &str) -> String {
     let url = endpoint.url("/lnurl/x").replace("127.0.0.1", "localhost");
     format!("{url}?tag=login&k1={}&action={action}", K1::of(&challenge()))
@@ -25,7 +25,7 @@ async fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String)
 }
 
 #[tokio::test]
-async fn a_link_in_any_spelling_is_signed_with_the_hosts_own_key() {
+async fn every_spelling_is_signed_with_the_key_of_the_host() {
     let (folder, mut endpoint) = (tempfile::tempdir().expect("a folder"), Endpoint::start().await);
     let wallet = Program::within(folder.path(), &["wallet", "new", "--json"]).runs().await.json();
     let url = link(&endpoint, "register");
@@ -50,7 +50,7 @@ async fn a_link_in_any_spelling_is_signed_with_the_hosts_own_key() {
 }
 
 #[tokio::test]
-async fn a_person_sees_the_host_and_the_reason_of_a_refusal() {
+async fn errors_show_the_host_and_the_reason() {
     let (folder, mut endpoint) = (tempfile::tempdir().expect("a folder"), Endpoint::start().await);
     run(folder.path(), &["new"]).await;
     let url = link(&endpoint, "login");
@@ -63,7 +63,7 @@ async fn a_person_sees_the_host_and_the_reason_of_a_refusal() {
         "{err}"
     );
     endpoint.receives().await;
-    // Whatever is no reply to a Lightning wallet is a failure, also with the status 200.
+    // Other replies are failures, also with status 200.
     for body in ["taken", "{}", r#"{"status":"ok"}"#, r#"{"status":"ERROR"}"#] {
         endpoint.answers(body);
         let (code, out, err) = run(folder.path(), &["lnurl", &url, "--yes", "--json"]).await;
@@ -74,7 +74,7 @@ async fn a_person_sees_the_host_and_the_reason_of_a_refusal() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_without_a_yes_to_another_place_or_for_another_purpose() {
+async fn invalid_links_send_no_request() {
     let (folder, mut endpoint) = (tempfile::tempdir().expect("a folder"), Endpoint::start().await);
     let url = link(&endpoint, "login");
     let (code, _, err) = run(folder.path(), &["lnurl", &url, "--yes"]).await;

@@ -1,4 +1,4 @@
-//! Specification, §8, and docs/api.md, Conventions: how often one may ask. Exact windows that slide.
+//! Specification, §8, and docs/api.md, Conventions: rate limits with exact sliding windows.
 
 use crate::harness::{Integrator, Reply, Service, send, text};
 use jiff::SignedDuration;
@@ -7,7 +7,7 @@ use serde_json::json;
 use signpost::config::{Config, RawSettings};
 use signpost_platform::accounts::Environment;
 
-/// Every limit: its setting, its default, and a request that counts against it.
+/// Every limit: its setting, its default (requests per minute), and a request that counts against it.
 const LIMITS: [(&str, u32, Method, &str); 7] = [
     ("create_session", 100, Method::POST, "/sessions"),
     ("create_session", 100, Method::POST, "/sessions/sess_x/refresh"),
@@ -22,8 +22,8 @@ async fn ask(integrator: &Integrator, method: &Method, path: &str) -> Reply {
     send(integrator.request(method.clone(), path).header("content-type", "application/json").body("{}")).await
 }
 
-/// Asks until it is refused; how often it was not, and the refusal.
-async fn passes(integrator: &Integrator, method: &Method, path: &str) -> (u32, Reply) {
+/// Sends requests until one is rejected; returns the number of accepted requests, and the rejection.
+async fn count_accepted(integrator: &Integrator, method: &Method, path: &str) -> (u32, Reply) {
     for count in 0..1000 {
         let reply = ask(integrator, method, path).await;
         if reply.status == 429 {
@@ -34,7 +34,7 @@ async fn passes(integrator: &Integrator, method: &Method, path: &str) -> (u32, R
 }
 
 #[tokio::test]
-async fn the_defaults_are_the_specifications() {
+async fn defaults_match_the_specification() {
     let rates = Config::new(&RawSettings::default()).expect("the defaults").rates;
     let shown = [rates.create_session, rates.get_session, rates.verify, rates.domains, rates.answer];
     let shown = shown.map(|rate| rate.expect("a limit").to_string());
@@ -42,7 +42,7 @@ async fn the_defaults_are_the_specifications() {
 }
 
 #[tokio::test]
-async fn every_limit_is_exact_and_its_window_slides() {
+async fn limits_are_exact_sliding_windows() {
     for (name, count, method, path) in &LIMITS {
         let service = Service::with(&[(&format!("rate_limit_{name}"), &format!("{count}/m"))]).await;
         let integrator = service.integrator().await;
@@ -50,25 +50,25 @@ async fn every_limit_is_exact_and_its_window_slides() {
             assert_ne!(ask(&integrator, method, path).await.status, 429);
         }
         service.passes(SignedDuration::from_secs(30));
-        let (passed, refusal) = passes(&integrator, method, path).await;
+        let (passed, refusal) = count_accepted(&integrator, method, path).await;
         assert_eq!(passed, count - count / 2, "{method} {path}");
         check_refusal(&refusal, name, *count, 30);
-        // Refused requests do not count: as many as before pass once the first half is a minute old.
+        // Rejected requests do not count: when the first half is a minute old, this many requests are accepted again.
         service.passes(SignedDuration::from_millis(29_999));
         check_refusal(&ask(&integrator, method, path).await, name, *count, 1);
         service.passes(SignedDuration::from_millis(1));
-        assert_eq!(passes(&integrator, method, path).await.0, count / 2, "{method} {path}");
+        assert_eq!(count_accepted(&integrator, method, path).await.0, count / 2, "{method} {path}");
         service.passes(SignedDuration::from_secs(30));
-        assert_eq!(passes(&integrator, method, path).await.0, count - count / 2, "{method} {path}");
+        assert_eq!(count_accepted(&integrator, method, path).await.0, count - count / 2, "{method} {path}");
     }
 }
 
 #[tokio::test]
-async fn a_window_lasts_as_long_as_it_does_whatever_the_clock_is_set_to() {
+async fn windows_ignore_clock_changes() {
     let service = Service::with(&[("rate_limit_domains", "2/m")]).await;
     let integrator = service.integrator().await;
     let began = service.clock.now();
-    assert_eq!(passes(&integrator, &Method::GET, "/domains").await.0, 2);
+    assert_eq!(count_accepted(&integrator, &Method::GET, "/domains").await.0, 2);
     for hours in [-48, -1, 1, 48] {
         service.clock.set(began + SignedDuration::from_hours(hours));
         let refused = integrator.get("/domains").await;
@@ -77,7 +77,7 @@ async fn a_window_lasts_as_long_as_it_does_whatever_the_clock_is_set_to() {
     }
     service.clock.set(began - SignedDuration::from_hours(1));
     service.passes(SignedDuration::from_secs(60));
-    assert_eq!(passes(&integrator, &Method::GET, "/domains").await.0, 2);
+    assert_eq!(count_accepted(&integrator, &Method::GET, "/domains").await.0, 2);
 }
 
 #[track_caller]
@@ -110,14 +110,14 @@ async fn limits_are_per_account_and_environment() {
     let colleague = service.integrator().await;
     let other = service.integrator_of("other", Environment::Sandbox).await;
     let live = service.integrator_of("acme", Environment::Live).await;
-    assert_eq!(passes(&integrator, &Method::GET, "/domains").await.0, 3);
-    assert_eq!(passes(&colleague, &Method::GET, "/domains").await.0, 0);
-    assert_eq!(passes(&other, &Method::GET, "/domains").await.0, 3);
-    assert_eq!(passes(&live, &Method::GET, "/domains").await.0, 3);
+    assert_eq!(count_accepted(&integrator, &Method::GET, "/domains").await.0, 3);
+    assert_eq!(count_accepted(&colleague, &Method::GET, "/domains").await.0, 0);
+    assert_eq!(count_accepted(&other, &Method::GET, "/domains").await.0, 3);
+    assert_eq!(count_accepted(&live, &Method::GET, "/domains").await.0, 3);
 }
 
 #[tokio::test]
-async fn requests_without_a_valid_key_are_counted_for_their_address() {
+async fn invalid_keys_count_for_the_client_ip() {
     let service = Service::with(&[("rate_limit_domains", "4/m"), ("rate_limit_verify", "2/m")]).await;
     let integrator = service.integrator().await;
     let nobody = integrator.with_key(None);
@@ -127,7 +127,7 @@ async fn requests_without_a_valid_key_are_counted_for_their_address() {
     }
     nobody.get("/domains").await.refused(429, "rate_limited");
     wrong.get("/domains").await.refused(429, "rate_limited");
-    // Who has a key is not kept out by those who try to guess one.
+    // Requests with a valid key are not limited by attempts to guess one.
     integrator.get("/domains").await.with(200);
     nobody.post("/verify", &json!({})).await.refused(401, "invalid_api_key");
     service.passes(SignedDuration::from_secs(60));
@@ -135,7 +135,7 @@ async fn requests_without_a_valid_key_are_counted_for_their_address() {
 }
 
 #[tokio::test]
-async fn behind_a_trusted_proxy_the_address_is_the_clients() {
+async fn trusted_proxies_forward_the_client_ip() {
     let settings = [("rate_limit_domains", "2/m"), ("trusted_proxies", "127.0.0.0/8,10.0.0.0/8")];
     let trusting = Service::with(&settings).await;
     let doubting = Service::with(&settings[..1]).await;
@@ -169,7 +169,7 @@ async fn answers_are_limited_per_account() {
 }
 
 #[tokio::test]
-async fn the_public_documents_are_not_limited() {
+async fn public_documents_are_not_limited() {
     let service = Service::with(&[("rate_limit_domains", "1/m"), ("rate_limit_mcp", "1/s")]).await;
     let visitor = service.visitor();
     for _ in 0..50 {

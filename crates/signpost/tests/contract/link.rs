@@ -1,5 +1,5 @@
-//! `mode: "link"` (docs/api.md, Link): another key joins the account of somebody who is logged in, once the browser that
-//! owns the page says that it is theirs.
+//! `mode: "link"` (docs/api.md, Link): adds another key to the account of a logged-in user, after confirmation in the
+//! browser of the page.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -15,30 +15,30 @@ use crate::page_flow::{
     SECRET, browser, code, completes, opens, page_of, posts, reason, registers, request, scans, shop, shown, visits,
 };
 
-/// Somebody's phone, by a number.
-pub(crate) fn phone(service: &Service, somebody: u8) -> Phone {
-    Phone::of(somebody, &service.clock)
+/// Creates the phone of a user; the number selects its key.
+pub(crate) fn phone(service: &Service, number: u8) -> Phone {
+    Phone::of(number, &service.clock)
 }
 
-/// Somebody registers at the shop and is logged in; tells which user that is.
-pub(crate) async fn somebody(service: &Service, integrator: &Integrator) -> String {
+/// Registers a user at the shop, logged in; returns the user ID.
+pub(crate) async fn register_user(service: &Service, integrator: &Integrator) -> String {
     text(&registers(service, integrator, &service.phone()).await["user"], "id").to_owned()
 }
 
-/// The site opens a link for the user, whose browser comes to its page.
-pub(crate) async fn links(service: &Service, integrator: &Integrator, user: &str) -> (Value, Session) {
+/// Creates a link session for the user and opens its page.
+pub(crate) async fn open_link(service: &Service, integrator: &Integrator, user: &str) -> (Value, Session) {
     let session = opens(integrator, json!({ "mode": "link", "user": user })).await;
     let page = visits(service, &session, &browser(1)).await;
     (session, page)
 }
 
-/// A phone answers the link, and the owner of the page says that it is theirs.
-pub(crate) async fn answers_and_confirms(service: &Service, integrator: &Integrator, session: &Value, by: &Phone) {
+/// Answers the link with the phone and confirms it on the page.
+pub(crate) async fn answer_and_confirm(service: &Service, integrator: &Integrator, session: &Value, by: &Phone) {
     scans(integrator, by, &page_of(service, session).await).await.with(200);
     confirm_link(&service.app.login, page_of(service, session).await).await.expect("an answer");
 }
 
-pub(crate) async fn returns(integrator: &Integrator, session: &Value, page: &Session) -> Reply {
+pub(crate) async fn complete_link(integrator: &Integrator, session: &Value, page: &Session) -> Reply {
     completes(integrator, session, &code(page, &browser(1)), Some(SECRET)).await
 }
 
@@ -53,7 +53,7 @@ async fn credentials(integrator: &Integrator, user: &str) -> Vec<Value> {
     integrator.get(&path).await.with(200)["credentials"].as_array().expect("a list").clone()
 }
 
-/// Gives the user keys until there are so many.
+/// Adds keys to the user up to this number.
 pub(crate) async fn has(service: &Service, user: &str, many: u8) {
     const ADD: &str = "
         INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
@@ -67,27 +67,27 @@ pub(crate) async fn has(service: &Service, user: &str, many: u8) {
 }
 
 #[tokio::test]
-async fn a_wallet_joins_an_account_once_the_owner_of_the_page_confirms_it() {
+async fn a_confirmed_wallet_is_added_to_the_account() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     assert_eq!(page.challenge.mode, Mode::Link);
     let second = phone(&service, 21);
     let told = scans(&integrator, &second, &page).await.with(200);
     assert_eq!((&told["status"], members(&told)), (&json!("linked"), ["message", "status"].into()));
-    // Whoever saw the code can have answered it: nothing comes of that alone.
+    // Anyone who saw the QR code can answer it, so the answer has no effect until the confirmation.
     let answered = page_of(&service, &session).await;
     assert!(answered.waits_for_confirmation());
     let seen = integrator.sees(&session).await.with(200);
     assert_eq!((&seen["status"], &seen["mode"], seen.get("user")), (&json!("pending"), &json!("link"), None));
     assert_eq!(
-        returns(&integrator, &session, &page).await.refused(406, "invalid_signature")["reason"],
+        complete_link(&integrator, &session, &page).await.refused(406, "invalid_signature")["reason"],
         "completion_code"
     );
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
     confirm_link(&service.app.login, answered).await.expect("an answer");
-    let done = returns(&integrator, &session, &page).await.with(200);
+    let done = complete_link(&integrator, &session, &page).await.with(200);
     let key = second.public_key();
     assert_eq!(
         (&done["mode"], &done["method"], &done["user"]["id"], &done["user"]["public_key"]),
@@ -99,7 +99,7 @@ async fn a_wallet_joins_an_account_once_the_owner_of_the_page_confirms_it() {
     let data = &event["data"];
     assert_eq!((&data["user_id"], &data["method"], &data["public_key"]), (&json!(user), &json!("scan"), &json!(key)));
     assert!(text(data, "challenge").starts_with("svc:link:shop.test:") && data["signed_message"].is_string());
-    // From now on both keys log in the same person.
+    // Both keys now log in this user.
     for phone in [service.phone(), second] {
         let session = opens(&integrator, json!({})).await;
         let page = visits(&service, &session, &browser(2)).await;
@@ -114,11 +114,11 @@ fn is_link(event: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_lightning_wallet_joins_likewise() {
+async fn a_lightning_wallet_is_added_to_the_account() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     let wallet = Wallet::from_bytes([22; 32]).expect("a key");
     let link = page.lnurl(&service.app.public_address).expect("a link");
     assert!(link.ends_with("&action=link"), "{link}");
@@ -127,62 +127,63 @@ async fn a_lightning_wallet_joins_likewise() {
     assert_eq!(send(integrator.http.request(Method::GET, url)).await.with(200), json!({ "status": "OK" }));
     assert!(page_of(&service, &session).await.waits_for_confirmation());
     confirm_link(&service.app.login, page_of(&service, &session).await).await.expect("an answer");
-    assert_eq!(returns(&integrator, &session, &page).await.with(200)["method"], "lightning");
+    assert_eq!(complete_link(&integrator, &session, &page).await.with(200)["method"], "lightning");
     assert_eq!(credentials(&integrator, &user).await[1]["kind"], "lightning");
 }
 
 #[tokio::test]
-async fn a_key_that_somebody_has_joins_no_account() {
+async fn a_key_in_use_cannot_be_linked() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let (other, user) = (phone(&service, 21), somebody(&service, &integrator).await);
+    let (other, user) = (phone(&service, 21), register_user(&service, &integrator).await);
     registers(&service, &integrator, &other).await;
     for taken in [service.phone(), other] {
-        let (session, page) = links(&service, &integrator, &user).await;
+        let (session, page) = open_link(&service, &integrator, &user).await;
         let reply = scans(&integrator, &taken, &page).await;
         assert_eq!((reply.status, reply.json()["details"]["reason"].as_str()), (409, Some("credential_exists")));
         let now = page_of(&service, &session).await;
         assert_eq!((now.is_answered(), reason(&now)), (false, Some(NoticeReason::KeyTaken)));
-        // The right number was no try.
-        answers_and_confirms(&service, &integrator, &session, &phone(&service, 30)).await;
+        // The correct number was not counted as a failed attempt.
+        answer_and_confirm(&service, &integrator, &session, &phone(&service, 30)).await;
     }
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_key_that_somebody_gets_before_the_return_joins_no_account_and_ends_the_session() {
+async fn a_key_taken_before_completion_ends_the_session() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
+    let user = register_user(&service, &integrator).await;
     let second = phone(&service, 21);
-    let (session, page) = links(&service, &integrator, &user).await;
-    answers_and_confirms(&service, &integrator, &session, &second).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
+    answer_and_confirm(&service, &integrator, &session, &second).await;
     registers(&service, &integrator, &second).await;
-    returns(&integrator, &session, &page).await.refused(409, "credential_exists");
-    returns(&integrator, &session, &page).await.refused(410, "session_cancelled");
+    complete_link(&integrator, &session, &page).await.refused(409, "credential_exists");
+    complete_link(&integrator, &session, &page).await.refused(410, "session_cancelled");
     assert_eq!(credentials(&integrator, &user).await.len(), 1);
 }
 
 #[tokio::test]
-async fn of_two_browsers_that_link_at_once_one_adds_the_tenth_key() {
+async fn two_concurrent_links_add_one_tenth_key() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
+    let user = register_user(&service, &integrator).await;
     has(&service, &user, 9).await;
     let mut waiting = Vec::new();
     for number in [21, 22] {
-        let (session, page) = links(&service, &integrator, &user).await;
-        answers_and_confirms(&service, &integrator, &session, &phone(&service, number)).await;
+        let (session, page) = open_link(&service, &integrator, &user).await;
+        answer_and_confirm(&service, &integrator, &session, &phone(&service, number)).await;
         waiting.push((session, page));
     }
-    let third = links(&service, &integrator, &user).await;
+    let third = open_link(&service, &integrator, &user).await;
     let [(first, of_first), (second, of_second)] = &waiting[..] else { panic!("two") };
-    let replies = tokio::join!(returns(&integrator, first, of_first), returns(&integrator, second, of_second));
+    let replies =
+        tokio::join!(complete_link(&integrator, first, of_first), complete_link(&integrator, second, of_second));
     let mut statuses = [replies.0.status, replies.1.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409], "{} {}", replies.0.text, replies.1.text);
     assert_eq!(credentials(&integrator, &user).await.len(), 10);
-    // A page that was open before says so, and no other is opened.
+    // A page that was already open shows the reason, and new link sessions are rejected.
     let reply = scans(&integrator, &phone(&service, 23), &third.1).await;
     assert_eq!((reply.status, reply.json()["details"]["reason"].as_str()), (409, Some("too_many_credentials")));
     assert_eq!(reason(&page_of(&service, &third.0).await), Some(NoticeReason::TooManyKeys));
@@ -191,62 +192,63 @@ async fn of_two_browsers_that_link_at_once_one_adds_the_tenth_key() {
 }
 
 #[tokio::test]
-async fn a_key_that_two_users_link_at_once_is_one_users() {
+async fn a_key_linked_by_two_users_goes_to_one() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
+    let user = register_user(&service, &integrator).await;
     let other = registers(&service, &integrator, &phone(&service, 21)).await;
     let shared = phone(&service, 22);
     let mut waiting = Vec::new();
     for user in [&*user, text(&other["user"], "id")] {
-        let (session, page) = links(&service, &integrator, user).await;
-        answers_and_confirms(&service, &integrator, &session, &shared).await;
+        let (session, page) = open_link(&service, &integrator, user).await;
+        answer_and_confirm(&service, &integrator, &session, &shared).await;
         waiting.push((session, page));
     }
     let [(first, of_first), (second, of_second)] = &waiting[..] else { panic!("two") };
-    let replies = tokio::join!(returns(&integrator, first, of_first), returns(&integrator, second, of_second));
+    let replies =
+        tokio::join!(complete_link(&integrator, first, of_first), complete_link(&integrator, second, of_second));
     let refused = if replies.0.status == 200 { &replies.1 } else { &replies.0 };
     refused.refused(409, "credential_exists");
     assert_eq!(replies.0.status.min(replies.1.status), 200);
 }
 
 #[tokio::test]
-async fn an_answer_that_the_owner_declines_is_dead_and_so_is_its_code() {
+async fn a_declined_answer_and_its_code_are_invalid() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     let (onlooker, own) = (phone(&service, 66), phone(&service, 21));
     let code_seen = shown(&page);
     let answer = onlooker.answers_with(&code_seen, code_seen["confirm_code"].as_str());
     posts(&integrator, &code_seen, &answer).await.with(200);
-    // The owner's own wallet comes too late for this code.
+    // The owner's own wallet is too late for this challenge.
     assert_eq!(scans(&integrator, &own, &page).await.status, 404);
     let declined = decline_link(&service.app.login, page_of(&service, &session).await).await.expect("an answer");
     assert!(!declined.is_answered() && declined.challenge != page.challenge);
     assert_eq!((declined.challenge.mode, declined.link()), (Mode::Link, page.link()));
     assert_eq!(posts(&integrator, &code_seen, &answer).await.status, 404);
-    returns(&integrator, &session, &page).await.refused(406, "invalid_signature");
-    // Nothing waits to be confirmed or declined any more.
+    complete_link(&integrator, &session, &page).await.refused(406, "invalid_signature");
+    // No answer awaits a confirmation.
     assert!(confirm_link(&service.app.login, page_of(&service, &session).await).await.is_err());
     assert!(decline_link(&service.app.login, page_of(&service, &session).await).await.is_err());
-    answers_and_confirms(&service, &integrator, &session, &own).await;
+    answer_and_confirm(&service, &integrator, &session, &own).await;
     assert!(decline_link(&service.app.login, page_of(&service, &session).await).await.is_err(), "it was confirmed");
-    returns(&integrator, &session, &page).await.with(200);
+    complete_link(&integrator, &session, &page).await.with(200);
     let keys: Vec<_> = credentials(&integrator, &user).await.iter().map(|own| own["public_key"].clone()).collect();
     assert_eq!(keys, [json!(service.phone().public_key()), json!(own.public_key())]);
 }
 
 #[tokio::test]
-async fn what_the_owner_was_not_shown_cannot_be_confirmed() {
+async fn an_answer_not_shown_cannot_be_confirmed() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     let own = phone(&service, 21);
     scans(&integrator, &own, &page).await.with(200);
     let seen = page_of(&service, &session).await;
-    // In another tab it is declined, and somebody else answers the new code.
+    // The answer is declined in another tab, and another phone answers the new challenge.
     decline_link(&service.app.login, seen.clone()).await.expect("an answer");
     scans(&integrator, &phone(&service, 66), &page_of(&service, &session).await).await.with(200);
     assert!(confirm_link(&service.app.login, seen.clone()).await.is_err());
@@ -255,11 +257,11 @@ async fn what_the_owner_was_not_shown_cannot_be_confirmed() {
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_confirms_ends_with_its_session() {
+async fn an_unconfirmed_answer_expires_with_its_session() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     scans(&integrator, &phone(&service, 21), &page).await.with(200);
     service.passes(SignedDuration::from_secs(299));
     assert!(page_of(&service, &session).await.waits_for_confirmation());
@@ -271,29 +273,29 @@ async fn an_answer_that_nobody_confirms_ends_with_its_session() {
 }
 
 #[tokio::test]
-async fn nobody_is_added_to_who_was_deleted_meanwhile() {
+async fn a_deleted_user_gets_no_key() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
-    let (late, of_late) = links(&service, &integrator, &user).await;
-    answers_and_confirms(&service, &integrator, &session, &phone(&service, 21)).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
+    let (late, of_late) = open_link(&service, &integrator, &user).await;
+    answer_and_confirm(&service, &integrator, &session, &phone(&service, 21)).await;
     let path = format!("/domains/{}/users/{user}", shop_id(&integrator).await);
     assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
-    returns(&integrator, &session, &page).await.refused(404, "user_not_found");
-    returns(&integrator, &session, &page).await.refused(410, "session_cancelled");
+    complete_link(&integrator, &session, &page).await.refused(404, "user_not_found");
+    complete_link(&integrator, &session, &page).await.refused(410, "session_cancelled");
     assert_eq!(scans(&integrator, &phone(&service, 22), &of_late).await.status, 404);
     assert!(!page_of(&service, &late).await.is_answered());
     assert_eq!(crate::page_flow::users(&service).await, 0);
 }
 
 #[tokio::test]
-async fn a_link_needs_its_own_browser_and_secret_like_a_login() {
+async fn a_link_requires_its_browser_and_secret() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
-    answers_and_confirms(&service, &integrator, &session, &phone(&service, 21)).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
+    answer_and_confirm(&service, &integrator, &session, &phone(&service, 21)).await;
     let theirs = Session::page_code_for(&browser(2), &page.id);
     completes(&integrator, &session, theirs.reveal(), Some(SECRET)).await.refused(406, "invalid_signature");
     let details = completes(&integrator, &session, &code(&page, &browser(1)), Some("another")).await;

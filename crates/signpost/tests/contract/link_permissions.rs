@@ -1,5 +1,5 @@
-//! A page that adds a key lasts no longer than the permission by which it was opened (docs/account.md, docs/api.md, Link):
-//! a credential, a sign-in, or the role of an operator.
+//! The page that adds a key expires with the permission that opened it (docs/account.md, docs/api.md, Link): a
+//! credential, a session, or the operator role.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -15,36 +15,36 @@ use crate::account::{keys_on, logs_in, scans, signed_in};
 use crate::account_keys::adds;
 use crate::console::{browser_at, link, operator, operator_by, posts};
 use crate::harness::{Browser, Integrator, Phone, Service, ShownPage, is_written, send, text, until};
-use crate::link::{answers_and_confirms, links, phone, returns, somebody};
+use crate::link::{answer_and_confirm, complete_link, open_link, phone, register_user};
 use crate::page_flow::{opens, shop};
 
-/// The one user of a domain, as the API shows them.
+/// Returns the only user of a domain, as in the API.
 async fn only_user(integrator: &Integrator, account: &str) -> Value {
     let domain = account.rsplit('/').next().expect("an ID");
     let users = integrator.get(&format!("/domains/{domain}/users")).await.with(200);
     users["users"][0].clone()
 }
 
-/// Opens a page that adds a key, in a browser that is signed in.
-async fn opens_add_page(browser: &mut Browser, account: &str) -> ShownPage {
+/// Opens the page that adds a key, in a signed-in browser.
+async fn open_add_key_page(browser: &mut Browser, account: &str) -> ShownPage {
     let shown = browser.goes_to(account).await;
     let page = browser.presses(shown.is(200, "account"), "add", "").await;
     page.is(200, "waiting");
     page
 }
 
-/// Asserts that a page adds no key any more.
-async fn is_cancelled(service: &Service, integrator: &Integrator, browser: &mut Browser, page: &ShownPage) {
+/// Checks that the page is cancelled and adds no key.
+async fn check_cancelled(service: &Service, integrator: &Integrator, browser: &mut Browser, page: &ShownPage) {
     assert_eq!(scans(integrator, &Phone::of(66, &service.clock), page).await, 404);
     let cancel = page.form("cancel").0;
     let path = cancel.split("/cancel").next().expect("a path");
-    // On PostgreSQL a server may know for a moment only what it read before.
+    // On PostgreSQL a server may have a stale cache for a moment.
     let shows_it = async || (browser.goes_to(path).await.state() == "cancelled").then_some(());
     until("the page is cancelled", shows_it).await;
 }
 
 #[tokio::test]
-async fn removing_a_credential_on_the_account_page_cancels_open_add_key_pages() {
+async fn removing_a_credential_cancels_add_key_pages() {
     let service = Service::start().await;
     let (integrator, mut owner, account) = signed_in(&service).await;
     let second = Phone::of(8, &service.clock);
@@ -52,14 +52,14 @@ async fn removing_a_credential_on_the_account_page_cancels_open_add_key_pages() 
     let stolen = keys_on(&added)[1].clone();
     let mut thief = Browser::at(&service);
     logs_in(&integrator, &mut thief, &second, "shop.test").await;
-    let page = opens_add_page(&mut thief, &account).await;
+    let page = open_add_key_page(&mut thief, &account).await;
     let asked = owner.presses(&added, &format!("remove-{stolen}"), &format!("&credential={stolen}")).await;
     owner.presses(asked.is(200, "remove"), "remove", &format!("&credential={stolen}")).await.is(200, "removed");
-    is_cancelled(&service, &integrator, &mut thief, &page).await;
+    check_cancelled(&service, &integrator, &mut thief, &page).await;
 }
 
 #[tokio::test]
-async fn removing_a_credential_by_the_api_cancels_open_add_key_pages() {
+async fn the_credential_api_cancels_add_key_pages() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     adds(&integrator, &mut browser, &account, &Phone::of(8, &service.clock)).await;
@@ -67,83 +67,83 @@ async fn removing_a_credential_by_the_api_cancels_open_add_key_pages() {
     let domain = account.rsplit('/').next().expect("an ID");
     let (user, spare) = (text(&user, "id"), text(&user["credentials"][1], "id"));
     let path = format!("/domains/{domain}/users/{user}/credentials/{spare}");
-    let page = opens_add_page(&mut browser, &account).await;
+    let page = open_add_key_page(&mut browser, &account).await;
     assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
-    is_cancelled(&service, &integrator, &mut browser, &page).await;
+    check_cancelled(&service, &integrator, &mut browser, &page).await;
 }
 
 #[tokio::test]
-async fn removing_users_cancels_their_links_that_were_not_confirmed() {
+async fn removing_users_cancels_unconfirmed_links() {
     for is_all in [false, true] {
         let service = Service::start().await;
         let (integrator, mut browser, account) = signed_in(&service).await;
         let user = text(&only_user(&integrator, &account).await, "id").to_owned();
         let users = format!("/domains/{}/users", account.rsplit('/').next().expect("an ID"));
-        let answered = opens_add_page(&mut browser, &account).await;
+        let answered = open_add_key_page(&mut browser, &account).await;
         assert_eq!(scans(&integrator, &Phone::of(8, &service.clock), &answered).await, 200);
         let path = answered.form("cancel").0;
         let asked = browser.goes_to(path.split("/cancel").next().expect("a path")).await;
         let key = asked.is(200, "link").between("name=\"key\" value=\"", "\"").to_owned();
-        let pending = opens_add_page(&mut browser, &account).await;
+        let pending = open_add_key_page(&mut browser, &account).await;
         let path = if is_all { users.clone() } else { format!("{users}/{user}") };
         assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
-        // The page does not say that a key was added to a user that is gone.
+        // The page does not report a key as added to a deleted user.
         let confirmed = browser.presses(&asked, "confirm-link", &format!("&answer=yes&key={key}")).await;
         assert_eq!(confirmed.state(), "cancelled", "{}", confirmed.html);
-        is_cancelled(&service, &integrator, &mut browser, &pending).await;
+        check_cancelled(&service, &integrator, &mut browser, &pending).await;
         let left = integrator.get(&users).await.with(200);
         assert_eq!(left["users"], json!([]));
     }
 }
 
 #[tokio::test]
-async fn signing_out_in_one_browser_cancels_open_add_key_pages() {
+async fn signing_out_cancels_add_key_pages() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
-    let page = opens_add_page(&mut browser, &account).await;
+    let page = open_add_key_page(&mut browser, &account).await;
     let shown = browser.goes_to(&account).await;
     browser.presses(&shown, "sign-out", "").await.is(200, "signed-out");
-    is_cancelled(&service, &integrator, &mut browser, &page).await;
+    check_cancelled(&service, &integrator, &mut browser, &page).await;
 }
 
 #[tokio::test]
-async fn logging_out_at_the_issuer_cancels_open_add_key_pages() {
+async fn issuer_logout_cancels_add_key_pages() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
-    let page = opens_add_page(&mut browser, &account).await;
+    let page = open_add_key_page(&mut browser, &account).await;
     let domain = account.rsplit('/').next().expect("an ID");
     let asked = browser.goes_to(&format!("/sandbox/{domain}/logout")).await;
     browser.presses(asked.is(200, "logout"), "logout", "").await.is(200, "logged-out");
-    is_cancelled(&service, &integrator, &mut browser, &page).await;
+    check_cancelled(&service, &integrator, &mut browser, &page).await;
 }
 
 #[tokio::test]
-async fn signing_out_at_the_console_cancels_open_add_key_pages() {
+async fn console_sign_out_cancels_add_key_pages() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let integrator = service.integrator().await;
     let listed = browser.goes_to("/account").await;
     let account = listed.between("href=\"/account/", "?").to_owned();
-    let page = opens_add_page(&mut browser, &format!("/account/{account}")).await;
+    let page = open_add_key_page(&mut browser, &format!("/account/{account}")).await;
     let today = browser.goes_to("/console").await;
     posts(&mut browser, &today, "/console/sign-out", "").await;
-    is_cancelled(&service, &integrator, &mut browser, &page).await;
+    check_cancelled(&service, &integrator, &mut browser, &page).await;
 }
 
 /// A write between the read and the write of a completion.
 const DELETE_KEY: &str = "DELETE FROM credentials WHERE id = $1";
 
 #[tokio::test]
-async fn a_link_completes_only_while_the_user_has_the_credential_that_opened_it() {
+async fn a_link_requires_the_credential_that_opened_it() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     let opener = page.link().and_then(|link| link.credential.clone()).expect("the credential that logged in");
-    answers_and_confirms(&service, &integrator, &session, &phone(&service, 21)).await;
+    answer_and_confirm(&service, &integrator, &session, &phone(&service, 21)).await;
     crate::link::has(&service, &user, 2).await;
     service.app.store.write([step(DELETE_KEY, params![&opener])]).await.expect("a database");
-    returns(&integrator, &session, &page).await.refused(410, "session_cancelled");
+    complete_link(&integrator, &session, &page).await.refused(410, "session_cancelled");
     integrator.sees(&session).await.refused(410, "session_cancelled");
     let key = phone(&service, 21).public_key();
     let domains = integrator.get("/domains").await.with(200);
@@ -153,7 +153,7 @@ async fn a_link_completes_only_while_the_user_has_the_credential_that_opened_it(
 }
 
 #[tokio::test]
-async fn a_link_needs_a_login_after_the_last_sign_out_in_all_browsers() {
+async fn a_link_requires_a_login_after_sign_out() {
     let service = Service::start().await;
     let (integrator, mut browser, account) = signed_in(&service).await;
     let user = text(&only_user(&integrator, &account).await, "id").to_owned();
@@ -167,14 +167,14 @@ async fn a_link_needs_a_login_after_the_last_sign_out_in_all_browsers() {
     opens(&integrator, json!({ "mode": "link", "user": user })).await;
 }
 
-/// The ID of the operator who was added last.
+/// Returns the ID of the newest operator.
 async fn newest_operator(service: &Service) -> UserId {
     let all = operators::list(&service.app.store).await.expect("a database");
     all.last().expect("an operator").user_id.clone()
 }
 
 #[tokio::test]
-async fn removing_an_operator_deletes_the_links_that_they_created() {
+async fn removing_an_operator_deletes_their_links() {
     let service = Service::start().await;
     let mut first = operator(&service).await;
     service.passes(SignedDuration::from_secs(1));
@@ -193,13 +193,13 @@ async fn removing_an_operator_deletes_the_links_that_they_created() {
     assert_eq!(posts(&mut first, &question, &remove, "").await.status, 303);
     accomplice.goes_to("/console/setup").await.is(200, "setup");
     accomplice.presses_link(&asked, &token).await.is(403, "refused");
-    // Links of the command line have no creator who could be removed.
+    // Links created on the command line have no creator who could be removed.
     accomplice.presses_link(&asked, &kept).await.is(200, "setup-login");
     assert_eq!(operators::list(&service.app.store).await.expect("a database").len(), 1);
 }
 
 #[tokio::test]
-async fn a_link_adds_an_operator_only_while_its_creator_is_one() {
+async fn an_operator_link_requires_its_creator() {
     const OPENED: &str = "UPDATE console_links SET browser = $1";
     let service = Service::start().await;
     let (store, now) = (&service.app.store, service.clock.now());
@@ -217,7 +217,7 @@ async fn a_link_adds_an_operator_only_while_its_creator_is_one() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_ends_requests_and_streams_that_wait() {
+async fn a_revoked_key_ends_long_polls_and_streams() {
     let service = Service::start().await;
     let (integrator, key) = service.integrator_with_id("acme", Environment::Sandbox).await;
     integrator.registers("shop.test").await;
@@ -228,7 +228,7 @@ async fn a_revoked_key_ends_requests_and_streams_that_wait() {
         until("both wait", async || (service.app.login.waiting.requests() == 2).then_some(())).await;
         let by = Actor::Operator;
         keys::sql::revoke(&service.app.store, &by, &key, service.clock.now()).await.expect("a database");
-        // What the key opened is not remembered for longer than this.
+        // The authentication of the key is cached for at most this long.
         service.passes(SignedDuration::from_secs(5));
     };
     let (polled, streamed, ()) = tokio::join!(integrator.get(&poll), integrator.get(&stream), revoking);

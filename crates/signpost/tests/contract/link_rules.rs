@@ -1,4 +1,4 @@
-//! Which links are opened (docs/api.md, Link), and that a link becomes nothing else.
+//! Rules for the creation of link sessions (docs/api.md, Link), and the invariance of their mode.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ use signpost_platform::accounts::Environment;
 use signpost_store::step;
 
 use crate::harness::{Integrator, Service, send, text};
-use crate::link::{links, phone, somebody};
+use crate::link::{open_link, phone, register_user};
 use crate::page_flow::{browser, hosts, opens, page_of, posts, registers, registers_at, request, shop, shown, visits};
 
 #[tokio::test]
-async fn a_link_names_its_user_who_logged_in_a_moment_ago() {
+async fn a_link_requires_a_recently_authenticated_user() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
+    let user = register_user(&service, &integrator).await;
     for (with, field) in [
         (json!({ "mode": "link" }), "user"),
         (json!({ "mode": "link", "user": "usr_x" }), "user"),
@@ -43,7 +43,7 @@ async fn a_link_names_its_user_who_logged_in_a_moment_ago() {
         integrator.post("/sessions", &request(&body)).await
     };
     asks(&integrator, json!({ "user": nobody })).await.refused(404, "user_not_found");
-    // Users of other domains and accounts are nobody here; a domain without users of ours has no links.
+    // Users of other domains and accounts are not found; direct domains have no links.
     hosts(&integrator, "bank.test").await;
     asks(&integrator, json!({ "domain": "bank.test" })).await.refused(404, "user_not_found");
     let rival = service.integrator_of("rival", Environment::Sandbox).await;
@@ -61,10 +61,10 @@ async fn a_link_names_its_user_who_logged_in_a_moment_ago() {
 }
 
 #[tokio::test]
-async fn a_retry_of_a_creation_is_told_from_one_for_another_user() {
+async fn an_idempotency_key_covers_the_user() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
+    let user = register_user(&service, &integrator).await;
     let other = registers(&service, &integrator, &phone(&service, 21)).await;
     let body = |user: &str| request(&json!({ "mode": "link", "user": user }));
     let first = integrator.creates_once("key", &body(&user)).await.with(201);
@@ -74,11 +74,11 @@ async fn a_retry_of_a_creation_is_told_from_one_for_another_user() {
 }
 
 #[tokio::test]
-async fn a_link_is_nothing_else_and_nothing_else_is_a_link() {
+async fn links_and_logins_are_not_interchangeable() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     let second = phone(&service, 21);
     let told = shown(&page);
     let answer = second.answers_with(&told, told["confirm_code"].as_str());
@@ -91,7 +91,7 @@ async fn a_link_is_nothing_else_and_nothing_else_is_a_link() {
     let told = shown(&of_login);
     let theirs = service.phone().answers_with(&told, told["confirm_code"].as_str());
     assert_eq!(integrator.post("/hosted/link", &theirs).await.status, 404);
-    // Whoever could turn it into a registration would have an account of their own with the key.
+    // A registration with the linked key would create an account of an attacker.
     for mode in [Mode::Login, Mode::Register] {
         let page = page::switch_mode(&service.app.login, page.clone(), mode).await.expect("a page");
         assert_eq!(page.challenge, page_of(&service, &session).await.challenge);
@@ -105,10 +105,10 @@ async fn a_link_is_nothing_else_and_nothing_else_is_a_link() {
 }
 
 #[tokio::test]
-async fn a_row_that_contradicts_itself_is_an_error() {
+async fn an_inconsistent_row_is_an_error() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
+    let user = register_user(&service, &integrator).await;
     registers_at(&service, &integrator, "shop.test", &phone(&service, 21)).await;
     for broken in [
         "UPDATE sessions SET link_user = NULL WHERE link_user IS NOT NULL",
@@ -126,11 +126,11 @@ async fn a_row_that_contradicts_itself_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_wallet_is_told_what_it_signs_and_nobody_signs_for_another() {
+async fn link_context_omits_the_user() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let user = somebody(&service, &integrator).await;
-    let (session, page) = links(&service, &integrator, &user).await;
+    let user = register_user(&service, &integrator).await;
+    let (session, page) = open_link(&service, &integrator, &user).await;
     let ask = format!("{}/hosted/link?challenge={}", integrator.api, page.challenge);
     let context = send(integrator.http.get(ask)).await.with(200);
     assert_eq!((&context["domain"], &context["mode"]), (&json!("shop.test"), &json!("link")));

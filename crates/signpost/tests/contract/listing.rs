@@ -1,4 +1,4 @@
-//! Lists in pages, and the sandbox's own wallet.
+//! Pagination of lists, and the simulated wallet of the sandbox.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn all(integrator: &Integrator, path: &str, list: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn sessions_are_listed_newest_first_in_pages() {
+async fn sessions_are_paginated_newest_first() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let mut opened = Vec::new();
@@ -43,7 +43,7 @@ async fn sessions_are_listed_newest_first_in_pages() {
 }
 
 #[tokio::test]
-async fn sessions_are_listed_by_status_and_domain() {
+async fn sessions_are_filtered_by_status_and_domain() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     integrator.registers("other.test").await;
@@ -75,7 +75,7 @@ async fn sessions_are_listed_by_status_and_domain() {
 }
 
 #[tokio::test]
-async fn domains_are_one_list_or_pages() {
+async fn domains_are_listed_with_or_without_pages() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut registered = Vec::new();
@@ -88,7 +88,7 @@ async fn domains_are_one_list_or_pages() {
 }
 
 #[tokio::test]
-async fn the_sandbox_has_a_wallet_of_its_own() {
+async fn the_sandbox_has_a_simulated_wallet() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("localhost", &endpoint.url("/webhooks/login")).await;
@@ -116,7 +116,7 @@ async fn the_sandbox_has_a_wallet_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_simulated_wallet_passes_on_what_the_handler_said_but_reads_no_private_network() {
+async fn simulations_read_no_private_network() {
     let endpoint = Endpoint::start().await;
     let said = format!("{{\"error\":\"\u{1b}[31mno\"}}\n{}", "x".repeat(10_000));
     let shown = said[..2048].replace('\u{1b}', " ");
@@ -132,7 +132,7 @@ async fn a_simulated_wallet_passes_on_what_the_handler_said_but_reads_no_private
 }
 
 #[tokio::test]
-async fn a_simulated_wallet_logs_in_at_a_hosted_handler_and_never_in_live() {
+async fn simulations_support_hosted_handlers_in_sandbox() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let domain = integrator.get("/domains").await.with(200)["domains"][0].clone();

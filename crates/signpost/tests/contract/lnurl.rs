@@ -1,4 +1,4 @@
-//! Lightning wallets (docs/api.md, Page flow): what they send, and that every answer is one that they can read.
+//! Lightning wallets (docs/api.md, Page flow): their requests, and replies that they can read.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -17,13 +17,13 @@ fn wallet(number: u8) -> Wallet {
     Wallet::from_bytes([number; 32]).expect("a key")
 }
 
-/// What a wallet reads out of the code.
+/// Returns the link in the QR code.
 fn lnurl(service: &Service, page: &Session) -> String {
     page.lnurl(&service.app.public_address).expect("a code for Lightning wallets")
 }
 
-/// An address of the login host, where that is in a test.
-fn here(integrator: &Integrator, url: &str) -> reqwest::Url {
+/// Returns the URL with the test server's address as its host.
+fn at_test_server(integrator: &Integrator, url: &str) -> reqwest::Url {
     let told: reqwest::Url = url.parse().expect("a URL");
     let mut here = reqwest::Url::parse(&integrator.api).expect("an address");
     here.set_path(told.path());
@@ -31,9 +31,9 @@ fn here(integrator: &Integrator, url: &str) -> reqwest::Url {
     here
 }
 
-/// Asks for an address of the login host, whatever it calls itself.
-async fn asks(integrator: &Integrator, url: &str) -> Reply {
-    let reply = send(integrator.http.request(Method::GET, here(integrator, url))).await;
+/// Requests a URL of the login origin from the test server.
+async fn fetch(integrator: &Integrator, url: &str) -> Reply {
+    let reply = send(integrator.http.request(Method::GET, at_test_server(integrator, url))).await;
     assert_eq!(reply.status, 200, "wallets read no body beside another status: {}", reply.text);
     assert_eq!(reply.header("content-type"), Some("application/json"));
     assert_eq!(
@@ -43,9 +43,9 @@ async fn asks(integrator: &Integrator, url: &str) -> Reply {
     reply
 }
 
-/// The reason of a refusal, which fits a wallet's window.
+/// Returns the reason of an error, which must fit the window of a wallet.
 #[track_caller]
-fn refused(reply: &Reply) -> String {
+fn error_reason(reply: &Reply) -> String {
     let told = reply.json();
     assert_eq!(told["status"], "ERROR", "{told}");
     let reason = text(&told, "reason").to_owned();
@@ -54,14 +54,14 @@ fn refused(reply: &Reply) -> String {
 }
 
 #[track_caller]
-fn accepted(reply: &Reply) {
+fn check_accepted(reply: &Reply) {
     assert_eq!(reply.json(), json!({ "status": "OK" }));
 }
 
-/// A wallet signs and answers.
-async fn answers(service: &Service, integrator: &Integrator, page: &Session, wallet: &Wallet) -> Reply {
+/// Answers the page's link with a signature of the wallet.
+async fn answer(service: &Service, integrator: &Integrator, page: &Session, wallet: &Wallet) -> Reply {
     let url = AuthUrl::parse(&lnurl(service, page)).expect("a link that wallets can read");
-    asks(integrator, url.signed_by(wallet).as_str()).await
+    fetch(integrator, url.signed_by(wallet).as_str()).await
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn a_lightning_wallet_registers_and_logs_in() {
     for mode in ["register", "login"] {
         let session = opens(&integrator, json!({ "mode": mode })).await;
         let page = visits(&service, &session, &browser(1)).await;
-        accepted(&answers(&service, &integrator, &page, &wallet(5)).await);
+        check_accepted(&answer(&service, &integrator, &page, &wallet(5)).await);
         assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
         let done = completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
         assert_eq!(
@@ -86,7 +86,7 @@ async fn a_lightning_wallet_registers_and_logs_in() {
             (&data["signed_message"], &data["challenge"]),
             (&json!(page.challenge.to_string()), &data["signed_message"])
         );
-        // Whoever checks it again finds it good.
+        // The signature verifies.
         let check = json!({ "public_key": data["public_key"], "signature": data["signature"], "message": data["signed_message"] });
         assert_eq!(integrator.post("/verify", &check).await.with(200)["valid"], true);
     }
@@ -94,10 +94,10 @@ async fn a_lightning_wallet_registers_and_logs_in() {
 }
 
 #[tokio::test]
-async fn what_a_wallet_does_with_the_query_makes_no_difference() {
+async fn changes_of_the_query_are_accepted() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    registers_by_lightning(&service, &integrator, 5).await;
+    register_by_lightning(&service, &integrator, 5).await;
     for change in [
         |url: String| url,
         |url: String| url.replace("&action=login", "") + "&t=1700000000000",
@@ -126,23 +126,23 @@ async fn what_a_wallet_does_with_the_query_makes_no_difference() {
         let page = visits(&service, &session, &browser(1)).await;
         let signed = AuthUrl::parse(&lnurl(&service, &page)).expect("a link").signed_by(&wallet(5));
         let url = change(signed.to_string());
-        let reply = asks(&integrator, &url).await;
+        let reply = fetch(&integrator, &url).await;
         assert_eq!(reply.json(), json!({ "status": "OK" }), "{url}");
     }
 }
 
-async fn registers_by_lightning(service: &Service, integrator: &Integrator, number: u8) {
+async fn register_by_lightning(service: &Service, integrator: &Integrator, number: u8) {
     let session = opens(integrator, json!({ "mode": "register" })).await;
     let page = visits(service, &session, &browser(1)).await;
-    accepted(&answers(service, integrator, &page, &wallet(number)).await);
+    check_accepted(&answer(service, integrator, &page, &wallet(number)).await);
     completes(integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
 }
 
 #[tokio::test]
-async fn what_does_not_answer_is_refused_in_words_and_changes_nothing() {
+async fn invalid_answers_get_a_reason_and_change_nothing() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    registers_by_lightning(&service, &integrator, 5).await;
+    register_by_lightning(&service, &integrator, 5).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     let (link, other) = (lnurl(&service, &page), opens(&integrator, json!({})).await);
@@ -163,50 +163,50 @@ async fn what_does_not_answer_is_refused_in_words_and_changes_nothing() {
         (signed.replace("k1=", "k1=zz"), "k1 must"),
         (signed.replace("/lnurl/", "/lnurl/0"), "no session waits"),
         (format!("{}000000000000?{}", &path[..path.len() - 12], query(&signed)), "no session waits"),
-        // The link of another session, with and without what says so.
+        // The link of another session, with and without its `k1`.
         (format!("{path}?{}", query(&theirs)), "no session waits"),
         (format!("{path}?{}", without_k1(query(&theirs))), "the signature was not made by this key"),
         (format!("{path}?{}", "a".repeat(3000)), "too long"),
     ] {
-        let reason = refused(&asks(&integrator, &url).await);
+        let reason = error_reason(&fetch(&integrator, &url).await);
         assert!(reason.contains(told), "{url}: {reason}");
     }
     let now = page_of(&service, &session).await;
     assert!(!now.is_answered() && now.notice().is_none());
-    let head = integrator.http.head(here(&integrator, &signed)).send().await.expect("an answer");
+    let head = integrator.http.head(at_test_server(&integrator, &signed)).send().await.expect("an answer");
     assert_eq!((head.status().as_u16(), page_of(&service, &session).await.is_answered()), (405, false));
-    accepted(&asks(&integrator, &signed).await);
+    check_accepted(&fetch(&integrator, &signed).await);
 }
 
 #[tokio::test]
-async fn a_wallet_that_did_not_hear_that_it_was_accepted_asks_again() {
+async fn an_accepted_answer_can_be_repeated() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    registers_by_lightning(&service, &integrator, 5).await;
+    register_by_lightning(&service, &integrator, 5).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     let link = AuthUrl::parse(&lnurl(&service, &page)).expect("a link");
     let signed = link.signed_by(&wallet(5)).to_string();
     for _ in 0..3 {
-        accepted(&asks(&integrator, &signed).await);
+        check_accepted(&fetch(&integrator, &signed).await);
     }
     let answered = page_of(&service, &session).await;
-    // Nobody else, and not with a signature that is none of it.
+    // Rejected: another key, and an invalid signature with the accepted key.
     let theirs = link.signed_by(&wallet(6));
-    assert!(refused(&asks(&integrator, theirs.as_str()).await).contains("no session waits"));
+    assert!(error_reason(&fetch(&integrator, theirs.as_str()).await).contains("no session waits"));
     let key = |url: &str| url.split("key=").nth(1).expect("a key").split('&').next().expect("a key").to_owned();
     let planted = theirs.as_str().replace(&key(theirs.as_str()), &key(&signed));
-    assert!(refused(&asks(&integrator, &planted).await).contains("no session waits"));
+    assert!(error_reason(&fetch(&integrator, &planted).await).contains("no session waits"));
     assert_eq!(page_of(&service, &session).await.state, answered.state);
     completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
-    assert!(refused(&asks(&integrator, &signed).await).contains("no session waits"), "it is over");
+    assert!(error_reason(&fetch(&integrator, &signed).await).contains("no session waits"), "it is over");
 }
 
 #[tokio::test]
-async fn two_sessions_that_a_link_could_mean_are_both_refused() {
+async fn an_ambiguous_link_is_rejected() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    registers_by_lightning(&service, &integrator, 5).await;
+    register_by_lightning(&service, &integrator, 5).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     let other = opens(&integrator, json!({})).await;
@@ -216,38 +216,38 @@ async fn two_sessions_that_a_link_could_mean_are_both_refused() {
         vec![twin.as_str().into(), text(&other, "id").into()],
     );
     service.app.store.write([rename]).await.expect("a database");
-    assert!(refused(&answers(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
+    assert!(error_reason(&answer(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
     assert!(!page_of(&service, &session).await.is_answered());
 }
 
 #[tokio::test]
-async fn a_code_that_was_replaced_and_a_key_without_account_are_said_on_the_page() {
+async fn the_page_shows_replaced_codes_and_unknown_keys() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     let renewed = page::renew_page(&service.app.login, page.clone(), Renewal::ByHand).await.expect("a page");
-    let told = refused(&answers(&service, &integrator, &page, &wallet(5)).await);
+    let told = error_reason(&answer(&service, &integrator, &page, &wallet(5)).await);
     assert_eq!(told, "a new code replaced this one: scan the code that the page shows now");
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::Replaced));
-    let told = refused(&answers(&service, &integrator, &renewed, &wallet(5)).await);
+    let told = error_reason(&answer(&service, &integrator, &renewed, &wallet(5)).await);
     assert_eq!(told, "no account has this key yet: scan the new code on the page to create one");
-    let again = refused(&answers(&service, &integrator, &renewed, &wallet(5)).await);
+    let again = error_reason(&answer(&service, &integrator, &renewed, &wallet(5)).await);
     assert_eq!(again, told, "a wallet that asks twice is told the same, and the page goes on asking");
     let asked = page_of(&service, &session).await;
     assert_eq!(reason(&asked), Some(NoticeReason::UnknownKey));
     assert!(lnurl(&service, &asked).ends_with("&action=register") && lnurl(&service, &page).ends_with("&action=login"));
-    accepted(&answers(&service, &integrator, &asked, &wallet(5)).await);
+    check_accepted(&answer(&service, &integrator, &asked, &wallet(5)).await);
     completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
-    // A second account for the key.
+    // A second registration with this key.
     let again = opens(&integrator, json!({ "mode": "register" })).await;
     let page = visits(&service, &again, &browser(1)).await;
-    assert!(refused(&answers(&service, &integrator, &page, &wallet(5)).await).contains("exists"));
+    assert!(error_reason(&answer(&service, &integrator, &page, &wallet(5)).await).contains("exists"));
     assert_eq!(reason(&page_of(&service, &again).await), Some(NoticeReason::KeyKnown));
 }
 
 #[tokio::test]
-async fn number_matching_and_live_domains_take_none() {
+async fn number_matching_excludes_lightning_wallets() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let sandbox = shop(&service).await;
@@ -256,33 +256,33 @@ async fn number_matching_and_live_domains_take_none() {
     assert_eq!(page.lnurl("https://login.test"), None);
     let sent = format!("https://login.test/lnurl/{}?tag=login&k1={}", &page.id.as_str()[29..], K1::of(&page.challenge));
     let sent = AuthUrl::parse(&sent).expect("a link").signed_by(&wallet(5));
-    assert!(refused(&asks(&sandbox, sent.as_str()).await).contains("not accepted here"));
+    assert!(error_reason(&fetch(&sandbox, sent.as_str()).await).contains("not accepted here"));
     scans(&sandbox, &service.phone(), &page).await.with(200);
-    // In live a domain has to say that it takes them.
+    // Live domains accept Lightning wallets only if their settings do.
     let live = service.integrator_of("acme", Environment::Live).await;
     hosts(&live, "shop.test").await;
     let session = opens(&live, json!({ "mode": "register" })).await;
     let page = visits(&service, &session, &browser(1)).await;
-    assert!(refused(&answers(&service, &live, &page, &wallet(5)).await).contains("not accepted here"));
+    assert!(error_reason(&answer(&service, &live, &page, &wallet(5)).await).contains("not accepted here"));
     assert!(!page_of(&service, &session).await.is_answered());
 }
 
 #[tokio::test]
-async fn who_comes_too_often_or_too_late_is_told_so_with_200() {
+async fn late_and_frequent_answers_are_errors_with_200() {
     let service = Service::with(&[("rate_limit_answer", "30/m")]).await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
     let page = visits(&service, &session, &browser(1)).await;
     service.passes(SignedDuration::from_secs(120));
-    assert!(refused(&answers(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
+    assert!(error_reason(&answer(&service, &integrator, &page, &wallet(5)).await).contains("no session waits"));
     for _ in 0..2 {
-        assert!(refused(&asks(&integrator, &lnurl(&service, &page)).await).contains("Lightning wallet"));
+        assert!(error_reason(&fetch(&integrator, &lnurl(&service, &page)).await).contains("Lightning wallet"));
     }
-    assert!(refused(&asks(&integrator, &lnurl(&service, &page)).await).contains("too many requests"));
+    assert!(error_reason(&fetch(&integrator, &lnurl(&service, &page)).await).contains("too many requests"));
 }
 
 #[tokio::test]
-async fn any_page_may_ask_and_nothing_else_is_answered() {
+async fn any_origin_may_get_and_other_methods_fail() {
     let service = Service::start().await;
     let visitor = service.visitor();
     let reply = send(visitor.request(Method::OPTIONS, "/lnurl/000000000000")).await;
@@ -292,41 +292,41 @@ async fn any_page_may_ask_and_nothing_else_is_answered() {
     assert_eq!((head.status().as_u16(), head.headers()["allow"].to_str().expect("text")), (405, "GET, OPTIONS"));
     for method in [Method::POST, Method::PUT, Method::DELETE] {
         let reply = send(visitor.request(method.clone(), "/lnurl/000000000000")).await;
-        assert!(refused(&reply).contains("GET"), "{method}: {}", reply.text);
+        assert!(error_reason(&reply).contains("GET"), "{method}: {}", reply.text);
         assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{method}");
     }
     for path in ["/lnurl/", "/lnurl", "/lnurl/000000000000/", "/lnurl/a/b", "/lnurl/a/b/c"] {
         for method in [Method::GET, Method::POST] {
             let reply = send(visitor.request(method, path).header("accept", "text/html")).await;
-            assert!(refused(&reply).contains("no login has this URL"), "{path}: {}", reply.text);
+            assert!(error_reason(&reply).contains("no login has this URL"), "{path}: {}", reply.text);
             assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{path}");
         }
     }
 }
 
 #[tokio::test]
-async fn requests_that_answer_no_login_are_counted_too() {
+async fn the_rate_limit_counts_invalid_requests() {
     let service = Service::with(&[("rate_limit_answer", "20/m")]).await;
     let visitor = service.visitor();
     for path in ["/lnurl/000000000000/", "/lnurl"] {
-        assert!(refused(&send(visitor.request(Method::GET, path)).await).contains("no login has this URL"));
+        assert!(error_reason(&send(visitor.request(Method::GET, path)).await).contains("no login has this URL"));
     }
     let reply = send(visitor.request(Method::POST, "/lnurl/000000000000")).await;
-    assert!(refused(&reply).contains("too many requests"), "{}", reply.text);
+    assert!(error_reason(&reply).contains("too many requests"), "{}", reply.text);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_wallets_of_both_kinds_at_once_one_wins() {
+async fn one_of_two_concurrent_wallets_wins() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    registers_by_lightning(&service, &integrator, 5).await;
+    register_by_lightning(&service, &integrator, 5).await;
     registers(&service, &integrator, &service.phone()).await;
     for _ in 0..10 {
         let session = opens(&integrator, json!({})).await;
         let page = visits(&service, &session, &browser(1)).await;
         let (phone, own) = (service.phone(), wallet(5));
         let (lightning, scanned) =
-            tokio::join!(answers(&service, &integrator, &page, &own), scans(&integrator, &phone, &page));
+            tokio::join!(answer(&service, &integrator, &page, &own), scans(&integrator, &phone, &page));
         let by_lightning = lightning.json() == json!({ "status": "OK" });
         let by_scan = scanned.status == 200;
         assert!(by_lightning != by_scan, "{} {}", lightning.text, scanned.text);

@@ -1,5 +1,6 @@
-//! `GET /lnurl/{id}`: a row for each Lightning wallet that was read in source, with the spelling that it reads, what it makes
-//! of the URL, and which reply it takes for a success. Every one of them logs its person in.
+//! `GET /lnurl/{id}` with the behaviour of real Lightning wallets, taken from their source: the accepted spelling of
+//! the URL, the query that the wallet builds, and the replies that it treats as success. A login succeeds with each
+//! wallet.
 
 use reqwest::RequestBuilder;
 use reqwest::header::CONTENT_TYPE;
@@ -10,20 +11,20 @@ use url::Url;
 use crate::harness::{Integrator, Service, text};
 use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, shop, visits};
 
-/// A wallet, as its source has it (November 2026).
+/// The behaviour of a wallet, according to its source (November 2026).
 struct LightningWallet {
     name: &'static str,
-    /// Whether it reads bech32 alone, and with the scheme before it.
+    /// The form of the URL that the wallet reads, for example bech32 with or without a scheme.
     reads: fn(&Url) -> String,
-    /// The query that it sends, made of the URL's, the signature and the key.
+    /// Returns the query that the wallet sends, from the URL's query, the signature and the key.
     sends: fn(&str, &str, &str) -> String,
-    /// How it spells hex, and `s`.
+    /// Returns the signature and the key in the wallet's spelling: case of the hex digits, low or high `s`.
     spells: fn(&Signed) -> (String, String),
-    /// A field that it sends beside.
+    /// `Content-Type` of the wallet's request.
     header: Option<&'static str>,
 }
 
-/// What a wallet computed.
+/// The signature (DER in hex) and the public key (hex).
 struct Signed {
     der: String,
     key: String,
@@ -83,7 +84,7 @@ fn key_first(query: &str, sig: &str, key: &str) -> String {
     format!("{query}&key={key}&sig={sig}")
 }
 
-/// With the time of the request, and all of it serialised anew.
+/// Adds the time of the request and serializes the whole query again.
 fn timed(query: &str, sig: &str, key: &str) -> String {
     sorted(&format!("{query}&t=1800000000250"), sig, key)
 }
@@ -95,7 +96,7 @@ fn sorted(query: &str, sig: &str, key: &str) -> String {
     pairs.join("&")
 }
 
-/// Its HTTP library replaces what stood in the URL.
+/// Drops the URL's own query, as the HTTP library of python lnurl does.
 fn lost(_: &str, sig: &str, key: &str) -> String {
     format!("key={key}&sig={sig}")
 }
@@ -108,7 +109,7 @@ fn upper(Signed { der, key }: &Signed) -> (String, String) {
     (der.to_uppercase(), key.to_uppercase())
 }
 
-/// The other number that is as good for `s`.
+/// Replaces `s` with the equally valid high value.
 fn high(Signed { der, key }: &Signed) -> (String, String) {
     let bytes = data_encoding::HEXLOWER.decode(der.as_bytes()).expect("hex");
     let low = k256::ecdsa::Signature::from_der(&bytes).expect("DER");
@@ -117,7 +118,7 @@ fn high(Signed { der, key }: &Signed) -> (String, String) {
 }
 
 impl LightningWallet {
-    /// Reads what the page shows, signs it with its key for the host, and makes its request.
+    /// Parses the link of the page, signs it with the wallet's key for the host, and creates the request.
     fn answers(&self, integrator: &Integrator, url: &Url, wallet: &Wallet) -> (RequestBuilder, String) {
         let read = AuthUrl::parse(&(self.reads)(url)).unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let key = wallet.linking_key(read.url().host_str().expect("a host")).expect("a key");
@@ -133,7 +134,7 @@ impl LightningWallet {
     }
 }
 
-/// The URL behind the code of a page's session.
+/// Returns the URL in the QR code of the session's page.
 async fn url_of(service: &Service, session: &Value) -> Url {
     let page = page_of(service, session).await;
     let url = page.lnurl(&service.app.public_address).expect("Lightning is offered in the sandbox");
@@ -145,8 +146,8 @@ async fn url_of(service: &Service, session: &Value) -> Url {
     Url::parse(&url).expect("a URL")
 }
 
-/// What every wallet must find in a reply, to show it; the body.
-async fn told(name: &str, request: RequestBuilder) -> Value {
+/// Checks the parts of the reply that wallets need to show it; returns the body.
+async fn check_reply(name: &str, request: RequestBuilder) -> Value {
     let reply = request.send().await.expect("an answer");
     let header =
         |field: &str| reply.headers().get(field).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
@@ -162,7 +163,7 @@ async fn told(name: &str, request: RequestBuilder) -> Value {
 }
 
 #[tokio::test]
-async fn every_lightning_wallet_logs_its_person_in() {
+async fn every_lightning_wallet_logs_its_user_in() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for (number, wallet) in (1..).zip(WALLETS) {
@@ -172,7 +173,7 @@ async fn every_lightning_wallet_logs_its_person_in() {
             let session = opens(&integrator, json!({ "mode": mode })).await;
             let page = visits(&service, &session, &cookie).await;
             let (request, key) = wallet.answers(&integrator, &url_of(&service, &session).await, &own);
-            assert_eq!(told(wallet.name, request).await, json!({ "status": "OK" }), "{}", wallet.name);
+            assert_eq!(check_reply(wallet.name, request).await, json!({ "status": "OK" }), "{}", wallet.name);
             assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending", "{}", wallet.name);
             completes(&integrator, &session, &code(&page, &cookie), Some(SECRET)).await.with(200);
             let seen = integrator.sees(&session).await.with(200);
@@ -182,7 +183,7 @@ async fn every_lightning_wallet_logs_its_person_in() {
                 "{}",
                 wallet.name
             );
-            // It is shown as the wallet spelled it.
+            // The public key has the spelling of the wallet.
             assert_eq!(text(&seen["user"], "public_key").to_lowercase(), key, "{}", wallet.name);
             people.push(text(&seen["user"], "id").to_owned());
         }
@@ -191,14 +192,14 @@ async fn every_lightning_wallet_logs_its_person_in() {
 }
 
 #[tokio::test]
-async fn the_event_of_a_lightning_login_is_checked_like_any_other() {
+async fn event_of_a_lightning_login_verifies() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
     let page = visits(&service, &session, &browser(1)).await;
     let own = Wallet::from_bytes([1; 32]).expect("a key");
     let (request, key) = WALLETS[0].answers(&integrator, &url_of(&service, &session).await, &own);
-    told("Phoenix", request).await;
+    check_reply("Phoenix", request).await;
     completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
     let outbox = service.outbox().await;
     let data = &outbox[0].body["data"];
@@ -209,7 +210,7 @@ async fn the_event_of_a_lightning_login_is_checked_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_wallet_that_is_refused_can_show_why() {
+async fn a_rejected_wallet_gets_a_readable_reason() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let own = Wallet::from_bytes([1; 32]).expect("a key");
@@ -218,18 +219,18 @@ async fn a_wallet_that_is_refused_can_show_why() {
         visits(&service, &session, &browser(1)).await;
         let url = url_of(&service, &session).await;
         let reason = async |what: &str, request: RequestBuilder| {
-            let body = told(wallet.name, request).await;
+            let body = check_reply(wallet.name, request).await;
             assert_eq!(body["status"], "ERROR", "{}: {what}: {body}", wallet.name);
             text(&body, "reason").to_owned()
         };
-        // The link alone, as a browser opens it.
+        // The link without a signature, as opened in a browser.
         assert!(reason("unsigned", integrator.http.get(url.clone())).await.contains("wallet"));
         let another = url.as_str().replace("/lnurl/", "/lnurl/x");
         let (request, _) = wallet.answers(&integrator, &Url::parse(&another).expect("a URL"), &own);
         reason("another address", request).await;
         let (request, _) = wallet.answers(&integrator, &url, &own);
         assert!(reason("an unknown key", request).await.contains("new code"));
-        // The code was replaced for the creation of an account: whoever still signs the old one is told so.
+        // The challenge was replaced by a registration challenge: a signature of the old challenge gets an error.
         let (request, _) = wallet.answers(&integrator, &url, &own);
         reason("a replaced code", request).await;
     }

@@ -1,4 +1,4 @@
-//! The login page over HTTP (docs/login-page.md): who sees it, what it shows, and what its buttons do.
+//! The login page over HTTP (docs/login-page.md): access, contents and buttons.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -9,26 +9,26 @@ use signpost_platform::accounts::Environment;
 use crate::harness::{Browser, Integrator, PATIENCE, Service, ShownPage, page_path, text};
 use crate::page_flow::{SECRET, completes, hosts, opens, posts, registers, request, shop};
 
-/// The completion code in the page's way back.
+/// Returns the completion code in the page's return URL.
 fn code_of(done: &ShownPage) -> String {
     let link = done.link("continue");
     link.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned()
 }
 
-async fn scans(service: &Service, integrator: &Integrator, shown: &ShownPage) -> u16 {
+async fn scan(service: &Service, integrator: &Integrator, shown: &ShownPage) -> u16 {
     let code = shown.code();
     let answer = service.phone().answers_with(&code, code["confirm_code"].as_str());
     posts(integrator, &code, &answer).await.status
 }
 
 #[tokio::test]
-async fn the_first_person_who_comes_owns_the_page() {
+async fn the_first_navigation_owns_the_page() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
     let page = page_path(&session);
     let mut stranger = Browser::at(&service);
-    // Nobody who comes before its person takes it: no picture, no preview, no link checker.
+    // Requests that are not navigations do not claim the page: images, frames, prefetches.
     for headers in [
         &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")][..],
         &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")],
@@ -57,7 +57,7 @@ async fn the_first_person_who_comes_owns_the_page() {
     }
     let policy = shown.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
-    // Whoever was sent the link sees nothing of it, on no address of it.
+    // A browser that received the link sees nothing of the session on any of its pages.
     let theirs = stranger.opens(&session).await;
     theirs.is(403, "other");
     assert!(!theirs.html.contains("svc:") && theirs.html.contains("href=\"https://shop.test/\""), "{}", theirs.html);
@@ -66,7 +66,7 @@ async fn the_first_person_who_comes_owns_the_page() {
         let shown = stranger.send(stranger.request(Method::GET, &format!("{page}/{part}"))).await;
         shown.is(403, "other");
     }
-    // The owner comes again as often as they like, in another tab too.
+    // The owner can reload the page, also in another tab.
     assert_eq!(owner.opens(&session).await.code(), shown.code());
     let fetched = owner.send(owner.request(Method::GET, &page).header("sec-fetch-mode", "cors")).await;
     assert_eq!(fetched.is(200, "waiting").code(), shown.code());
@@ -75,7 +75,7 @@ async fn the_first_person_who_comes_owns_the_page() {
 }
 
 #[tokio::test]
-async fn a_login_from_the_page_to_the_site() {
+async fn a_login_returns_from_the_page_to_the_site() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -91,7 +91,7 @@ async fn a_login_from_the_page_to_the_site() {
         (&before["state"], &before["version"]),
         (&json!("waiting"), &json!(shown.between("data-version=\"", "\"")))
     );
-    assert_eq!(scans(&service, &integrator, &shown).await, 200);
+    assert_eq!(scan(&service, &integrator, &shown).await, 200);
     let (done, other_tab) = (browser.opens(&session).await, browser.opens(&session).await);
     let code = code_of(done.is(200, "done"));
     assert_eq!(code, code_of(&other_tab), "two tabs go back with one code");
@@ -101,7 +101,7 @@ async fn a_login_from_the_page_to_the_site() {
             .starts_with(&format!("https://shop.test/in?session_id={}&code=", text(&session, "id")))
     );
     completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
-    // Back in the history, or opened again: there is nothing to go on with.
+    // When the page is opened again, for example from the history, it has no continue link.
     let again = browser.opens(&session).await;
     again.is(200, "done");
     assert!(!again.html.contains("id=\"continue\"") && !again.html.contains(&code), "{}", again.html);
@@ -110,7 +110,7 @@ async fn a_login_from_the_page_to_the_site() {
 }
 
 #[tokio::test]
-async fn a_code_is_replaced_before_it_ends_and_by_a_button_after_fifteen_minutes() {
+async fn codes_are_renewed_before_they_expire() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -129,9 +129,9 @@ async fn a_code_is_replaced_before_it_ends_and_by_a_button_after_fifteen_minutes
     let second = browser.opens(&session).await;
     assert_ne!(second.code()["qr_data"], first.code()["qr_data"]);
     assert_eq!(second.code()["confirm_code"], first.code()["confirm_code"], "the number stays");
-    assert_eq!(scans(&service, &integrator, &first).await, 404);
+    assert_eq!(scan(&service, &integrator, &first).await, 404);
     assert!(browser.opens(&session).await.is(200, "refused").html.contains("That code was replaced"));
-    // A phone slept; nobody looked at the page for a while.
+    // The page was not polled for a while, as on a sleeping phone.
     service.passes(SignedDuration::from_mins(10));
     browser.opens(&session).await.is(200, "waiting");
     service.passes(SignedDuration::from_mins(6));
@@ -140,7 +140,7 @@ async fn a_code_is_replaced_before_it_ends_and_by_a_button_after_fifteen_minutes
     assert!(!ended.html.contains("svc:"), "a dead code is on no page");
     let renewed = browser.presses(&ended, "renew", "").await;
     renewed.is(200, "waiting");
-    assert_eq!(scans(&service, &integrator, &renewed).await, 200);
+    assert_eq!(scan(&service, &integrator, &renewed).await, 200);
     browser.opens(&session).await.is(200, "done");
     let late = opens(&integrator, json!({})).await;
     browser.opens(&late).await.is(200, "waiting");
@@ -149,7 +149,7 @@ async fn a_code_is_replaced_before_it_ends_and_by_a_button_after_fifteen_minutes
 }
 
 #[tokio::test]
-async fn who_cancels_goes_back_and_nobody_else_can_press_the_button() {
+async fn only_the_owner_can_cancel() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let (session, other) = (opens(&integrator, json!({})).await, opens(&integrator, json!({})).await);
@@ -183,13 +183,13 @@ async fn who_cancels_goes_back_and_nobody_else_can_press_the_button() {
     assert!(cancelled.html.contains("<meta http-equiv=\"refresh\" content=\"0;url=https://shop.test/in?session_id="));
     integrator.sees(&session).await.refused(410, "session_cancelled");
     owner.opens(&session).await.is(200, "cancelled");
-    assert_eq!(scans(&service, &integrator, &shown).await, 404);
-    // A button that comes too late: the page says what became of the login.
+    assert_eq!(scan(&service, &integrator, &shown).await, 404);
+    // A late button shows the result of the login.
     owner.presses(&shown, "mode", "&mode=register").await.is(200, "cancelled");
 }
 
 #[tokio::test]
-async fn a_login_becomes_an_account_by_button_or_by_a_key_that_nobody_has() {
+async fn a_login_becomes_a_registration() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -201,20 +201,20 @@ async fn a_login_becomes_an_account_by_button_or_by_a_key_that_nobody_has() {
     let login = browser.presses(&register, "mode", "&mode=login").await;
     assert!(login.is(200, "waiting").html.contains("Log in to"));
     browser.presses(&login, "mode", "&mode=destroy").await.is(400, "stale");
-    assert_eq!(scans(&service, &integrator, &login).await, 404);
+    assert_eq!(scan(&service, &integrator, &login).await, 404);
     let create = browser.opens(&session).await;
     assert!(create.is(200, "create").html.contains("No account has this key yet"));
-    assert_eq!(scans(&service, &integrator, &create).await, 200);
+    assert_eq!(scan(&service, &integrator, &create).await, 200);
     let code = code_of(browser.opens(&session).await.is(200, "done"));
     completes(&integrator, &session, &code, Some(SECRET)).await.with(200);
     let known = opens(&integrator, json!({ "mode": "register" })).await;
     let shown = browser.opens(&known).await;
-    assert_eq!(scans(&service, &integrator, &shown).await, 409);
+    assert_eq!(scan(&service, &integrator, &shown).await, 409);
     assert!(browser.opens(&known).await.is(200, "refused").html.contains("This key has an account already"));
 }
 
 #[tokio::test]
-async fn what_was_refused_stands_above_the_code_and_the_third_number_ends_the_login() {
+async fn the_third_wrong_number_cancels_the_login() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -243,7 +243,7 @@ async fn what_was_refused_stands_above_the_code_and_the_third_number_ends_the_lo
 }
 
 #[tokio::test]
-async fn what_strangers_wrote_is_text() {
+async fn untrusted_text_is_escaped() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let agent = "<img src=x onerror=alert(1)>\u{202e}\u{5e9}";
@@ -259,7 +259,7 @@ async fn what_strangers_wrote_is_text() {
 }
 
 #[tokio::test]
-async fn the_stream_tells_of_every_page_that_is_another_and_ends_with_the_last() {
+async fn the_event_stream_reports_every_state() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -286,7 +286,7 @@ async fn the_stream_tells_of_every_page_that_is_another_and_ends_with_the_last()
     told.push(next(&mut read).await.expect("a new code"));
     let renewed = browser.opens(&session).await;
     assert_ne!(renewed.code(), shown.code());
-    assert_eq!(scans(&service, &integrator, &renewed).await, 200);
+    assert_eq!(scan(&service, &integrator, &renewed).await, 200);
     told.push(next(&mut read).await.expect("an answer"));
     assert_eq!(next(&mut read).await, None, "the stream has ended");
     let states: Vec<_> = told.iter().map(|told| text(told, "state")).collect();
@@ -295,7 +295,7 @@ async fn the_stream_tells_of_every_page_that_is_another_and_ends_with_the_last()
 }
 
 #[tokio::test]
-async fn streams_have_a_bound_and_so_have_strangers() {
+async fn streams_and_foreign_requests_are_limited() {
     let service = Service::with(&[("rate_limit_get_session", "80/m")]).await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -321,7 +321,7 @@ async fn streams_have_a_bound_and_so_have_strangers() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_nobodys_says_how_to_begin_anew() {
+async fn an_unknown_page_is_not_found() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -342,7 +342,7 @@ async fn a_page_that_is_nobodys_says_how_to_begin_anew() {
 }
 
 #[tokio::test]
-async fn a_page_outlives_its_server() {
+async fn a_page_survives_a_restart() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let service = Service::on(folder.path(), &clock, &[]).await;
     let integrator = shop(&service).await;
@@ -355,7 +355,7 @@ async fn a_page_outlives_its_server() {
     browser = Browser { cookie: browser.cookie, ..Browser::at(&service) };
     let after = browser.opens(&session).await;
     assert_eq!(after.is(200, "waiting").code(), before.code());
-    // A code names the address that it was made for, and this server listens on another port.
+    // A QR code contains the server's URL, and this server listens on another port.
     let code = after.code();
     let answer = service.phone().answers_with(&code, code["confirm_code"].as_str());
     assert_eq!(posts(&integrator, &code, &answer).await.status, 200);
@@ -363,7 +363,7 @@ async fn a_page_outlives_its_server() {
 }
 
 #[tokio::test]
-async fn over_https_no_other_host_can_set_the_cookie() {
+async fn https_pages_use_host_prefixed_cookies() {
     let service = Service::with(&[("public_url", "https://login.test"), ("allow_private_webhooks", "true")]).await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
     hosts(&integrator, "shop.test").await;

@@ -1,4 +1,4 @@
-//! docs/api.md, Login settings: how people log in at a domain, and who may become a user.
+//! docs/api.md, Login settings: login methods and registration.
 
 use serde_json::{Value, json};
 use signpost_platform::accounts::Environment;
@@ -10,7 +10,7 @@ fn path(domain: &Value) -> String {
     format!("/domains/{}", text(domain, "id"))
 }
 
-/// A live domain of a hosted handler.
+/// Registers a domain of a live account.
 async fn live(service: &Service, account: &str, name: &str) -> (Integrator, Value) {
     let integrator = service.integrator_of(account, Environment::Live).await;
     let domain = integrator.registers_at(name, "https://shop.test/hook").await;
@@ -18,7 +18,7 @@ async fn live(service: &Service, account: &str, name: &str) -> (Integrator, Valu
 }
 
 #[tokio::test]
-async fn a_domain_says_how_people_log_in() {
+async fn login_settings_are_stored() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -38,7 +38,7 @@ async fn a_domain_says_how_people_log_in() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_and_changes_nothing() {
+async fn invalid_settings_change_nothing() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let listed = integrator.get("/domains").await.with(200);
@@ -66,7 +66,7 @@ async fn what_makes_no_sense_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_read_are_an_error() {
+async fn unreadable_settings_are_an_error() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -84,7 +84,7 @@ async fn settings_that_cannot_be_read_are_an_error() {
 }
 
 #[tokio::test]
-async fn accounts_that_share_the_login_host_have_no_lightning_wallets() {
+async fn a_shared_login_host_excludes_lightning() {
     let service = Service::start().await;
     let (one, first) = live(&service, "one", "one.test").await;
     let (two, second) = live(&service, "two", "two.test").await;
@@ -99,7 +99,7 @@ async fn accounts_that_share_the_login_host_have_no_lightning_wallets() {
         integrator.patch(&path(domain), change).await.refused(422, "shared_login_host");
         assert_eq!(integrator.get(&path(domain)).await.with(200), before);
     };
-    // Alone on the host it may.
+    // With no other account on the login origin it is accepted.
     ok(&one, &first, &both).await;
     let other = one.registers_at("other.test", "https://other.test/hook").await;
     ok(&one, &other, &both).await;
@@ -108,7 +108,7 @@ async fn accounts_that_share_the_login_host_have_no_lightning_wallets() {
     ok(&two, &second, &json!({ "methods": ["scan"] })).await;
     refused(&two, &second, &hosted).await;
     ok(&two, &second, &json!({ "display_name": "Two" })).await;
-    // What is not hosted, or not live, is nobody's concern.
+    // Domains that are direct or in the sandbox do not conflict.
     ok(&one, &first, &direct).await;
     ok(&one, &other, &json!({ "methods": ["scan"] })).await;
     ok(&two, &second, &hosted).await;
@@ -122,7 +122,7 @@ async fn accounts_that_share_the_login_host_have_no_lightning_wallets() {
 }
 
 #[tokio::test]
-async fn of_two_accounts_that_ask_at_once_one_has_the_host() {
+async fn one_of_two_concurrent_accounts_gets_the_host() {
     let service = Service::start().await;
     for round in 0..4 {
         let (one, first) = live(&service, "one", &format!("one{round}.test")).await;
@@ -140,7 +140,7 @@ async fn of_two_accounts_that_ask_at_once_one_has_the_host() {
 }
 
 #[tokio::test]
-async fn the_command_line_obeys_the_same_rule() {
+async fn the_command_line_checks_the_shared_login_host() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let (one, first) = live(&service, "one", "one.test").await;

@@ -1,4 +1,4 @@
-//! What operators find in the log: one line for each thing that they look for, as text and as JSON.
+//! Log lines for operators: one line per event, as text and as JSON.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::account_guards::arrives;
 use crate::harness::{Endpoint, Integrator, Phone, Program, http, text};
 use crate::page_flow::{hosts, opens};
 
-/// The lines: message, level, the line's own fields, the fields of its span.
+/// Expected lines: message, level, fields, fields of the span.
 const LINES: [(&str, &str, &[&str], &[&str]); 9] = [
     ("server started", "INFO", &["version", "listen", "public_address", "data_dir", "database"], &[]),
     ("API key refused", "WARN", &["caller", "reason"], &["id", "method", "route"]),
@@ -24,9 +24,9 @@ const LINES: [(&str, &str, &[&str], &[&str]); 9] = [
     ("server stopped", "INFO", &[], &[]),
 ];
 
-/// A server's log from start to stop, and the secrets that it must not contain. Everything happens once, but for the
-/// refused key, which comes twice, and the delivery, which fails first.
-async fn a_day(format: &str) -> (String, Vec<String>) {
+/// Returns a server's log from start to stop, and the secrets that it must not contain. Each event occurs once, except
+/// the rejected key, which is used twice, and the delivery, which fails first.
+async fn run_server(format: &str) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", format];
     let settings = [("SIGNPOST_WEBHOOK_RETRY_SCHEDULE", "10ms"), ("SIGNPOST_LOG", "debug")];
@@ -54,7 +54,7 @@ async fn a_day(format: &str) -> (String, Vec<String>) {
     let operator = Integrator { api: server.address("live"), ..shop.with_key(Some(&atm_key)) };
     operator.post("/atms/submissions", &report()).await.with(200);
     let pages = server.address("public_address");
-    // Each comes twice, and is logged once in a minute.
+    // Both requests are repeated, and logged once a minute.
     hosts(&shop, "club.test").await;
     let (session, mut browser) = (opens(&shop, json!({ "domain": "club.test" })).await, arrives(&server));
     browser.opens(&session).await;
@@ -63,7 +63,7 @@ async fn a_day(format: &str) -> (String, Vec<String>) {
         assert_eq!(console.expect("a reply").status(), 404);
         assert_eq!(browser.brings(&session, &json!({})).await.0, 422);
     }
-    // Where somebody looks for a machine is nobody's business.
+    // Locations of searches are private and must not be logged.
     for path in [
         "/near?q=Waxahachie%2C+TX",
         "/near/?q=Waxahachie%2C+TX",
@@ -84,7 +84,7 @@ async fn a_day(format: &str) -> (String, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_page_that_exists_at_another_host_is_logged_once_a_minute() {
+async fn pages_at_a_wrong_host_are_logged_once_a_minute() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--log-format", "json"];
     let settings = [("SIGNPOST_WALLET", "https://wallet.test"), ("SIGNPOST_LOG", "warn")];
@@ -108,7 +108,7 @@ async fn a_page_that_exists_at_another_host_is_logged_once_a_minute() {
     assert_eq!(told, expected, "{log}");
 }
 
-/// What an operator reports of one ATM.
+/// Returns the submission of one ATM.
 fn report() -> Value {
     let address = json!({ "street": "100 Congress Ave", "city": "Austin", "region": "TX", "postalCode": "78701",
                           "country": "US", "latitude": 30.2672, "longitude": -97.7431 });
@@ -120,8 +120,8 @@ fn report() -> Value {
 }
 
 #[tokio::test]
-async fn what_an_operator_looks_for_is_one_line_of_json_each() {
-    let (log, secrets) = a_day("json").await;
+async fn each_event_is_one_line_of_json() {
+    let (log, secrets) = run_server("json").await;
     let mut lines: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
     for line in log.lines() {
         let line: Map<String, Value> = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -147,8 +147,8 @@ async fn what_an_operator_looks_for_is_one_line_of_json_each() {
 }
 
 #[tokio::test]
-async fn what_an_operator_looks_for_is_one_line_of_text_each() {
-    let (log, secrets) = a_day("text").await;
+async fn each_event_is_one_line_of_text() {
+    let (log, secrets) = run_server("text").await;
     for (message, level, fields, of_span) in LINES {
         let is_it = |line: &&str| line.split(": ").chain(line.split("  INFO ")).any(|part| part.starts_with(message));
         let found: Vec<_> = log.lines().filter(is_it).collect();

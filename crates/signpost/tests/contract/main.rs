@@ -1,8 +1,7 @@
-//! The service as its users meet it: every test starts a real server and talks HTTP to it over loopback.
+//! Tests of the external behaviour: every test starts a real server and sends HTTP requests to it over loopback.
 //!
-//! The actors live in [`harness`]; each other file is one chapter of the contract. Where the contract says that
-//! something happens in time, the test moves the server's clock; where it has to wait for another task or process, it
-//! looks until it sees it.
+//! The clients are in [`harness`]; each other file tests one chapter of the contract. Tests advance the server's clock
+//! for timeouts, and poll for the results of other tasks or processes.
 
 mod account;
 mod account_claims;

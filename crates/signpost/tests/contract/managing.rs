@@ -1,4 +1,4 @@
-//! What an operator changes and removes at the command line beside a server that runs: domains and users.
+//! Commands that change and remove domains and users while a server runs.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use signpost_platform::accounts::audit;
 use crate::harness::{Ended, Integrator, NameServer, Program, Service, text};
 use crate::hosted::{opens, posts, shop};
 
-async fn beside(settings: &[(&str, &str)]) -> (tempfile::TempDir, Service) {
+async fn start_service(settings: &[(&str, &str)]) -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), settings).await;
     (folder, service)
@@ -24,23 +24,23 @@ async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     run(folder, &[arguments, &["--json"]].concat()).await.json()
 }
 
-/// What the operator did, by the audit log.
-async fn done(service: &Service, action: &str) -> Vec<Value> {
+/// Returns the details of the operator's entries in the audit log.
+async fn audit_entries(service: &Service, action: &str) -> Vec<Value> {
     let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", action, 1000).await;
     let all = all.expect("a database").into_iter().filter(|entry| entry.actor.as_str() == "operator");
     all.map(|entry| entry.details).collect()
 }
 
-async fn registers(service: &Service, integrator: &Integrator) -> Value {
+async fn register(service: &Service, integrator: &Integrator) -> Value {
     let session = opens(integrator, "register").await;
     posts(integrator, &session, &service.phone().answers(&session)).await.with(200);
     integrator.sees(&session).await.with(200)["user"].clone()
 }
 
 #[tokio::test]
-async fn a_proof_is_looked_for_and_what_was_found_is_shown() {
+async fn verify_shows_the_found_records() {
     let names = NameServer::start().await;
-    let (folder, service) = beside(&[("dns_server", &names.setting())]).await;
+    let (folder, service) = start_service(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
     names.publishes("shop.test", &["v=spf1 include:private.test", "svc-verify=wrong"]);
@@ -58,7 +58,7 @@ async fn a_proof_is_looked_for_and_what_was_found_is_shown() {
     assert!(missed.err.contains("no proof of shop.test"), "{}", missed.err);
     let missed: Value = serde_json::from_str(&verify(&["--json"]).await.out).expect("JSON");
     assert_eq!((&missed["verified"], missed["checks"].as_array().map(Vec::len)), (&json!(false), Some(3)));
-    assert!(done(&service, "domain.verified").await.is_empty());
+    assert!(audit_entries(&service, "domain.verified").await.is_empty());
 
     names.publishes("_svc-challenge.shop.test", &[token]);
     let found = verify(&["--json"]).await.json();
@@ -67,10 +67,10 @@ async fn a_proof_is_looked_for_and_what_was_found_is_shown() {
         (&domain["id"], &json!("shop.test"), &json!(true))
     );
     assert_eq!(found["checks"][0]["found"], json!([token]));
-    assert_eq!(done(&service, "domain.verified").await.len(), 1);
-    // Once more it looks again, and nothing changes.
+    assert_eq!(audit_entries(&service, "domain.verified").await.len(), 1);
+    // A second verification changes nothing.
     assert_eq!(verify(&["--json"]).await.json()["verified_at"], found["verified_at"]);
-    assert_eq!(done(&service, "domain.verified").await.len(), 1);
+    assert_eq!(audit_entries(&service, "domain.verified").await.len(), 1);
     names.publishes("_svc-challenge.shop.test", &["svc-verify=gone"]);
     let gone = verify(&[]).await;
     assert!(gone.code == Some(1) && gone.err.contains("verified still"), "{}", gone.err);
@@ -80,8 +80,8 @@ async fn a_proof_is_looked_for_and_what_was_found_is_shown() {
 }
 
 #[tokio::test]
-async fn a_domain_is_changed_by_the_rules_of_the_interface() {
-    let (folder, service) = beside(&[]).await;
+async fn domain_changes_follow_the_rules_of_the_api() {
+    let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
@@ -122,7 +122,7 @@ async fn a_domain_is_changed_by_the_rules_of_the_interface() {
     );
     assert_eq!(integrator.get(&path).await.with(200), changed);
     assert_eq!(set(&flags).await.json(), changed);
-    assert_eq!(done(&service, "domain.changed").await.len(), 1);
+    assert_eq!(audit_entries(&service, "domain.changed").await.len(), 1);
     let cleared = set(&["--no-event-url", "--no-display-name", "--json"]).await.json();
     assert_eq!((cleared.get("event_url"), cleared.get("display_name")), (None, None));
     assert_eq!(cleared["methods"], changed["methods"]);
@@ -131,8 +131,8 @@ async fn a_domain_is_changed_by_the_rules_of_the_interface() {
 }
 
 #[tokio::test]
-async fn the_next_request_knows_what_the_command_line_changed() {
-    let (folder, service) = beside(&[]).await;
+async fn changes_apply_to_the_next_request() {
+    let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
     integrator.registers("shop.test").await;
     let set =
@@ -141,7 +141,7 @@ async fn the_next_request_knows_what_the_command_line_changed() {
         let body = json!({ "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" } });
         integrator.post("/sessions", &body).await
     };
-    // Whatever the server remembers of the domain, it does by now.
+    // The server has now cached the domain.
     let pending = integrator.opens("shop.test").await;
     integrator.opens("shop.test").await;
     on_page().await.refused(422, "domain_not_hosted");
@@ -164,11 +164,11 @@ async fn the_next_request_knows_what_the_command_line_changed() {
 }
 
 #[tokio::test]
-async fn a_domain_is_removed_with_its_users_once_somebody_said_yes() {
-    let (folder, service) = beside(&[]).await;
+async fn removing_a_domain_requires_confirmation() {
+    let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
-    registers(&service, &integrator).await;
+    register(&service, &integrator).await;
     let pending = opens(&integrator, "login").await;
     let remove =
         async |arguments: &[&str]| run(folder.path(), &[&["domains", "remove", "shop.test"], arguments].concat()).await;
@@ -184,19 +184,19 @@ async fn a_domain_is_removed_with_its_users_once_somebody_said_yes() {
     integrator.get(&format!("/domains/{}", text(&domain, "id"))).await.refused(404, "domain_not_found");
     assert_eq!(integrator.get("/domains").await.with(200), json!({ "domains": [] }));
     service.passes(jiff::SignedDuration::from_secs(5));
-    // The command goes by this machine's clock and the server by the test's, so it may be long ago that it was cancelled.
+    // The command uses the system clock and the server the test's, so the cancellation may be long past.
     let session = integrator.sees(&pending).await;
     assert!([404, 410].contains(&session.status), "{}", session.text);
     let answer = service.phone().answers_with(&pending, pending["confirm_code"].as_str());
     assert_ne!(posts(&integrator, &pending, &answer).await.status, 200);
-    assert_eq!(done(&service, "domain.deleted").await.len(), 1);
+    assert_eq!(audit_entries(&service, "domain.deleted").await.len(), 1);
     assert!(remove(&["--yes"]).await.failed(1).contains("no domain has the ID or name"));
     let again = run(folder.path(), &["domains", "remove", text(&domain, "id"), "--yes"]).await;
     assert!(again.failed(1).contains("no domain has the ID"));
 }
 
-/// What a command at a terminal shows, and how it ends, once somebody typed an answer.
-fn at_a_terminal(folder: &Path, arguments: &str, answer: &str) -> (bool, String) {
+/// Runs a command in a terminal with this answer; returns if it succeeded, and its output.
+fn run_in_terminal(folder: &Path, arguments: &str, answer: &str) -> (bool, String) {
     let typed = format!("{} {arguments}", env!("CARGO_BIN_EXE_signpost"));
     let mut script = Command::new("script");
     script.args(["-qec", &typed, "/dev/null"]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -207,14 +207,14 @@ fn at_a_terminal(folder: &Path, arguments: &str, answer: &str) -> (bool, String)
 }
 
 #[tokio::test]
-async fn at_a_terminal_it_asks_and_only_a_yes_removes() {
-    let (folder, service) = beside(&[]).await;
+async fn the_terminal_prompt_requires_a_yes() {
+    let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));
     for (answer, is_removed) in [("n", false), ("", false), ("yep", false), ("y", true)] {
         let folder = folder.path().to_owned();
-        let asked = tokio::task::spawn_blocking(move || at_a_terminal(&folder, "domains remove shop.test", answer));
+        let asked = tokio::task::spawn_blocking(move || run_in_terminal(&folder, "domains remove shop.test", answer));
         let (is_done, shown) = asked.await.expect("no panic");
         assert!(shown.contains("users (0)") && shown.contains("Remove shop.test? [y/N]"), "{shown}");
         assert_eq!((is_done, shown.contains("nothing was removed")), (is_removed, !is_removed), "{answer:?}: {shown}");
@@ -223,8 +223,8 @@ async fn at_a_terminal_it_asks_and_only_a_yes_removes() {
 }
 
 #[tokio::test]
-async fn the_servers_own_domain_is_left_alone() {
-    let (folder, service) = beside(&[]).await;
+async fn the_system_domain_cannot_be_changed() {
+    let (folder, service) = start_service(&[]).await;
     let own =
         signpost_login::domains::own::find_or_make(&service.app.store, None, "http://localhost", service.clock.now());
     let id = own.await.expect("a domain").id.to_string();
@@ -236,11 +236,11 @@ async fn the_servers_own_domain_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_user_is_named_grouped_and_removed() {
-    let (folder, service) = beside(&[]).await;
+async fn users_can_be_changed_and_removed() {
+    let (folder, service) = start_service(&[]).await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
-    let user = registers(&service, &integrator).await;
+    let user = register(&service, &integrator).await;
     let id = text(&user, "id").to_owned();
     let users = async |arguments: &[&str]| {
         run(folder.path(), &[&["users"], arguments, &["--domain", "shop.test"]].concat()).await
@@ -252,11 +252,11 @@ async fn a_user_is_named_grouped_and_removed() {
     assert_eq!(integrator.get(&path).await.with(200), named);
     let shown = users(&["show", &id]).await.out;
     assert!(shown.contains("name     Ann\n") && shown.contains("groups   staff, admins\n"), "{shown}");
-    // By a key as well, and what is not given stays.
+    // Users are also found by key; omitted settings do not change.
     let cleared = set(&service.phone().public_key(), &["--no-groups", "--json"]).await.json();
     assert_eq!((&cleared["name"], cleared.get("groups")), (&json!("Ann"), None));
     assert_eq!(set(&id, &["--no-name", "--json"]).await.json().get("name"), None);
-    assert_eq!(done(&service, "user.changed").await.len(), 3);
+    assert_eq!(audit_entries(&service, "user.changed").await.len(), 3);
     assert_eq!(set(&id, &[]).await.code, Some(2));
     for (wrong, said) in [(["--name", ""], "--name: must have"), (["--groups", "a,a"], "--groups: must name each")] {
         assert!(set(&id, &wrong).await.failed(2).contains(said), "{wrong:?}");
@@ -274,8 +274,8 @@ async fn a_user_is_named_grouped_and_removed() {
     let removed = users(&["remove", &id, "--yes", "--json"]).await.json();
     assert_eq!(removed, json!({ "removed": id, "petname": named["petname"], "credentials": 1 }));
     integrator.get(&path).await.refused(404, "not_found");
-    assert_eq!(done(&service, "user.deleted").await, [json!({ "user_id": id })]);
+    assert_eq!(audit_entries(&service, "user.deleted").await, [json!({ "user_id": id })]);
     assert!(users(&["remove", &id, "--yes"]).await.failed(1).contains("no user of shop.test"));
-    let registered = registers(&service, &integrator).await;
+    let registered = register(&service, &integrator).await;
     assert_ne!(registered["id"], json!(id));
 }

@@ -1,11 +1,11 @@
-//! docs/api.md, Create: what an integrator attaches to a session comes back unchanged.
+//! docs/api.md, Create: the metadata of a session is returned unchanged.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Integrator, Service, members};
 
 #[tokio::test]
-async fn metadata_comes_back_in_every_state() {
+async fn metadata_is_returned_in_every_state() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for metadata in [
@@ -32,7 +32,7 @@ async fn metadata_comes_back_in_every_state() {
 }
 
 #[tokio::test]
-async fn numbers_come_back_digit_by_digit() {
+async fn numbers_preserve_every_digit() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for number in
@@ -80,7 +80,7 @@ async fn a_return_url_stays_on_the_domain() {
 }
 
 #[tokio::test]
-async fn custom_data_is_a_text_of_at_most_4096_characters() {
+async fn custom_data_has_at_most_4096_characters() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for (value, ok) in [

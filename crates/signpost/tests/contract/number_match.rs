@@ -1,11 +1,11 @@
-//! Number match: `confirm: "code"` on `POST /sessions` (docs/handlers.md, Number matching, additive).
+//! Number matching: `confirm: "code"` on `POST /sessions` (docs/handlers.md, Number matching, additive).
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::harness::{Integrator, Phone, Service, text};
 
-async fn opens(integrator: &Integrator) -> Value {
+async fn open_session(integrator: &Integrator) -> Value {
     integrator.post("/sessions", &json!({ "domain": "shop.test", "confirm": "code" })).await.with(201)
 }
 
@@ -13,16 +13,16 @@ fn answer(phone: &Phone, session: &Value, code: Option<&str>) -> Value {
     phone.answers_with(session, code)
 }
 
-/// Another number than the right one.
+/// Returns a wrong number.
 fn wrong(session: &Value) -> &'static str {
     if text(session, "confirm_code") == "11" { "12" } else { "11" }
 }
 
 #[tokio::test]
-async fn the_wallet_must_send_back_what_the_page_shows() {
+async fn the_wallet_must_send_the_number_on_the_page() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = opens(&integrator).await;
+    let session = open_session(&integrator).await;
     let code = text(&session, "confirm_code");
     assert!(code.len() == 2 && code.parse::<u8>().is_ok_and(|number| number >= 10), "{code}");
     assert!(!text(&session, "qr_data").contains(&format!("confirm={code}")));
@@ -36,7 +36,7 @@ async fn the_wallet_must_send_back_what_the_page_shows() {
         .refused(406, "invalid_signature");
     integrator.hands_in(&session, &answer(&phone, &session, Some(code))).await.with(200);
     assert_eq!(service.outbox().await.len(), 1);
-    // Who asks for none is sent none, and none is looked at.
+    // A session without number matching has no number, and the number of an answer is ignored.
     let plain = integrator.opens("shop.test").await;
     assert!(plain.get("confirm_code").is_none());
     integrator.hands_in(&plain, &answer(&phone, &plain, Some("99"))).await.with(200);
@@ -47,9 +47,9 @@ async fn the_wallet_must_send_back_what_the_page_shows() {
 async fn the_third_wrong_number_ends_the_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = opens(&integrator).await;
+    let session = open_session(&integrator).await;
     let (phone, bad) = (service.phone(), wrong(&session));
-    // What has no good signature uses nothing up.
+    // An answer with an invalid signature is not counted as an attempt.
     for _ in 0..5 {
         let mut forged = answer(&phone, &session, Some(bad));
         forged["signature"] = "3006020101020101".into();
@@ -58,7 +58,7 @@ async fn the_third_wrong_number_ends_the_session() {
     for _ in 0..2 {
         integrator.hands_in(&session, &answer(&phone, &session, Some(bad))).await.refused(406, "invalid_signature");
     }
-    // A refresh gives a new challenge and no new tries.
+    // A refresh replaces the challenge, and does not reset the attempts.
     let fresh = integrator.refreshes(&session).await.with(200);
     integrator.hands_in(&fresh, &answer(&phone, &fresh, Some(bad))).await.refused(406, "invalid_signature");
     integrator.sees(&session).await.refused(410, "session_cancelled");
@@ -68,11 +68,11 @@ async fn the_third_wrong_number_ends_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_all_numbers_at_once_no_more_than_three_are_looked_at() {
+async fn concurrent_guesses_get_three_attempts() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for _ in 0..5 {
-        let session = opens(&integrator).await;
+        let session = open_session(&integrator).await;
         let guesses = (10..100).map(|number| {
             let (integrator, session) = (integrator.clone(), session.clone());
             let answer = answer(&service.phone(), &session, Some(&number.to_string()));

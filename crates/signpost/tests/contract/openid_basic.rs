@@ -1,5 +1,5 @@
-//! The Basic OP plan of the OpenID Foundation's conformance suite, a test for each of its modules by its name. Ported from
-//! it, which is not to be certified by it.
+//! The Basic OP plan of the OpenID Foundation's conformance suite, one test per module, with its name. The port is no
+//! certification.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -47,7 +47,7 @@ async fn id_token_signature() {
 
 #[tokio::test]
 async fn id_token_unsigned() {
-    // The module is for providers that offer such tokens.
+    // The module is for providers that issue such tokens.
     let realm = Realm::start().await;
     let told = realm.party.discovers().await;
     assert_eq!(told["id_token_signing_alg_values_supported"], json!(["RS256", "ES256"]));
@@ -89,8 +89,8 @@ async fn user_info_post_body() {
     assert_eq!((in_address.status, in_address.header("www-authenticate").is_some()), (401, true));
 }
 
-/// What a request may say beside the rest without failing.
-async fn passes(set: &[(&str, &str)]) {
+/// Checks that a login with these parameters succeeds.
+async fn assert_login_succeeds(set: &[(&str, &str)]) {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(set).await;
     assert!(tokens["id_token"].is_string(), "{set:?}");
@@ -105,22 +105,22 @@ async fn ensure_request_without_nonce_succeeds_for_code_flow() {
 
 #[tokio::test]
 async fn ensure_request_with_unknown_parameter_succeeds() {
-    passes(&[("extra", "foobar")]).await;
+    assert_login_succeeds(&[("extra", "foobar")]).await;
 }
 
 #[tokio::test]
 async fn display_page() {
-    passes(&[("display", "page")]).await;
+    assert_login_succeeds(&[("display", "page")]).await;
 }
 
 #[tokio::test]
 async fn display_popup() {
-    passes(&[("display", "popup")]).await;
+    assert_login_succeeds(&[("display", "popup")]).await;
 }
 
 #[tokio::test]
 async fn login_hint() {
-    passes(&[("login_hint", "ann@shop.test")]).await;
+    assert_login_succeeds(&[("login_hint", "ann@shop.test")]).await;
 }
 
 #[tokio::test]
@@ -134,17 +134,17 @@ async fn ui_locales() {
 
 #[tokio::test]
 async fn claims_locales() {
-    passes(&[("claims_locales", "se")]).await;
+    assert_login_succeeds(&[("claims_locales", "se")]).await;
 }
 
 #[tokio::test]
 async fn ensure_request_with_acr_values_succeeds() {
-    passes(&[("acr_values", "1 2")]).await;
+    assert_login_succeeds(&[("acr_values", "1 2")]).await;
 }
 
 #[tokio::test]
 async fn claims_essential() {
-    passes(&[("claims", r#"{"id_token":{"name":{"essential":true}}}"#)]).await;
+    assert_login_succeeds(&[("claims", r#"{"id_token":{"name":{"essential":true}}}"#)]).await;
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn id_token_hint() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&[]).await;
     let hint = text(&tokens, "id_token").to_owned();
-    // It is over by then, and its key need not sign any more.
+    // It has expired by then, and its key may be retired.
     realm.service.passes(SignedDuration::from_hours(2));
     assert_eq!(realm.asks_again(&[("id_token_hint", &hint), ("prompt", "none")]).await, "code");
     let forged = format!("{}A", &hint[..hint.len() - 1]);
@@ -175,7 +175,7 @@ async fn scope_email() {
     assert!(claims["email"].is_string() && claims.get("nickname").is_none(), "{claims}");
 }
 
-/// Neither the order of scopes nor that of parameters matters.
+/// The order of scopes and of parameters is irrelevant.
 #[tokio::test]
 async fn alternate_happy_flow() {
     let mut realm = Realm::trusted().await;
@@ -193,12 +193,12 @@ async fn alternate_happy_flow() {
 
 #[tokio::test]
 async fn scope_address() {
-    passes(&[("scope", "openid address")]).await;
+    assert_login_succeeds(&[("scope", "openid address")]).await;
 }
 
 #[tokio::test]
 async fn scope_phone() {
-    passes(&[("scope", "openid phone")]).await;
+    assert_login_succeeds(&[("scope", "openid phone")]).await;
 }
 
 #[tokio::test]
@@ -357,7 +357,7 @@ async fn ensure_request_with_valid_pkce_succeeds() {
         assert_eq!(realm.party.posts("/token", &form(wrong)).await.with(400)["error"], "invalid_grant", "{wrong}");
     }
     realm.party.posts("/token", &form(VERIFIER)).await.with(200);
-    // A verifier where there was no challenge is somebody's who took the challenge away (RFC 9700, 2.1.1).
+    // A verifier without a challenge indicates that the challenge was removed (RFC 9700, 2.1.1).
     let code = realm.party.code(
         &realm.browser.goes_to(&realm.party.authorize(&[("code_challenge", ""), ("code_challenge_method", "")])).await,
     );
@@ -368,7 +368,7 @@ async fn ensure_request_with_valid_pkce_succeeds() {
 async fn ensure_post_request_succeeds() {
     let mut realm = Realm::trusted().await;
     realm.tokens(&[]).await;
-    // From a page of the application's: the browser brings none of its cookies.
+    // From a page of the application: the browser sends no cookies.
     let request = realm.party.request("/authorize", &[]).body(realm.party.query(&[]));
     let sent = send(request.header("origin", "https://app.test").header("sec-fetch-site", "cross-site")).await;
     assert_eq!((sent.status, sent.header("set-cookie")), (303, None));

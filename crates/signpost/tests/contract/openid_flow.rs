@@ -1,4 +1,4 @@
-//! Standard login from the application's first word to its tokens, as the other chapters about it need it.
+//! The OpenID Connect flow from the authorization request to the tokens, for the other test modules.
 
 use serde_json::Value;
 use signpost_openid::clients::ClientSettings;
@@ -7,7 +7,7 @@ use crate::account::scans;
 use crate::harness::{Browser, Integrator, Phone, RelyingParty, Service, ShownPage, text};
 use crate::page_flow::{hosts, registers_at};
 
-/// A realm with one user, an application of it, and a browser where nobody is signed in.
+/// An issuer with one user, a client, and a browser without a session.
 pub(crate) struct Realm {
     pub(crate) service: Service,
     pub(crate) integrator: Integrator,
@@ -18,12 +18,12 @@ pub(crate) struct Realm {
 }
 
 impl Realm {
-    /// In the sandbox, with an application that asks for consent.
+    /// Creates a sandbox issuer with a client that requires consent.
     pub(crate) async fn start() -> Self {
         Self::with(&[], |_| {}).await
     }
 
-    /// With an application that is the operator's own: nobody is asked for consent.
+    /// Creates a sandbox issuer with a trusted client, without consent.
     pub(crate) async fn trusted() -> Self {
         Self::with(&[], |settings| settings.is_trusted = true).await
     }
@@ -41,17 +41,17 @@ impl Realm {
         Self { service, integrator, domain, party, browser, phone }
     }
 
-    /// The application sends the browser with this in its request.
+    /// Sends an authorization request with these parameters.
     pub(crate) async fn asks(&mut self, with: &[(&str, &str)]) -> ShownPage {
         self.browser.goes_to(&self.party.authorize(with)).await
     }
 
-    /// The person, whom the application sent, logs in by wallet; what becomes of that when the browser is back.
+    /// Logs in by wallet after the request, and returns the reply to the login callback.
     pub(crate) async fn logs_in(&mut self, sent: ShownPage) -> ShownPage {
         logs_in_by(&self.integrator, &mut self.browser, &self.phone, sent).await
     }
 
-    /// The whole way to a code.
+    /// Completes the flow up to the code.
     pub(crate) async fn code(&mut self, with: &[(&str, &str)]) -> String {
         let sent = self.asks(with).await;
         let back = self.logs_in(sent).await;
@@ -64,13 +64,13 @@ impl Realm {
         self.party.code(&back)
     }
 
-    /// A code for whoever is signed in, who is asked nothing.
+    /// Returns a code for the signed-in user, without interaction.
     pub(crate) async fn code_again(&mut self, with: &[(&str, &str)]) -> String {
         let back = self.asks(with).await;
         self.party.code(&back)
     }
 
-    /// The whole way to tokens.
+    /// Completes the flow up to the tokens.
     pub(crate) async fn tokens(&mut self, with: &[(&str, &str)]) -> Value {
         let code = self.code(with).await;
         self.party.redeems(&code).await.with(200)
@@ -83,7 +83,7 @@ impl Realm {
         self.party.posts("/token", &form).await.with(200)
     }
 
-    /// What becomes of a request while somebody is signed in.
+    /// Returns the outcome of a request by a signed-in user.
     pub(crate) async fn asks_again(&mut self, with: &[(&str, &str)]) -> String {
         let sent = self.asks(with).await;
         if is_to(&sent, "/login/") {
@@ -95,13 +95,13 @@ impl Realm {
         self.party.gets(&sent).remove("error").unwrap_or_else(|| "code".to_owned())
     }
 
-    /// The path of the interface for the domain's users.
+    /// Returns the API path of the domain's users.
     pub(crate) fn users(&self) -> String {
         format!("/domains/{}/users", text(&self.domain, "id"))
     }
 }
 
-/// The person logs in on the page where the application's request led, and the browser goes back.
+/// Logs in by wallet on the page to which the authorization request redirects.
 pub(crate) async fn logs_in_by(
     integrator: &Integrator,
     browser: &mut Browser,
@@ -112,7 +112,7 @@ pub(crate) async fn logs_in_by(
     logs_in_at(integrator, browser, phone, &place(&sent)).await
 }
 
-/// The same on the login page at this address.
+/// Logs in by wallet on this login page.
 pub(crate) async fn logs_in_at(integrator: &Integrator, browser: &mut Browser, phone: &Phone, page: &str) -> ShownPage {
     let shown = browser.goes_to(page).await;
     assert_eq!(scans(integrator, phone, &shown).await, 200, "{}", shown.html);
@@ -121,7 +121,7 @@ pub(crate) async fn logs_in_at(integrator: &Integrator, browser: &mut Browser, p
     browser.goes_to(&format!("{}?{}", back.path(), back.query().expect("a code"))).await
 }
 
-/// Where a browser is sent, without the host.
+/// Returns the path and query of a redirect.
 #[track_caller]
 pub(crate) fn place(sent: &ShownPage) -> String {
     let to = sent.headers.get("location").unwrap_or_else(|| panic!("nowhere: {sent:?}"));

@@ -1,5 +1,4 @@
-//! Standard login against those who mean harm: strangers who flood it, and requests that are under way while somebody signs
-//! out.
+//! OpenID Connect under attack: floods by unauthenticated clients, and requests that are pending during a sign-out.
 
 use serde_json::json;
 use signpost_openid::clients::RedirectUris;
@@ -12,14 +11,14 @@ use crate::openid_flow::Realm;
 
 const OFFLINE: [(&str, &str); 1] = [("scope", "openid offline_access")];
 
-/// The grant of a code, as it is kept.
+/// Returns the stored grant of a code.
 async fn grant_of(realm: &Realm, code: &str) -> Grant {
     let code = OpaqueToken::parse(OpaqueTokenKind::Code, code).expect("a code");
     grants::sql::find_by_code(&realm.service.app.store, &code).await.expect("a database").expect("a grant")
 }
 
 #[tokio::test]
-async fn a_stranger_who_names_a_public_client_keeps_nobody_out_of_it() {
+async fn public_clients_are_limited_by_address() {
     let settings = [("rate_limit_token", "2/m"), ("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")];
     let realm = Realm::with(&settings, |settings| {
         settings.is_public = true;
@@ -35,7 +34,7 @@ async fn a_stranger_who_names_a_public_client_keeps_nobody_out_of_it() {
         assert_eq!(asks("203.0.113.7").await, status);
     }
     assert_eq!(asks("203.0.113.8").await, 400);
-    // One that shows its secret is counted as itself, wherever it asks from.
+    // A client with its secret has its own limit, whatever its IP address.
     let party = RelyingParty::at(&realm.service, &realm.domain, |_| {}).await;
     for (address, status) in [("203.0.113.7", 400), ("203.0.113.8", 400), ("203.0.113.9", 429)] {
         let request = party.request("/token", &[("grant_type", "x")]);
@@ -45,7 +44,7 @@ async fn a_stranger_who_names_a_public_client_keeps_nobody_out_of_it() {
 }
 
 #[tokio::test]
-async fn questions_of_consent_are_counted_as_logins_are() {
+async fn consent_pages_count_as_logins() {
     let mut realm = Realm::with(&[("rate_limit_create_session", "3/m")], |_| {}).await;
     realm.code(&[]).await;
     for _ in 0..2 {
@@ -56,7 +55,7 @@ async fn questions_of_consent_are_counted_as_logins_are() {
 }
 
 #[tokio::test]
-async fn what_requests_store_is_limited_in_bytes_for_each_address() {
+async fn stored_bytes_are_limited_by_address() {
     let settings =
         [("rate_limit_create_session", "10/m"), ("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")];
     let realm = Realm::with(&settings, |_| {}).await;
@@ -66,7 +65,7 @@ async fn what_requests_store_is_limited_in_bytes_for_each_address() {
         let request = realm.service.visitor().http.get(realm.service.url(path));
         send(request.header("x-forwarded-for", address).header("accept", "text/html")).await
     };
-    // 30 KiB a minute: three with 8 KiB and a row each.
+    // 30 KiB a minute: three requests with 8 KiB and a row each.
     for _ in 0..3 {
         assert_eq!(asks(&long, "2001:db8::1").await.status, 303);
     }
@@ -83,20 +82,20 @@ async fn what_requests_store_is_limited_in_bytes_for_each_address() {
     assert_eq!(asks(&long, "2001:db8::1").await.status, 303);
 }
 
-/// How many rows a table has.
+/// Returns the result of a `COUNT` query.
 async fn count(realm: &Realm, sql: &'static str) -> i64 {
     let row = realm.service.app.store.read_one(sql, params![]).await.expect("a database");
     row.expect("COUNT is one row").int(0).expect("a number")
 }
 
 #[tokio::test]
-async fn logins_that_nobody_finishes_are_deleted_within_two_hours() {
+async fn abandoned_logins_are_deleted_in_two_hours() {
     const SESSIONS: &str = "SELECT COUNT(*) FROM sessions";
     const REQUESTS: &str = "SELECT COUNT(*) FROM openid_authorizations";
 
     let mut realm = Realm::trusted().await;
     let before = count(&realm, SESSIONS).await;
-    // One by which somebody logged in, one of a site, and two that nobody finishes.
+    // A completed login, a login of a site, and two abandoned logins.
     realm.code(&[]).await;
     crate::page_flow::opens(&realm.integrator, json!({})).await;
     for _ in 0..2 {
@@ -113,7 +112,7 @@ async fn logins_that_nobody_finishes_are_deleted_within_two_hours() {
 }
 
 #[tokio::test]
-async fn a_nonce_is_short_and_can_be_stored_everywhere() {
+async fn invalid_nonces_are_rejected() {
     let mut realm = Realm::trusted().await;
     for nonce in ["a\0b".to_owned(), "n".repeat(513)] {
         let sent = realm.asks(&[("nonce", &nonce)]).await;
@@ -125,7 +124,7 @@ async fn a_nonce_is_short_and_can_be_stored_everywhere() {
 }
 
 #[tokio::test]
-async fn a_form_has_few_fields() {
+async fn forms_have_at_most_64_fields() {
     let realm = Realm::trusted().await;
     let names: Vec<String> = (0..65).map(|number| format!("field{number}")).collect();
     let fields: Vec<_> = names.iter().map(|name| (name.as_str(), "x")).collect();
@@ -135,7 +134,7 @@ async fn a_form_has_few_fields() {
 }
 
 #[tokio::test]
-async fn a_request_under_way_is_granted_nothing_once_its_person_logged_out() {
+async fn logout_invalidates_pending_grants() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     let code = realm.code_again(&OFFLINE).await;
@@ -154,7 +153,7 @@ async fn a_request_under_way_is_granted_nothing_once_its_person_logged_out() {
 }
 
 #[tokio::test]
-async fn what_was_granted_a_moment_after_a_sign_out_everywhere_counts_for_nothing() {
+async fn grants_just_after_a_sign_out_are_invalid() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
@@ -166,9 +165,9 @@ async fn what_was_granted_a_moment_after_a_sign_out_everywhere_counts_for_nothin
     assert_eq!(realm.party.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
 }
 
-/// Of two servers one is two minutes behind. The first login is one that no browser has any more: another replaced it there.
+/// A second server is two minutes behind. The first login has no browser any more: the second replaced its cookie.
 #[tokio::test]
-async fn whoever_signs_out_everywhere_at_a_server_that_is_behind_is_out_and_may_log_in_again() {
+async fn sign_out_tolerates_clock_skew() {
     let behind = -jiff::SignedDuration::from_mins(1);
     let mut realm = Realm::trusted().await;
     let first = realm.tokens(&OFFLINE).await;
@@ -184,7 +183,7 @@ async fn whoever_signs_out_everywhere_at_a_server_that_is_behind_is_out_and_may_
     let tokens = realm.tokens(&OFFLINE).await;
     realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
     realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
-    // That one is over too once the person signs out again, at a server that is further behind.
+    // The new login also ends if the user signs out again, at a server that is further behind.
     realm.service.passes(behind);
     let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
     realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
@@ -192,7 +191,7 @@ async fn whoever_signs_out_everywhere_at_a_server_that_is_behind_is_out_and_may_
 }
 
 #[tokio::test]
-async fn whoever_registers_and_signs_out_at_a_server_that_is_behind_is_out() {
+async fn sign_out_after_registration_tolerates_skew() {
     let mut realm = Realm::trusted().await;
     realm.phone = crate::harness::Phone::of(9, &realm.service.clock);
     let tokens = realm.tokens(&[OFFLINE[0], ("prompt", "create")]).await;
@@ -204,7 +203,7 @@ async fn whoever_registers_and_signs_out_at_a_server_that_is_behind_is_out() {
 }
 
 #[tokio::test]
-async fn what_follows_a_secret_in_the_header_is_a_part_of_it() {
+async fn secret_with_a_suffix_is_rejected() {
     let realm = Realm::trusted().await;
     let secret = realm.party.secret.clone().expect("a secret");
     for (more, status) in [("", 200), ("&more", 401), ("=more", 401)] {

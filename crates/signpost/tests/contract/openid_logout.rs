@@ -1,5 +1,5 @@
-//! The plan for RP-initiated logout of the OpenID Foundation's conformance suite, a test for each of its modules by its
-//! name. Ported from it, which is not to be certified by it.
+//! The RP-initiated logout plan of the OpenID Foundation's conformance suite, one test per module, with its name. The
+//! port is no certification.
 
 use serde_json::Value;
 
@@ -8,20 +8,20 @@ use crate::openid_flow::{Realm, place};
 
 const OUT: &str = "https://app.test/out";
 
-/// Somebody who is signed in, and the tokens of the application.
+/// Returns an issuer with a signed-in user, and the tokens of the client.
 async fn signed_in() -> (Realm, Value) {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
     (realm, tokens)
 }
 
-async fn asks(realm: &mut Realm, set: &[(&str, &str)]) -> ShownPage {
+async fn request_logout(realm: &mut Realm, set: &[(&str, &str)]) -> ShownPage {
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(set).finish();
     let path = format!("{}/logout?{query}", realm.party.path);
     realm.browser.goes_to(&path).await
 }
 
-async fn is_out(realm: &mut Realm, tokens: &Value) -> bool {
+async fn is_signed_out(realm: &mut Realm, tokens: &Value) -> bool {
     let is_out = realm.asks_again(&[("prompt", "none")]).await == "login_required";
     let (access, refresh) = (text(tokens, "access_token"), text(tokens, "refresh_token"));
     let are_over = realm.party.userinfo(access).await.status == 401;
@@ -40,11 +40,11 @@ fn location(sent: &ShownPage) -> Option<&str> {
 async fn rp_initiated_logout() {
     let (mut realm, tokens) = signed_in().await;
     let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", OUT), ("state", "a b")];
-    let back = asks(&mut realm, &set).await;
+    let back = request_logout(&mut realm, &set).await;
     assert_eq!((back.status, location(&back)), (303, Some("https://app.test/out?state=a%20b")));
-    assert!(is_out(&mut realm, &tokens).await);
-    // Nobody is signed in: there is nothing to ask, and the application gets its browser back.
-    let back = asks(&mut realm, &set).await;
+    assert!(is_signed_out(&mut realm, &tokens).await);
+    // Without a session no confirmation is needed, and the browser returns to the application.
+    let back = request_logout(&mut realm, &set).await;
     assert_eq!((back.status, location(&back)), (303, Some("https://app.test/out?state=a%20b")));
 }
 
@@ -60,9 +60,9 @@ async fn bad_logout_redirect_uri() {
     let (mut realm, tokens) = signed_in().await;
     for uri in ["https://app.test/cb", "https://evil.test/out", "https://app.test/out/", "javascript:alert(1)"] {
         let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", uri)];
-        asks(&mut realm, &set).await.is(400, "logout-fault");
+        request_logout(&mut realm, &set).await.is(400, "logout-fault");
     }
-    assert!(!is_out(&mut realm, &tokens).await);
+    assert!(!is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn query_added_to_logout_redirect_uri() {
     let (mut realm, tokens) = signed_in().await;
     let uri = "https://app.test/out?foo=bar";
     let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", uri)];
-    asks(&mut realm, &set).await.is(400, "logout-fault");
+    request_logout(&mut realm, &set).await.is(400, "logout-fault");
 }
 
 #[tokio::test]
@@ -80,92 +80,92 @@ async fn modified_id_token_hint() {
     let (rest, signature) = hint.rsplit_once('.').expect("three parts");
     let modified = format!("{rest}.{}", signature.chars().rev().collect::<String>());
     let set = [("id_token_hint", modified.as_str()), ("post_logout_redirect_uri", OUT)];
-    asks(&mut realm, &set).await.is(400, "logout-fault");
-    assert!(!is_out(&mut realm, &tokens).await);
+    request_logout(&mut realm, &set).await.is(400, "logout-fault");
+    assert!(!is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
 async fn bad_id_token_hint() {
     let (mut realm, tokens) = signed_in().await;
     let set = [("id_token_hint", "not a token"), ("post_logout_redirect_uri", OUT)];
-    asks(&mut realm, &set).await.is(400, "logout-fault");
-    assert!(!is_out(&mut realm, &tokens).await);
+    request_logout(&mut realm, &set).await.is(400, "logout-fault");
+    assert!(!is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
 async fn no_id_token_hint() {
     let (mut realm, tokens) = signed_in().await;
-    asks(&mut realm, &[("post_logout_redirect_uri", OUT), ("state", "x")]).await.is(400, "logout-fault");
+    request_logout(&mut realm, &[("post_logout_redirect_uri", OUT), ("state", "x")]).await.is(400, "logout-fault");
     let id = realm.party.client.id.to_string();
     let set = [("client_id", id.as_str()), ("post_logout_redirect_uri", OUT), ("state", "x")];
-    let asked = asks(&mut realm, &set).await;
+    let asked = request_logout(&mut realm, &set).await;
     asked.is(200, "logout");
-    assert!(!is_out(&mut realm, &tokens).await, "the person has not pressed the button");
+    assert!(!is_signed_out(&mut realm, &tokens).await, "the person has not pressed the button");
     let set = format!("&client_id={id}&post_logout_redirect_uri=https%3A%2F%2Fapp.test%2Fout&state=x");
     let left = realm.browser.presses(&asked, "logout", &set).await;
     assert_eq!(left.is(200, "leaving").link("continue").as_str(), "https://app.test/out?state=x");
-    assert!(is_out(&mut realm, &tokens).await);
+    assert!(is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
 async fn no_params() {
     let (mut realm, tokens) = signed_in().await;
-    let asked = asks(&mut realm, &[]).await;
+    let asked = request_logout(&mut realm, &[]).await;
     asked.is(200, "logout");
     realm.browser.presses(&asked, "logout", "").await.is(200, "logged-out");
-    assert!(is_out(&mut realm, &tokens).await);
-    asks(&mut realm, &[]).await.is(200, "logged-out");
+    assert!(is_signed_out(&mut realm, &tokens).await);
+    request_logout(&mut realm, &[]).await.is(200, "logged-out");
 }
 
 #[tokio::test]
 async fn no_post_logout_redirect_uri() {
     let (mut realm, tokens) = signed_in().await;
-    asks(&mut realm, &[("id_token_hint", text(&tokens, "id_token"))]).await.is(200, "logged-out");
-    assert!(is_out(&mut realm, &tokens).await);
+    request_logout(&mut realm, &[("id_token_hint", text(&tokens, "id_token"))]).await.is(200, "logged-out");
+    assert!(is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
 async fn no_state() {
     let (mut realm, tokens) = signed_in().await;
     let set = [("id_token_hint", text(&tokens, "id_token")), ("post_logout_redirect_uri", OUT)];
-    assert_eq!(location(&asks(&mut realm, &set).await), Some(OUT));
+    assert_eq!(location(&request_logout(&mut realm, &set).await), Some(OUT));
 }
 
 #[tokio::test]
 async fn only_state() {
     let (mut realm, tokens) = signed_in().await;
-    let asked = asks(&mut realm, &[("state", "x")]).await;
+    let asked = request_logout(&mut realm, &[("state", "x")]).await;
     asked.is(200, "logout");
     realm.browser.presses(&asked, "logout", "").await.is(200, "logged-out");
-    assert!(is_out(&mut realm, &tokens).await);
+    assert!(is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
-async fn a_form_of_another_site_signs_nobody_out() {
+async fn cross_site_form_does_not_sign_out() {
     let (mut realm, tokens) = signed_in().await;
-    let asked = asks(&mut realm, &[]).await;
+    let asked = request_logout(&mut realm, &[]).await;
     let (action, token) = asked.form("logout");
     for (origin, token) in [("https://evil.test", token.as_str()), (&*realm.browser.origin.clone(), "wrong")] {
         let request = realm.browser.request(reqwest::Method::POST, &action).header("origin", origin);
         let request = request.header("content-type", "application/x-www-form-urlencoded");
         realm.browser.send(request.body(format!("token={token}"))).await.is(403, "stale");
     }
-    assert!(!is_out(&mut realm, &tokens).await);
+    assert!(!is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
-async fn somebody_elses_token_signs_nobody_out_without_a_question() {
+async fn hint_of_another_user_needs_confirmation() {
     let (mut realm, tokens) = signed_in().await;
     let hint = text(&tokens, "id_token").to_owned();
     realm.phone = crate::harness::Phone::of(8, &realm.service.clock);
     crate::page_flow::registers_at(&realm.service, &realm.integrator, "shop.test", &realm.phone).await;
     let theirs = realm.tokens(&[("prompt", "login"), ("scope", "openid offline_access")]).await;
-    asks(&mut realm, &[("id_token_hint", &hint)]).await.is(200, "logout");
-    assert!(!is_out(&mut realm, &theirs).await);
+    request_logout(&mut realm, &[("id_token_hint", &hint)]).await.is(200, "logout");
+    assert!(!is_signed_out(&mut realm, &theirs).await);
 }
 
-/// A page of the application's posts a request: the browser sends none of its cookies with it.
-async fn posts(realm: &mut Realm, path: &str, set: &[(&str, &str)]) -> ShownPage {
+/// Posts a request from a page of the application, without the cookies of the browser.
+async fn post(realm: &mut Realm, path: &str, set: &[(&str, &str)]) -> ShownPage {
     let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(set).finish();
     let request = realm.browser.http.post(realm.party.url(path)).header("origin", "https://app.test");
     let request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
@@ -173,44 +173,44 @@ async fn posts(realm: &mut Realm, path: &str, set: &[(&str, &str)]) -> ShownPage
 }
 
 #[tokio::test]
-async fn a_posted_logout_puts_no_id_token_into_an_address() {
+async fn posted_logout_exposes_no_id_token() {
     let (mut realm, tokens) = signed_in().await;
     let hint = text(&tokens, "id_token").to_owned();
     let set = [("id_token_hint", hint.as_str()), ("post_logout_redirect_uri", OUT), ("state", "a b"), ("lang", "es")];
-    let posted = posts(&mut realm, "/logout", &set).await;
+    let posted = post(&mut realm, "/logout", &set).await;
     let to = place(&posted);
     let user = RelyingParty::claims(&tokens)["sub"].as_str().expect("a user").to_owned();
     assert!(!to.contains(&hint) && !to.contains("id_token_hint") && !to.contains(&user), "{to}");
     assert!(to.contains("lang=es") && to.contains("state=a+b"), "{to}");
-    // In another browser the address says nothing of whose logout it is.
+    // In another browser the URL has no hint.
     let hint_cookie = realm.browser.hint_cookie.take();
     realm.browser.goes_to(&to).await.is(400, "logout-fault");
     realm.browser.hint_cookie = Some(format!("signpost_hint={}", "A".repeat(43)));
     realm.browser.goes_to(&to).await.is(400, "logout-fault");
-    assert!(!is_out(&mut realm, &tokens).await);
+    assert!(!is_signed_out(&mut realm, &tokens).await);
     realm.browser.hint_cookie = hint_cookie;
     let back = realm.browser.goes_to(&to).await;
     assert_eq!((back.status, location(&back)), (303, Some("https://app.test/out?state=a%20b")));
-    assert!(is_out(&mut realm, &tokens).await);
+    assert!(is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
-async fn a_posted_logout_without_a_valid_hint_signs_nobody_out() {
+async fn posted_logout_requires_a_valid_hint() {
     let (mut realm, tokens) = signed_in().await;
     let hint = text(&tokens, "id_token").to_owned();
-    posts(&mut realm, "/logout", &[("id_token_hint", "not a token")]).await.is(400, "logout-fault");
-    posts(&mut realm, "/logout", &[("id_token_hint", &hint), ("id_token_hint", &hint)]).await.is(400, "logout-fault");
+    post(&mut realm, "/logout", &[("id_token_hint", "not a token")]).await.is(400, "logout-fault");
+    post(&mut realm, "/logout", &[("id_token_hint", &hint), ("id_token_hint", &hint)]).await.is(400, "logout-fault");
     for set in [&[][..], &[("posted_hint", "x")]] {
-        let posted = posts(&mut realm, "/logout", set).await;
+        let posted = post(&mut realm, "/logout", set).await;
         let to = place(&posted);
         assert!(!to.contains("posted_hint"), "{to}");
         realm.browser.goes_to(&to).await.is(200, "logout");
     }
-    assert!(!is_out(&mut realm, &tokens).await);
+    assert!(!is_signed_out(&mut realm, &tokens).await);
 }
 
 #[tokio::test]
-async fn a_posted_authorization_request_puts_no_id_token_into_an_address() {
+async fn posted_authorization_exposes_no_id_token() {
     let (mut realm, tokens) = signed_in().await;
     let hint = text(&tokens, "id_token").to_owned();
     let request = realm.party.authorize(&[]);
@@ -226,20 +226,20 @@ async fn a_posted_authorization_request_puts_no_id_token_into_an_address() {
         (with(&[("id_token_hint", &hint), ("id_token_hint", &hint)]), "invalid_request"),
     ] {
         let set: Vec<_> = more.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let posted = posts(&mut realm, "/authorize", &set).await;
+        let posted = post(&mut realm, "/authorize", &set).await;
         let to = place(&posted);
         assert!(!to.contains(&hint) && !to.contains("id_token_hint"), "{to}");
         let back = realm.browser.goes_to(&to).await;
         let answer = realm.party.gets(&back);
         assert_eq!(answer.get("error").map_or("code", String::as_str), outcome, "{to}");
     }
-    // Of somebody else: whoever is signed in is not taken for them.
+    // The hint names another user than the signed-in one.
     realm.phone = crate::harness::Phone::of(8, &realm.service.clock);
     crate::page_flow::registers_at(&realm.service, &realm.integrator, "shop.test", &realm.phone).await;
     realm.tokens(&[("prompt", "login")]).await;
     let set = with(&[("id_token_hint", &hint), ("prompt", "none")]);
     let set: Vec<_> = set.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let posted = posts(&mut realm, "/authorize", &set).await;
+    let posted = post(&mut realm, "/authorize", &set).await;
     let back = realm.browser.goes_to(&place(&posted)).await;
     assert_eq!(realm.party.gets(&back)["error"], "login_required");
 }

@@ -1,4 +1,4 @@
-//! The pages of standard login: the question whether a person agrees, and what is said where a request cannot go on.
+//! The pages of OpenID Connect: consent, and errors of requests that cannot continue.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -10,7 +10,7 @@ use crate::openid_flow::{Realm, is_to, place};
 use crate::page_flow::hosts;
 
 #[tokio::test]
-async fn a_person_is_asked_once_for_what_a_client_learns() {
+async fn consent_is_requested_once() {
     let mut realm = Realm::with(&[], |settings| settings.name = Some(ClientName::parse("Ann's <wiki>").unwrap())).await;
     let sent = realm.asks(&[("scope", "openid email")]).await;
     let back = realm.logs_in(sent).await;
@@ -33,7 +33,7 @@ async fn a_person_is_asked_once_for_what_a_client_learns() {
 }
 
 #[tokio::test]
-async fn the_login_page_names_the_application_and_its_host() {
+async fn login_page_names_the_client_and_its_host() {
     let mut realm = Realm::with(&[], |settings| settings.name = Some(ClientName::parse("Ann's <wiki>").unwrap())).await;
     let sent = realm.asks(&[]).await;
     let page = realm.browser.goes_to(&place(&sent)).await;
@@ -50,7 +50,7 @@ async fn the_login_page_names_the_application_and_its_host() {
 }
 
 #[tokio::test]
-async fn whoever_is_somebody_else_signs_out_and_logs_in_for_the_same_request() {
+async fn another_user_can_continue_the_request() {
     let mut realm = Realm::start().await;
     let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
     let first = RelyingParty::claims(&tokens);
@@ -59,7 +59,7 @@ async fn whoever_is_somebody_else_signs_out_and_logs_in_for_the_same_request() {
     assert!(asked.is(200, "consent").html.contains("Not you?"), "{}", asked.html);
     let anew = realm.browser.presses(&asked, "consent", "&answer=other").await;
     let page = anew.is(200, "waiting").form("cancel").0.replace("/cancel", "");
-    // Who was signed in is out, with what applications had by that.
+    // The first user is signed out, and the access token revoked.
     assert_eq!(realm.asks_again(&[("prompt", "none")]).await, "login_required");
     assert_eq!(realm.party.userinfo(text(&tokens, "access_token")).await.status, 401);
     let other = crate::harness::Phone::of(8, &realm.service.clock);
@@ -73,8 +73,8 @@ async fn whoever_is_somebody_else_signs_out_and_logs_in_for_the_same_request() {
 }
 
 #[tokio::test]
-async fn a_realm_where_nobody_can_log_in_says_so_and_why() {
-    // Live on loopback: the issuer is there to try things out, and logins want https.
+async fn issuer_without_logins_returns_server_error() {
+    // Live on loopback: the issuer exists for trials, but logins require HTTPS.
     let service = Service::start().await;
     let live = service.integrator_of("acme", signpost_platform::accounts::Environment::Live).await;
     let domain = crate::hosted::shop(&live, "https://shop.test/hook").await;
@@ -92,7 +92,7 @@ async fn a_realm_where_nobody_can_log_in_says_so_and_why() {
 }
 
 #[tokio::test]
-async fn a_program_on_a_device_asks_for_consent_though_it_is_trusted() {
+async fn trusted_native_apps_require_consent() {
     let mut realm = Realm::with(&[], |settings| {
         settings.is_trusted = true;
         settings.is_public = true;
@@ -105,14 +105,14 @@ async fn a_program_on_a_device_asks_for_consent_though_it_is_trusted() {
     assert!(is_to(&back, "/authorize/consent/"), "{back:?}");
     let asked = realm.browser.goes_to(&place(&back)).await;
     realm.browser.agrees(&asked).await;
-    // Asked once, as of every client.
+    // Consent is stored, as for every client.
     let again = realm.asks(&at).await;
     assert_eq!(again.status, 303);
     assert!(place(&again).starts_with("/cb?code="), "{again:?}");
 }
 
 #[tokio::test]
-async fn whoever_does_not_agree_goes_back_without_a_code_and_is_asked_again() {
+async fn denied_consent_is_requested_again() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
     let back = realm.logs_in(sent).await;
@@ -125,7 +125,7 @@ async fn whoever_does_not_agree_goes_back_without_a_code_and_is_asked_again() {
 }
 
 #[tokio::test]
-async fn whoever_cancels_or_is_too_late_goes_back_without_a_code() {
+async fn cancelled_login_returns_no_code() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
     let shown = realm.browser.goes_to(&place(&sent)).await;
@@ -143,7 +143,7 @@ async fn whoever_cancels_or_is_too_late_goes_back_without_a_code() {
 }
 
 #[tokio::test]
-async fn whoever_agrees_when_the_login_is_too_old_by_then_logs_in_again_and_is_asked_no_more() {
+async fn consent_after_max_age_requires_a_login() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[("max_age", "300")]).await;
     let back = realm.logs_in(sent).await;
@@ -158,7 +158,7 @@ async fn whoever_agrees_when_the_login_is_too_old_by_then_logs_in_again_and_is_a
 }
 
 #[tokio::test]
-async fn a_request_is_of_the_browser_that_it_came_with() {
+async fn request_is_bound_to_its_browser() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
     let page = place(&sent);
@@ -167,7 +167,7 @@ async fn a_request_is_of_the_browser_that_it_came_with() {
     let back = realm.logs_in(sent).await;
     let consent = place(&back);
     other.goes_to(&consent).await.is(410, "over");
-    // One that knows its own cookie of pages gets no further.
+    // The page cookie of another browser gives no access either.
     other.goes_to(&realm.party.authorize(&[])).await;
     assert!(other.cookie.is_some());
     other.goes_to(&consent).await.is(410, "over");
@@ -177,7 +177,7 @@ async fn a_request_is_of_the_browser_that_it_came_with() {
 }
 
 #[tokio::test]
-async fn a_completion_code_is_worth_a_code_once() {
+async fn completion_code_yields_one_code() {
     let mut realm = Realm::trusted().await;
     let sent = realm.asks(&[]).await;
     let page = place(&sent);
@@ -194,7 +194,7 @@ async fn a_completion_code_is_worth_a_code_once() {
 }
 
 #[tokio::test]
-async fn a_form_of_another_site_agrees_to_nothing() {
+async fn cross_site_form_grants_no_consent() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
     let back = realm.logs_in(sent).await;
@@ -210,10 +210,10 @@ async fn a_form_of_another_site_agrees_to_nothing() {
 }
 
 #[tokio::test]
-async fn pages_are_safe_and_nobody_stores_them() {
+async fn pages_are_secure_and_uncached() {
     let realm = Realm::start().await;
     let http = realm.service.visitor().http;
-    // Whoever reads a page of the house checks its headers.
+    // The harness checks the headers of every page.
     for path in ["/authorize", "/authorize/return", "/logout", "/authorize/consent/auz_x"] {
         for language in ["en", "es"] {
             let reply = send(http.get(realm.party.url(path)).header("accept-language", language)).await;
@@ -227,7 +227,7 @@ async fn pages_are_safe_and_nobody_stores_them() {
 }
 
 #[tokio::test]
-async fn a_long_state_comes_back_and_a_longer_request_is_refused() {
+async fn long_state_is_returned_and_longer_rejected() {
     let mut realm = Realm::trusted().await;
     let state = "é \"&+<>%".repeat(228);
     assert!(state.len() >= 2048, "{}", state.len());
@@ -239,7 +239,7 @@ async fn a_long_state_comes_back_and_a_longer_request_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_realm_is_not_there() {
+async fn unknown_issuers_are_not_found() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let hosted = hosts(&integrator, "shop.test").await;
@@ -257,7 +257,7 @@ async fn what_is_no_realm_is_not_there() {
 }
 
 #[tokio::test]
-async fn an_integrators_tests_log_in_without_a_person() {
+async fn sandbox_login_needs_no_user() {
     let mut realm = Realm::trusted().await;
     let sent = realm.asks(&[("prompt", "create")]).await;
     let page = place(&sent);
@@ -276,7 +276,7 @@ async fn an_integrators_tests_log_in_without_a_person() {
 }
 
 #[tokio::test]
-async fn nobody_creates_an_account_where_registration_is_closed() {
+async fn closed_registration_creates_no_account() {
     let mut realm = Realm::trusted().await;
     let path = format!("/domains/{}", text(&realm.domain, "id"));
     realm.integrator.patch(&path, &json!({ "registration": "closed" })).await.with(200);

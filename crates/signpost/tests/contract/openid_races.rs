@@ -1,4 +1,5 @@
-//! Standard login where things happen at once, or go away meanwhile: what was granted counts only as long as all it stands on.
+//! Concurrent OpenID Connect requests, and deletions during a flow: a grant is valid only while all that it depends on
+//! exists.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -15,18 +16,18 @@ use crate::page_flow::registers_at;
 
 const OFFLINE: [(&str, &str); 1] = [("scope", "openid profile offline_access")];
 
-/// A restart does not change what people call the server.
+/// A restart does not change the public URL.
 const AT_ONE_ADDRESS: [(&str, &str); 2] = [("public_url", "http://localhost:8080"), ("allow_private_webhooks", "true")];
 
-/// The error of each reply, none of those that were fine.
+/// Returns the error of each reply, empty for successes.
 async fn errors(replies: impl IntoIterator<Item = impl Future<Output = crate::harness::Reply>>) -> Vec<String> {
     let replies = join_all(replies).await;
     let error = |reply: &crate::harness::Reply| reply.json()["error"].as_str().unwrap_or_default().to_owned();
     replies.iter().map(error).collect()
 }
 
-/// Neither token of the application is worth anything.
-async fn are_over(party: &RelyingParty, tokens: &Value) {
+/// Checks that both tokens of the client are invalid.
+async fn assert_revoked(party: &RelyingParty, tokens: &Value) {
     assert_eq!(party.userinfo(text(tokens, "access_token")).await.status, 401);
     let refreshed = party.refreshes(text(tokens, "refresh_token")).await;
     assert_eq!(refreshed.with(400)["error"], "invalid_grant");
@@ -39,7 +40,7 @@ async fn count(as_user: &Realm, what: &'static str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_sixty_four_who_redeem_a_code_one_gets_tokens_and_they_are_revoked() {
+async fn concurrent_redemptions_revoke_the_tokens() {
     let mut realm = Realm::trusted().await;
     let code = realm.code(&OFFLINE).await;
     let party = realm.party.clone();
@@ -51,7 +52,7 @@ async fn of_sixty_four_who_redeem_a_code_one_gets_tokens_and_they_are_revoked() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_sixty_four_who_refresh_all_get_the_same_next_token_and_later_ones_end_it() {
+async fn concurrent_refreshes_get_one_token() {
     let mut realm = Realm::trusted().await;
     let first = realm.tokens(&OFFLINE).await;
     let party = realm.party.clone();
@@ -61,15 +62,15 @@ async fn of_sixty_four_who_refresh_all_get_the_same_next_token_and_later_ones_en
     assert_eq!(next.len(), 1, "{next:?}");
     let next = next.into_iter().next().expect("one");
     assert_ne!(next, text(&first, "refresh_token"));
-    // Whoever has the next one uses it; who comes with the first again is somebody else.
+    // Once the next token was used, the first one counts as stolen.
     let second = party.refreshes(&next).await.with(200);
     let reused = party.refreshes(text(&first, "refresh_token")).await;
     assert_eq!(reused.with(400)["error"], "invalid_grant");
-    are_over(&party, &second).await;
+    assert_revoked(&party, &second).await;
 }
 
 #[tokio::test]
-async fn a_refresh_token_that_comes_again_after_its_grace_ends_the_login() {
+async fn late_refresh_token_reuse_revokes_the_grant() {
     let mut realm = Realm::trusted().await;
     let first = realm.tokens(&OFFLINE).await;
     let second = realm.party.refreshes(text(&first, "refresh_token")).await.with(200);
@@ -78,11 +79,11 @@ async fn a_refresh_token_that_comes_again_after_its_grace_ends_the_login() {
     assert_eq!(again["refresh_token"], second["refresh_token"]);
     realm.service.passes(SignedDuration::from_secs(1));
     realm.party.refreshes(text(&first, "refresh_token")).await.with(400);
-    are_over(&realm.party, &second).await;
+    assert_revoked(&realm.party, &second).await;
 }
 
 #[tokio::test]
-async fn times_end_what_nobody_uses() {
+async fn unused_codes_and_tokens_expire() {
     let mut realm = Realm::trusted().await;
     let code = realm.code(&OFFLINE).await;
     realm.service.passes(SignedDuration::from_secs(60));
@@ -101,7 +102,7 @@ async fn times_end_what_nobody_uses() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_has_no_tokens() {
+async fn deleted_user_has_no_tokens() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     let sub = RelyingParty::claims(&tokens)["sub"].as_str().expect("a user").to_owned();
@@ -111,12 +112,12 @@ async fn a_deleted_user_has_no_tokens() {
         .send()
         .await
         .expect("a reply");
-    are_over(&realm.party, &tokens).await;
+    assert_revoked(&realm.party, &tokens).await;
     assert_eq!(realm.asks_again(&[("prompt", "none")]).await, "login_required");
 }
 
 #[tokio::test]
-async fn a_key_that_its_user_lost_ends_what_it_proved() {
+async fn removed_key_revokes_its_grants() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     realm
@@ -126,11 +127,11 @@ async fn a_key_that_its_user_lost_ends_what_it_proved() {
         .write([signpost_store::step("DELETE FROM credentials", Vec::new())])
         .await
         .expect("a database");
-    are_over(&realm.party, &tokens).await;
+    assert_revoked(&realm.party, &tokens).await;
 }
 
 #[tokio::test]
-async fn a_deleted_client_has_no_tokens() {
+async fn deleted_client_has_no_tokens() {
     let mut realm = Realm::trusted().await;
     let (tokens, code) = (realm.tokens(&OFFLINE).await, realm.code_again(&OFFLINE).await);
     let (store, client, now) = (&realm.service.app.store, &realm.party.client, realm.service.clock.now());
@@ -144,7 +145,7 @@ async fn a_deleted_client_has_no_tokens() {
 }
 
 #[tokio::test]
-async fn a_deleted_domain_is_no_issuer_and_its_tokens_are_over() {
+async fn deleted_domain_revokes_its_tokens() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     let path = format!("/domains/{}", text(&realm.domain, "id"));
@@ -155,20 +156,20 @@ async fn a_deleted_domain_is_no_issuer_and_its_tokens_are_over() {
 }
 
 #[tokio::test]
-async fn whoever_signs_out_everywhere_is_out_of_applications() {
+async fn sign_out_everywhere_revokes_grants() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     let shown = realm.browser.goes_to(&format!("/account/{}", text(&realm.domain, "id"))).await;
     realm.browser.presses(&shown, "sign-out-everywhere", "").await.is(200, "signed-out");
-    are_over(&realm.party, &tokens).await;
-    // From now on everything begins anew.
+    assert_revoked(&realm.party, &tokens).await;
+    // A later login is valid.
     realm.service.passes(SignedDuration::from_secs(1));
     let tokens = realm.tokens(&OFFLINE).await;
     realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
 }
 
 #[tokio::test]
-async fn whom_a_client_admits_no_more_has_nothing_of_it() {
+async fn allowlist_change_revokes_access() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&OFFLINE).await;
     let (store, client) = (&realm.service.app.store, realm.party.client.clone());
@@ -177,7 +178,7 @@ async fn whom_a_client_admits_no_more_has_nothing_of_it() {
     let set = "UPDATE openid_clients SET settings = $1 WHERE id = $2";
     let json = serde_json::to_string(&settings).expect("JSON");
     store.write([signpost_store::step(set, signpost_store::params![json, &client.id])]).await.expect("a database");
-    are_over(&realm.party, &tokens).await;
+    assert_revoked(&realm.party, &tokens).await;
     for prompt in ["none", ""] {
         assert_eq!(realm.asks_again(&[("prompt", prompt)]).await, "access_denied");
     }
@@ -188,7 +189,7 @@ async fn whom_a_client_admits_no_more_has_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn a_restart_between_authorize_and_token_loses_nothing() {
+async fn restart_preserves_pending_authorizations() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Service::clock();
     let service = Service::on(folder.path(), &clock, &AT_ONE_ADDRESS).await;
@@ -213,7 +214,7 @@ async fn a_restart_between_authorize_and_token_loses_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn three_servers_redeem_a_code_once_and_replace_a_refresh_token_once() {
+async fn three_servers_redeem_a_code_once() {
     let (url, clock) = (database().await, Service::clock());
     assert!(url.starts_with("postgres"), "SIGNPOST_TEST_POSTGRES names the server: tests/postgres.sh starts one");
     let settings = [&AT_ONE_ADDRESS[..], &[("database_url", url.as_str())]].concat();
@@ -237,7 +238,7 @@ async fn three_servers_redeem_a_code_once_and_replace_a_refresh_token_once() {
 }
 
 #[tokio::test]
-async fn nothing_of_one_realm_is_worth_anything_at_another() {
+async fn tokens_are_invalid_at_other_issuers() {
     let mut realm = Realm::trusted().await;
     let other = crate::page_flow::hosts(&realm.integrator, "other.test").await;
     let party = RelyingParty::at(&realm.service, &other, |settings| settings.is_trusted = true).await;
@@ -245,31 +246,31 @@ async fn nothing_of_one_realm_is_worth_anything_at_another() {
     let at_other = realm.party.at_issuer(&party.path);
     assert_eq!(at_other.userinfo(text(&tokens, "access_token")).await.status, 401);
     assert_eq!(at_other.redeems(&code).await.with(401)["error"], "invalid_client");
-    // Another client of another realm, and the other environment.
+    // A client of another issuer, and the other environment.
     assert_eq!(party.redeems(&code).await.with(400)["error"], "invalid_grant");
     assert_eq!(party.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
     let live = realm.party.at_issuer(&realm.party.path.replacen("/sandbox", "", 1));
     assert_eq!(live.userinfo(text(&tokens, "access_token")).await.status, 404);
-    // Who is signed in at one realm is not at the other, and a token of one names nobody there.
+    // A session of one issuer is invalid at another, and so is its ID token as a hint.
     let (sent, hint) =
         (realm.browser.goes_to(&party.authorize(&[("prompt", "none")])).await, text(&tokens, "id_token"));
     assert_eq!(party.error(&sent), "login_required");
     let sent = realm.browser.goes_to(&party.authorize(&[("id_token_hint", hint)])).await;
     assert_eq!(party.error(&sent), "invalid_request");
-    // Another client of the same realm.
+    // Another client of this issuer.
     let sibling = RelyingParty::at(&realm.service, &realm.domain, |_| {}).await;
     assert_eq!(sibling.redeems(&code).await.with(400)["error"], "invalid_grant");
     assert_eq!(sibling.refreshes(text(&tokens, "refresh_token")).await.with(400)["error"], "invalid_grant");
     let told = sibling.posts("/introspect", &[("token", text(&tokens, "access_token"))]).await.with(200);
     assert_eq!(told, json!({ "active": false }));
     sibling.posts("/revoke", &[("token", text(&tokens, "refresh_token"))]).await.with(200);
-    // None of that has cost the right one anything.
+    // The right client can still use its code and tokens.
     realm.party.redeems(&code).await.with(200);
     realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
 }
 
 #[tokio::test]
-async fn what_is_over_is_swept() {
+async fn expired_rows_are_swept() {
     let mut realm = Realm::start().await;
     realm.tokens(&OFFLINE).await;
     realm.asks(&[("prompt", "login")]).await;
@@ -298,7 +299,7 @@ async fn what_is_over_is_swept() {
 }
 
 #[tokio::test]
-async fn a_code_that_nobody_redeems_is_swept_soon_and_no_other() {
+async fn only_unredeemed_codes_are_swept_early() {
     const GRANTS: &str = "SELECT id FROM openid_grants";
     let mut realm = Realm::trusted().await;
     realm.tokens(&[]).await;
@@ -311,15 +312,15 @@ async fn a_code_that_nobody_redeems_is_swept_soon_and_no_other() {
     assert_eq!((sweep().await, count(&realm, GRANTS).await), (1, 1), "a redeemed one stays");
 }
 
-/// A fleet whose clocks are apart: a login goes on at whichever server comes next.
+/// Servers with clock skew: a login continues at any of them.
 #[tokio::test]
-async fn servers_whose_clocks_are_apart_grant_nothing_twice_and_end_no_login() {
+async fn clock_skew_preserves_single_use() {
     const APART: SignedDuration = SignedDuration::from_mins(2);
     let mut realm = Realm::trusted().await;
     let code = realm.code(&OFFLINE).await;
     let clock = realm.service.clock.clone();
     let other_server = |ahead: bool| clock.advance(if ahead { APART } else { -APART });
-    // Issued by one that is ahead, redeemed at one that is behind, and once more at the first.
+    // Issued by a server that is ahead, redeemed at a server that is behind, then again at the first.
     other_server(false);
     let tokens = realm.party.redeems(&code).await.with(200);
     let claims = RelyingParty::claims(&tokens);
@@ -334,8 +335,8 @@ async fn servers_whose_clocks_are_apart_grant_nothing_twice_and_end_no_login() {
     let after = realm.party.refreshes(text(&next, "refresh_token")).await.with(200);
     realm.party.userinfo(text(&after, "access_token")).await.with(200);
     assert_eq!(realm.party.redeems(&code).await.with(400)["error"], "invalid_grant");
-    are_over(&realm.party, &after).await;
-    // Issued by one that is behind, a code is over for one that is ahead: nobody gets anything, and nothing else ends.
+    assert_revoked(&realm.party, &after).await;
+    // A code from a server that is behind has expired for a server that is ahead, which rejects it and ends no grant.
     let code = realm.code_again(&[]).await;
     other_server(true);
     assert_eq!(realm.party.redeems(&code).await.with(400)["error"], "invalid_grant");
@@ -343,7 +344,7 @@ async fn servers_whose_clocks_are_apart_grant_nothing_twice_and_end_no_login() {
 }
 
 #[tokio::test]
-async fn of_two_tabs_that_say_yes_one_gets_a_code() {
+async fn one_of_two_consenting_tabs_gets_a_code() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
     let back = realm.logs_in(sent).await;
@@ -354,14 +355,14 @@ async fn of_two_tabs_that_say_yes_one_gets_a_code() {
 }
 
 #[tokio::test]
-async fn another_person_in_the_same_browser_agrees_for_themselves() {
+async fn user_change_invalidates_the_consent_page() {
     let mut realm = Realm::start().await;
     let sent = realm.asks(&[]).await;
     let back = realm.logs_in(sent).await;
     let asked = realm.browser.goes_to(&crate::openid_flow::place(&back)).await;
     let other = Phone::of(8, &realm.service.clock);
     registers_at(&realm.service, &realm.integrator, "shop.test", &other).await;
-    // In another tab somebody else logs in.
+    // In another tab another user logs in.
     let second = realm.asks(&[("prompt", "login")]).await;
     logs_in_by(&realm.integrator, &mut realm.browser, &other, second).await;
     realm.browser.presses(&asked, "consent", "&answer=allow").await.is(403, "stale");

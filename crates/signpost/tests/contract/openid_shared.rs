@@ -1,4 +1,4 @@
-//! Standard login at three servers on one PostgreSQL database: what one of them is told counts at all of them.
+//! OpenID Connect at three servers on one PostgreSQL database: changes take effect at each of them.
 
 use reqwest::Method;
 use serde_json::json;
@@ -13,43 +13,43 @@ async fn three_servers() -> [Service; 3] {
     let (url, clock) = (database().await, Service::clock());
     assert!(url.starts_with("postgres"), "SIGNPOST_TEST_POSTGRES names the server: tests/postgres.sh starts one");
     let settings = [("database_url", url.as_str())];
-    // One after another: the first brings the tables up to date.
+    // Sequentially: the first server migrates the database.
     let first = Service::open(&settings, clock.clone()).await;
     let second = Service::open(&settings, clock.clone()).await;
     [first, second, Service::open(&settings, clock).await]
 }
 
-fn moved(integrator: &Integrator, service: &Service) -> Integrator {
+fn at_server(integrator: &Integrator, service: &Service) -> Integrator {
     Integrator { api: service.url("/sandbox/v1"), ..integrator.clone() }
 }
 
-/// The same application and browser, whose proxy asks another server.
-fn asking<'a>(app: &App<'_>, service: &'a Service) -> App<'a> {
+/// Returns an application and browser whose proxy calls this server.
+fn through_server<'a>(app: &App<'_>, service: &'a Service) -> App<'a> {
     App { service, client: app.client.clone(), origin: app.origin.clone(), cookies: app.cookies.clone() }
 }
 
-/// In at every server, so that each has it in memory.
-async fn is_in_everywhere(app: &App<'_>, all: &[Service; 3]) {
+/// Checks access at every server, so that each caches it.
+async fn assert_allowed_everywhere(app: &App<'_>, all: &[Service; 3]) {
     for service in all {
         for _ in 0..2 {
-            assert!(asking(app, service).is_let_in().await);
+            assert!(through_server(app, service).is_let_in().await);
         }
     }
 }
 
-async fn is_out_everywhere(app: &App<'_>, all: &[Service; 3], what: &str) {
+async fn assert_denied_everywhere(app: &App<'_>, all: &[Service; 3], what: &str) {
     for service in all.iter().rev() {
-        is_out(&asking(app, service), what).await;
+        is_out(&through_server(app, service), what).await;
     }
 }
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn a_login_to_an_application_counts_at_three_servers_and_ends_at_all_of_them() {
+async fn login_starts_and_ends_at_three_servers() {
     let all = three_servers().await;
     let [first, second, third] = &all;
     let (integrator, mut browser, domain) = realm(first).await;
-    let at_second = moved(&integrator, second);
+    let at_second = at_server(&integrator, second);
     let path = path_of(&domain, &user(&integrator, &domain).await);
     let groups = async |names: &[&str]| {
         at_second.patch(&path, &json!({ "groups": names })).await.with(200);
@@ -57,30 +57,30 @@ async fn a_login_to_an_application_counts_at_three_servers_and_ends_at_all_of_th
     groups(&["staff"]).await;
     let mut app = App::of(first, &domain, Some(&["group:staff"])).await;
     app.logs_in(&mut browser).await;
-    is_in_everywhere(&app, &all).await;
+    assert_allowed_everywhere(&app, &all).await;
     groups(&["guests"]).await;
-    is_out_everywhere(&app, &all, "the group").await;
+    assert_denied_everywhere(&app, &all, "the group").await;
     groups(&["staff"]).await;
-    // Who stays outside is read anew each time.
-    is_in_everywhere(&app, &all).await;
+    // Denied users are not cached.
+    assert_allowed_everywhere(&app, &all).await;
     let revoke = step("UPDATE openid_grants SET revoked_at = 1", params![]);
     second.app.store.write([revoke]).await.expect("a database");
-    is_out_everywhere(&app, &all, "the grant").await;
+    assert_denied_everywhere(&app, &all, "the grant").await;
     app.logs_in(&mut browser).await;
-    is_in_everywhere(&app, &all).await;
-    let mut there = asking(&app, second);
+    assert_allowed_everywhere(&app, &all).await;
+    let mut there = through_server(&app, second);
     let page = there.goes_to("/.signpost/logout").await;
     let (action, token) = page.is(200, "log-out").form("logout");
     let press = there.own(Method::POST, &action).header("origin", &app.origin);
     let press = press.header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));
     there.sends(press).await.is(200, "logged-out");
-    is_out(&asking(&app, third), "the session").await;
-    is_out_everywhere(&app, &all, "the session").await;
+    is_out(&through_server(&app, third), "the session").await;
+    assert_denied_everywhere(&app, &all, "the session").await;
 }
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn what_an_issuer_publishes_is_answered_from_memory_until_another_server_changes_it() {
+async fn issuer_metadata_is_cached_until_a_change() {
     let all = three_servers().await;
     let integrator = all[0].integrator().await;
     let id = DomainId::parse(text(&hosts(&integrator, "shop.test").await, "id")).expect("an id");
@@ -99,7 +99,7 @@ async fn what_an_issuer_publishes_is_answered_from_memory_until_another_server_c
         visitor.get(path).await.with(200);
     }
     store.write([step("ALTER TABLE gone RENAME TO domains", params![])]).await.expect("a database");
-    moved(&integrator, &all[1]).patch(&format!("/domains/{id}"), &json!({ "handler": "direct" })).await.with(200);
+    at_server(&integrator, &all[1]).patch(&format!("/domains/{id}"), &json!({ "handler": "direct" })).await.with(200);
     for path in &paths {
         until("it is no issuer", async || (visitor.get(path).await.status == 404).then_some(())).await;
     }

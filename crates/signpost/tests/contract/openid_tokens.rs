@@ -1,4 +1,4 @@
-//! The endpoints of standard login that applications ask by themselves: who they are, what they send, what they are told.
+//! The OpenID Connect endpoints that clients call directly: client authentication, requests, replies.
 
 use data_encoding::BASE64;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use signpost_openid::clients::{ClientAuthMethod, EmailClaim, RedirectUris};
 use crate::harness::{RelyingParty, Service, VERIFIER, send, text};
 use crate::openid_flow::Realm;
 
-/// A header, fields beside it, and how they are refused.
+/// A header, form fields, and the status and error of the rejection.
 type TriedLogin<'a> = (Option<&'a str>, &'a [(&'a str, &'a str)], u16, &'a str);
 
 const CB: &str = "https://app.test/cb";
@@ -21,7 +21,7 @@ fn form<'a>(code: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str
 }
 
 #[tokio::test]
-async fn a_client_authenticates_in_one_way_and_with_its_own_secret() {
+async fn client_authenticates_with_its_own_secret() {
     let mut realm = Realm::trusted().await;
     let (id, secret) = (realm.party.client.id.to_string(), realm.party.secret.clone().expect("a secret"));
     let basic = |text: &str| format!("Basic {}", BASE64.encode(text.as_bytes()));
@@ -48,13 +48,13 @@ async fn a_client_authenticates_in_one_way_and_with_its_own_secret() {
             assert_eq!((reply.status, &reply.json()["error"]), (status, &json!(error)), "{path} {header:?} {more:?}");
         }
     }
-    // None of that has used the code up.
+    // The code is still unused.
     let encoded = basic(&format!("{}:{}", id.replace('_', "%5F"), secret.replace('_', "%5F")));
     send(realm.party.request("/token", &form(&code, &[])).header(AUTHORIZATION, encoded)).await.with(200);
 }
 
 #[tokio::test]
-async fn a_public_client_has_no_secret_and_always_pkce() {
+async fn public_client_requires_pkce() {
     let mut realm = Realm::with(&[], |settings| {
         settings.is_public = true;
         settings.is_trusted = true;
@@ -63,7 +63,7 @@ async fn a_public_client_has_no_secret_and_always_pkce() {
     .await;
     let sent = realm.asks(&[("code_challenge", ""), ("code_challenge_method", "")]).await;
     assert_eq!(realm.party.error(&sent), "invalid_request");
-    // A program gets its port from its system.
+    // A native app gets its port from the system.
     realm.party.redirect_uri = "http://127.0.0.1:49152/cb".to_owned();
     let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
     let next = realm.party.refreshes(text(&tokens, "refresh_token")).await.with(200);
@@ -76,7 +76,7 @@ async fn a_public_client_has_no_secret_and_always_pkce() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_request_is_said_in_words_of_the_protocol() {
+async fn invalid_requests_return_protocol_errors() {
     let mut realm = Realm::trusted().await;
     let code = realm.code(&[]).await;
     for (form, error) in [
@@ -110,7 +110,7 @@ async fn what_is_wrong_with_a_request_is_said_in_words_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn a_scope_may_be_narrowed_and_never_grow() {
+async fn scope_can_be_narrowed_but_not_extended() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&[("scope", "openid email offline_access")]).await;
     let token = text(&tokens, "refresh_token").to_owned();
@@ -118,13 +118,13 @@ async fn a_scope_may_be_narrowed_and_never_grow() {
     assert_eq!(realm.party.posts("/token", &asks("openid profile")).await.with(400)["error"], "invalid_scope");
     let next = realm.party.posts("/token", &asks("openid email")).await.with(200);
     assert_eq!(next["scope"], "openid email", "those of the access token");
-    // The refresh token has all that was granted.
+    // The refresh token retains all granted scopes.
     let all = realm.party.refreshes(text(&next, "refresh_token")).await.with(200);
     assert_eq!(all["scope"], "openid email offline_access");
 }
 
 #[tokio::test]
-async fn a_narrowed_access_token_shows_less_of_its_user() {
+async fn narrowed_access_token_omits_claims() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&[("scope", "openid profile email offline_access")]).await;
     let has = |claims: &serde_json::Value| ["email", "preferred_username"].map(|name| claims.get(name).is_some());
@@ -133,7 +133,7 @@ async fn a_narrowed_access_token_shows_less_of_its_user() {
     assert_eq!(has(&RelyingParty::claims(&narrowed)), [true, false]);
     let told = realm.party.posts("/introspect", &[("token", text(&narrowed, "access_token"))]).await.with(200);
     assert_eq!((&told["scope"], told.get("username")), (&json!("openid email"), None));
-    // The access token of before has what it had.
+    // The first access token retains its scopes.
     assert_eq!(has(&realm.party.userinfo(text(&tokens, "access_token")).await.with(200)), [true, true]);
     let told = realm.party.posts("/introspect", &[("token", text(&tokens, "access_token"))]).await.with(200);
     assert_eq!(told["username"], RelyingParty::claims(&tokens)["preferred_username"]);
@@ -155,7 +155,7 @@ async fn a_narrowed_access_token_shows_less_of_its_user() {
 }
 
 #[tokio::test]
-async fn commas_between_scopes_are_named_to_the_application() {
+async fn commas_between_scopes_are_reported() {
     let mut realm = Realm::trusted().await;
     let sent = realm.asks(&[("scope", "openid,profile")]).await;
     let answer = realm.party.gets(&sent);
@@ -164,7 +164,7 @@ async fn commas_between_scopes_are_named_to_the_application() {
 }
 
 #[tokio::test]
-async fn the_same_secret_in_header_and_form_needs_the_method_any() {
+async fn secret_in_header_and_form_requires_any() {
     for (method, accepted) in [
         (None, [true, true, false]),
         (Some(ClientAuthMethod::Basic), [true, false, false]),
@@ -187,14 +187,14 @@ async fn the_same_secret_in_header_and_form_needs_the_method_any() {
         for reply in &replies[..2] {
             assert!(reply.status == 200 || reply.with(401)["error"] == "invalid_client", "{method:?}");
         }
-        // Two different secrets are two ways, whatever the client may do.
+        // Two different secrets are two methods, for every client.
         let wrong = [in_form[0], in_form[1], ("client_secret", "wrong")];
         assert_eq!(asks(true, &wrong).await.with(400)["error"], "invalid_request", "{method:?}");
     }
 }
 
 #[tokio::test]
-async fn a_client_has_the_auth_method_that_was_set() {
+async fn client_stores_its_auth_method() {
     let realm = Realm::start().await;
     let path = format!("/domains/{}/clients", text(&realm.domain, "id"));
     let request = json!({ "redirect_uris": [CB], "token_endpoint_auth_method": "client_secret_post" });
@@ -213,7 +213,7 @@ async fn a_client_has_the_auth_method_that_was_set() {
 }
 
 #[tokio::test]
-async fn a_refused_method_is_told_with_those_that_are_allowed() {
+async fn rejected_method_lists_allowed_methods() {
     let realm = Realm::start().await;
     let http = realm.service.visitor().http;
     for (path, methods, allowed) in [
@@ -237,7 +237,7 @@ async fn a_refused_method_is_told_with_those_that_are_allowed() {
 }
 
 #[tokio::test]
-async fn a_client_ends_its_tokens_and_asks_what_they_are_worth() {
+async fn client_revokes_and_introspects_its_tokens() {
     let mut realm = Realm::trusted().await;
     let tokens = realm.tokens(&[("scope", "openid offline_access")]).await;
     let (access, refresh) = (text(&tokens, "access_token"), text(&tokens, "refresh_token"));
@@ -261,7 +261,7 @@ async fn a_client_ends_its_tokens_and_asks_what_they_are_worth() {
 }
 
 #[tokio::test]
-async fn scripts_of_every_site_may_ask_with_a_token_and_none_at_authorize() {
+async fn cors_excludes_the_authorization_endpoint() {
     let realm = Realm::trusted().await;
     let http = realm.service.visitor().http;
     for (path, is_open) in [
@@ -288,7 +288,7 @@ async fn scripts_of_every_site_may_ask_with_a_token_and_none_at_authorize() {
 }
 
 #[tokio::test]
-async fn an_address_is_told_as_the_operator_wants_it() {
+async fn email_claim_follows_the_setting() {
     for (email, expected) in [(EmailClaim::None, None), (EmailClaim::Synthetic, Some("shop.test"))] {
         let mut realm = Realm::with(&[], |settings| {
             settings.is_trusted = true;
@@ -302,7 +302,7 @@ async fn an_address_is_told_as_the_operator_wants_it() {
 }
 
 #[tokio::test]
-async fn a_client_may_have_its_tokens_signed_with_es256() {
+async fn client_can_select_es256() {
     let mut realm = Realm::with(&[], |settings| {
         settings.is_trusted = true;
         settings.algorithm = signpost_openid::jose::SigningAlgorithm::Es256;
@@ -315,7 +315,7 @@ async fn a_client_may_have_its_tokens_signed_with_es256() {
 }
 
 #[tokio::test]
-async fn a_client_may_ask_as_often_as_the_operator_says() {
+async fn token_requests_are_limited_by_client() {
     let mut realm = Realm::with(&[("rate_limit_token", "3/m")], |settings| settings.is_trusted = true).await;
     let tokens = realm.tokens(&[]).await;
     for _ in 0..2 {
@@ -324,7 +324,7 @@ async fn a_client_may_ask_as_often_as_the_operator_says() {
     let exceeded = realm.party.redeems("x").await;
     assert_eq!(exceeded.with(429)["error"], "temporarily_unavailable");
     assert!(exceeded.header("retry-after").is_some());
-    // What it was granted has a limit of its own, and so have strangers.
+    // The client's tokens have a separate limit, and so have unauthenticated requests.
     for _ in 0..3 {
         realm.party.userinfo(text(&tokens, "access_token")).await.with(200);
     }
@@ -335,7 +335,7 @@ async fn a_client_may_ask_as_often_as_the_operator_says() {
 }
 
 #[tokio::test]
-async fn a_copied_database_has_no_code_no_token_and_no_secret() {
+async fn database_contains_no_secrets() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let mut realm = Realm::of(service, |settings| settings.is_trusted = true).await;

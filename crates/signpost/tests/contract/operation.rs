@@ -1,4 +1,4 @@
-//! What an operator has beside the server: audit log, key rotation, sealed secrets, backups and metrics.
+//! Operator functions: audit log, key rotation, encrypted secrets, backups and metrics.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ async fn audit(service: &Service) -> Vec<AuditEntry> {
 }
 
 #[tokio::test]
-async fn the_audit_log_says_who_did_what() {
+async fn audit_log_records_actors_and_actions() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let (integrator, key) = service.integrator_with_id("acme", signpost_platform::accounts::Environment::Sandbox).await;
@@ -47,11 +47,11 @@ async fn the_audit_log_says_who_did_what() {
         ("users.deleted", key.as_str()),
         ("domain.deleted", key.as_str()),
     ];
-    // What the command line did has its own clock, so it is looked at apart.
+    // The command line uses another clock, so its entries are checked separately.
     let ours = |entry: &&AuditEntry| expected.iter().any(|(action, _)| *action == entry.action);
     let mut ours: Vec<_> =
         told.iter().filter(ours).map(|entry| (entry.action.as_str(), entry.actor.as_str())).collect();
-    // All in one millisecond of a clock that stands still, in which they have no order.
+    // All in one millisecond of a stopped clock, so their order is undefined.
     let mut expected = expected.to_vec();
     ours.sort_unstable();
     expected.sort_unstable();
@@ -64,7 +64,7 @@ async fn the_audit_log_says_who_did_what() {
 }
 
 #[tokio::test]
-async fn refusals_are_counted_for_whom_they_hit() {
+async fn rejections_are_counted_by_address() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for _ in 0..5 {
@@ -79,7 +79,7 @@ async fn refusals_are_counted_for_whom_they_hit() {
 }
 
 #[tokio::test]
-async fn nobody_forges_who_they_are_in_the_header_that_the_proxy_does_not_write() {
+async fn other_forwarding_header_is_ignored() {
     let (forwarded, x_forwarded_for) = ("forwarded", "x-forwarded-for");
     let limited = [("rate_limit_domains", "3/m"), ("trusted_proxies", "127.0.0.1")];
     let turned = [&limited[..], &[("forwarded_header", "forwarded")]].concat();
@@ -105,7 +105,7 @@ async fn nobody_forges_who_they_are_in_the_header_that_the_proxy_does_not_write(
 }
 
 #[tokio::test]
-async fn the_audit_log_is_exported_line_by_line() {
+async fn audit_log_is_exported_as_lines() {
     let folder = tempfile::tempdir().expect("a folder");
     embedded_database(folder.path());
     for name in ["one", "two", "three"] {
@@ -126,7 +126,7 @@ async fn the_audit_log_is_exported_line_by_line() {
 }
 
 #[tokio::test]
-async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
+async fn key_rotation_has_a_grace_period() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = signpost_platform::clock::Clock::manual(signpost_platform::clock::Clock::System.now());
     let service = Service::on(folder.path(), &clock, &[]).await;
@@ -142,7 +142,7 @@ async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
     let of = |id: &Value| keys["keys"].as_array().unwrap().iter().find(|key| key["id"] == *id).unwrap().clone();
     assert!(of(&made["id"])["expires_at"].is_string() && of(&made["id"])["last_used_at"].is_string());
     assert_eq!(of(&rotated["id"]).get("expires_at"), None);
-    // The command went by the clock of the system.
+    // The command used the system clock.
     service.passes(SignedDuration::from_hours(2) + SignedDuration::from_mins(10));
     old.get("/domains").await.refused(401, "invalid_api_key");
     new.get("/domains").await.with(200);
@@ -152,13 +152,13 @@ async fn a_key_is_replaced_without_a_gap_and_shows_when_it_was_used() {
 }
 
 #[tokio::test]
-async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
+async fn encrypted_secrets_still_sign_events() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Service::clock();
     let mut endpoint = Endpoint::start().await;
     let plain = Service::on(folder.path(), &clock, &[]).await;
     let integrator = plain.integrator().await;
-    // More than are sealed at a time.
+    // More than one batch of encryption.
     for n in 0..120 {
         integrator.registers(&format!("shop-{n}.test")).await;
     }
@@ -196,12 +196,12 @@ async fn sealed_secrets_sign_as_before_and_stand_nowhere() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_domains() {
+async fn unreadable_secrets_prevent_the_start() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let settings = [("seal_key", KEY)];
     let service = Service::on(folder.path(), &clock, &settings).await;
     let integrator = service.integrator().await;
-    // More than are read at a time.
+    // More than one batch of reads.
     for n in 0..120 {
         integrator.registers(&format!("shop-{n}.test")).await;
     }
@@ -219,7 +219,7 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
         let secret = foreign.encrypt("whsec_x", id, [1; 12]);
         service.app.store.write([step(sql, vec![secret.into(), id.as_str().into()])]).await.expect("a database");
     }
-    // What shows no secret reads none.
+    // Requests that return no secret read none.
     let listed = integrator.get("/domains").await.with(200);
     assert_eq!(listed["domains"].as_array().map(Vec::len), Some(123));
     integrator.get(&format!("/domains/{}", ids[0])).await.with(200);
@@ -232,7 +232,7 @@ async fn a_server_that_cannot_read_a_secret_does_not_start_and_says_of_how_many_
 }
 
 #[tokio::test]
-async fn a_backup_of_a_running_server_is_a_database_with_all_that_was_acknowledged() {
+async fn backup_contains_acknowledged_writes() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let integrator = service.shop().await;
@@ -256,7 +256,7 @@ async fn a_backup_of_a_running_server_is_a_database_with_all_that_was_acknowledg
 }
 
 #[tokio::test]
-async fn metrics_are_served_at_an_address_of_their_own_and_nowhere_else() {
+async fn metrics_have_a_separate_address() {
     let service = Service::with(&[("metrics_listen", "127.0.0.1:0")]).await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -295,7 +295,7 @@ async fn metrics_are_served_at_an_address_of_their_own_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn metrics_are_served_without_the_gauges_of_a_database_that_cannot_be_read() {
+async fn metrics_omit_gauges_without_a_database() {
     let service = Service::with(&[("metrics_listen", "127.0.0.1:0")]).await;
     let address = service.metrics_listen.expect("an address");
     service.app.store.close().await;
@@ -306,7 +306,7 @@ async fn metrics_are_served_without_the_gauges_of_a_database_that_cannot_be_read
 }
 
 #[tokio::test]
-async fn a_metrics_address_that_is_taken_is_told_at_the_start() {
+async fn used_metrics_address_prevents_the_start() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     let folder = tempfile::tempdir().expect("a folder");

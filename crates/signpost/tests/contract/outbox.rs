@@ -1,4 +1,4 @@
-//! The outbox by hand, and how long what is over is kept (docs/cli.md; docs/operate.md, Bounds).
+//! The outbox commands, and the retention of expired rows (docs/cli.md; docs/operate.md, Bounds).
 
 use axum::http::StatusCode;
 use jiff::SignedDuration;
@@ -13,7 +13,7 @@ async fn retry_all(service: &Service, now: jiff::Timestamp) -> anyhow::Result<us
 }
 
 #[tokio::test]
-async fn a_failed_event_is_listed_shown_and_sent_again() {
+async fn failed_event_is_listed_and_retried() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut endpoint = Endpoint::start().await;
     endpoint.answers((StatusCode::GONE, "their-secret"));
@@ -62,7 +62,7 @@ async fn a_failed_event_is_listed_shown_and_sent_again() {
 }
 
 #[tokio::test]
-async fn attempts_outlast_a_retry_and_a_refusal_is_explained() {
+async fn retry_preserves_past_attempts() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut endpoint = Endpoint::start().await;
     endpoint.answers((StatusCode::GONE, "their-secret"));
@@ -89,7 +89,7 @@ async fn attempts_outlast_a_retry_and_a_refusal_is_explained() {
     let attempts = shown["past_attempts"].as_array().expect("attempts");
     let statuses: Vec<_> = attempts.iter().map(|attempt| attempt["status"].as_u64()).collect();
     assert_eq!(statuses, [Some(410), Some(401)]);
-    // The endpoint says its own time, from which the server's clock of this test is far away.
+    // The endpoint uses the system time, from which the server's test clock is far away.
     assert_eq!(shown["refused"]["reason"], "clock", "{shown}");
     assert!(shown["refused"]["mending"][0].is_string(), "{shown}");
     let secret = "their-secret";
@@ -97,7 +97,7 @@ async fn attempts_outlast_a_retry_and_a_refusal_is_explained() {
 }
 
 #[tokio::test]
-async fn who_sends_a_test_or_retries_a_domains_events_is_in_the_audit_log() {
+async fn audit_log_records_tests_and_retries() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut endpoint = Endpoint::start().await;
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
@@ -127,7 +127,7 @@ async fn who_sends_a_test_or_retries_a_domains_events_is_in_the_audit_log() {
         let entries = entries.iter().filter(|entry| entry.action == action);
         entries.map(|entry| (entry.actor == "operator", entry.object.clone())).collect::<Vec<_>>()
     };
-    // What changed nothing has no entry.
+    // Actions without effect have no entry.
     assert_eq!(of("delivery.retried"), [(true, text(&domain, "id").to_owned())]);
     let mut tests = of("test_event.sent");
     tests.sort();
@@ -135,7 +135,7 @@ async fn who_sends_a_test_or_retries_a_domains_events_is_in_the_audit_log() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_forgotten_in_time_and_nothing_else() {
+async fn only_expired_rows_are_deleted() {
     let mut endpoint = Endpoint::start().await;
     let service = Service::start().await;
     let integrator = service.integrator().await;

@@ -1,4 +1,4 @@
-//! What a look at the outbox costs, in steps of SQLite's machine: the same in every run, on every computer.
+//! The cost of outbox queries in steps of SQLite's virtual machine, equal in every run and on every computer.
 
 use rusqlite::{Connection, StatementStatus, named_params};
 use signpost::server::schema::SCHEMA;
@@ -8,7 +8,7 @@ use signpost_store::Store;
 
 const NOW: i64 = 1_800_000_000_000;
 
-/// Events of an account, spread over endpoints.
+/// Inserts events of an account, spread over endpoints.
 const FILL: &str = "
     WITH RECURSIVE n (x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n WHERE x + 1 < :events)
     INSERT INTO deliveries (id, account, environment, domain_id, url, endpoint, body, state, attempts, created_at,
@@ -19,7 +19,7 @@ const FILL: &str = "
 struct Outbox(Connection);
 
 impl Outbox {
-    /// Ten endpoints of one account, with three events each.
+    /// Creates ten endpoints of one account, with three events each.
     fn new(folder: &tempfile::TempDir) -> Self {
         let file = folder.path().join("outbox.sqlite");
         drop(Store::open(&format!("sqlite:{}", file.display()), &SCHEMA).unwrap());
@@ -36,8 +36,8 @@ impl Outbox {
         .unwrap();
     }
 
-    /// The steps of a look, and how many events it finds.
-    fn looks(&self, known: &str) -> (i32, usize) {
+    /// Returns the steps of the query for due events, and their number.
+    fn query_due(&self, known: &str) -> (i32, usize) {
         let mut look = self.0.prepare(DUE).unwrap();
         let params =
             named_params! { "$1": NOW, "$2": MAX_PER_ENDPOINT, "$3": 256, "$4": MAX_ENDPOINTS_PER_LOOK, "$5": known };
@@ -46,16 +46,16 @@ impl Outbox {
         (look.get_status(StatementStatus::VmStep), found)
     }
 
-    /// The steps of asking when the next one is due.
-    fn asks(&self) -> i32 {
+    /// Returns the steps of the query for the next due time.
+    fn query_next(&self) -> i32 {
         let mut ask = self.0.prepare(NEXT).unwrap();
         let due: Option<i64> = ask.query_row(named_params! { "$1": NOW }, |row| row.get(0)).unwrap();
         assert!(due.is_some_and(|due| due < NOW));
         ask.get_status(StatementStatus::VmStep)
     }
 
-    /// The steps of the end of an event that was taken.
-    fn ends(&self) -> i32 {
+    /// Returns the steps to end a claimed event.
+    fn end_event(&self) -> i32 {
         let id = format!("few-{}-7", NOW - 1);
         self.0.execute("UPDATE deliveries SET leased_until = ?1 WHERE id = ?2", (NOW, &id)).unwrap();
         let mut end = self.0.prepare(END).unwrap();
@@ -68,8 +68,8 @@ impl Outbox {
         end.get_status(StatementStatus::VmStep)
     }
 
-    /// The steps of the write that takes an event.
-    fn takes(&self) -> i32 {
+    /// Returns the steps to claim an event.
+    fn claim(&self) -> i32 {
         let id = format!("few-{}-7", NOW - 1);
         let mut take = self.0.prepare(CLAIM).unwrap();
         let params = named_params! { "$1": NOW + 45_000, "$2": NOW, "$3": format!("[\"{id}\"]") };
@@ -81,36 +81,36 @@ impl Outbox {
 }
 
 #[test]
-fn endpoints_that_are_not_due_cost_nothing() {
+fn endpoints_that_are_not_due_are_free() {
     let folder = tempfile::tempdir().unwrap();
     let outbox = Outbox::new(&folder);
-    let (alone, taken_alone) = (outbox.looks("[]"), outbox.takes());
+    let (alone, taken_alone) = (outbox.query_due("[]"), outbox.claim());
     assert_eq!(alone.1, 30);
     for (account, in_account) in [("many", 5000), ("few", 2000)] {
         outbox.fill(account, in_account, in_account, NOW + 60_000, true);
-        assert_eq!((outbox.looks("[]"), outbox.takes()), (alone, taken_alone), "{account}");
+        assert_eq!((outbox.query_due("[]"), outbox.claim()), (alone, taken_alone), "{account}");
     }
 }
 
 #[test]
-fn what_waits_for_one_endpoint_costs_no_more_the_more_it_is() {
+fn cost_is_independent_of_the_queue_length() {
     let folder = tempfile::tempdir().unwrap();
     let outbox = Outbox::new(&folder);
     outbox.fill("few", 100, 1, NOW - 2, false);
-    let costs = || (outbox.looks("[]"), outbox.takes(), outbox.asks(), outbox.ends());
+    let costs = || (outbox.query_due("[]"), outbox.claim(), outbox.query_next(), outbox.end_event());
     let few = costs();
     outbox.fill("few", 20_000, 1, NOW - 3, false);
     assert_eq!(costs(), few);
 }
 
 #[test]
-fn of_an_account_only_so_many_endpoints_are_looked_at_in_one_go() {
+fn endpoints_per_account_are_bounded() {
     let [many, more] = [100, 10_000].map(|endpoints| {
         let folder = tempfile::tempdir().unwrap();
         let outbox = Outbox::new(&folder);
         outbox.fill("many", endpoints, endpoints, NOW - 1, false);
-        // Whose places are all taken is passed over.
-        [outbox.looks("[]"), outbox.looks(r#"[["live many","full",""]]"#)]
+        // Accounts without a free slot are skipped.
+        [outbox.query_due("[]"), outbox.query_due(r#"[["live many","full",""]]"#)]
     });
     assert_eq!(more, many);
     assert_eq!((more[0].1, more[1].1), (30 + 64, 30));

@@ -1,4 +1,4 @@
-//! docs/operate.md, The server's own domain.
+//! The system domain (docs/operate.md, The server's own domain).
 
 use serde_json::json;
 use signpost_auth::Mode;
@@ -20,7 +20,7 @@ async fn own_domain(service: &Service) -> Domain {
 }
 
 #[tokio::test]
-async fn it_is_there_from_the_first_start_on_and_stays_the_same() {
+async fn system_domain_persists_across_starts() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Service::clock();
     let mut known = Vec::new();
@@ -37,7 +37,7 @@ async fn it_is_there_from_the_first_start_on_and_stays_the_same() {
 }
 
 #[tokio::test]
-async fn it_is_hidden_and_nobody_gets_a_key_of_its_account() {
+async fn system_domain_is_hidden_and_has_no_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let own = own_domain(&service).await;
@@ -54,7 +54,7 @@ async fn it_is_hidden_and_nobody_gets_a_key_of_its_account() {
         let told = ended.failed(2);
         assert!(told.contains("server's own account"), "{told}");
     }
-    // One that was made before the name meant something.
+    // A key that is older than the reserved name.
     let key = NewKey::new(Environment::Live, random(), random());
     let account = Account { name: "server".to_owned(), environment: Environment::Live };
     keys::sql::insert(&service.app.store, &Actor::Operator, &account, "old", &key, service.clock.now())
@@ -65,7 +65,7 @@ async fn it_is_hidden_and_nobody_gets_a_key_of_its_account() {
 }
 
 #[tokio::test]
-async fn its_logins_are_told_to_nobody() {
+async fn system_domain_logins_send_no_events() {
     let service = Service::start().await;
     let (domain, now) = (own_domain(&service).await, service.clock.now());
     let phone = Phone::of(1, &service.clock);
@@ -84,7 +84,7 @@ async fn its_logins_are_told_to_nobody() {
     sessions::sql::insert(&service.app.store, session.clone(), None, None).await.expect("a session");
     let answer = phone.wallet.answer(&session.challenge, now.as_second(), None);
     let key = session.verify(&answer, now).expect("a good answer");
-    // Not in another session, though it has the same challenge.
+    // Not in another session with an equal challenge.
     let other = Session { id: SessionId::new(now, [9; 16]), ..session.clone() };
     assert!(matches!(other.accept(key.clone(), now, [3; 16]), Err(AnswerRefusal::UnknownChallenge)));
     let mut other = session.clone();

@@ -1,4 +1,4 @@
-//! What answers lead to on a page, and what it says of those that were refused (docs/api.md, Page flow).
+//! The effects of answers on a page, and the notices of rejected answers (docs/api.md, Page flow).
 
 use serde_json::json;
 use signpost_auth::Mode;
@@ -13,7 +13,7 @@ use crate::page_flow::{
 };
 
 #[tokio::test]
-async fn who_signed_a_replaced_code_is_told_so() {
+async fn replaced_code_is_reported_to_the_wallet() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -24,7 +24,7 @@ async fn who_signed_a_replaced_code_is_told_so() {
     let told = "a new code replaced this one: scan the code that the page shows now";
     assert_eq!(old, json!({ "error": told, "details": { "reason": "replaced" } }));
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::Replaced));
-    // Nobody's signature says nothing to the page.
+    // An invalid signature changes no notice.
     let other = opens(&integrator, json!({})).await;
     let first = visits(&service, &other, &browser(1)).await;
     page::renew_page(&service.app.login, first.clone(), Renewal::ByHand).await.expect("a page");
@@ -37,7 +37,7 @@ async fn who_signed_a_replaced_code_is_told_so() {
 }
 
 #[tokio::test]
-async fn wrong_numbers_are_counted_over_new_codes_and_modes() {
+async fn wrong_numbers_count_across_codes_and_modes() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -62,7 +62,7 @@ async fn wrong_numbers_are_counted_over_new_codes_and_modes() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_off_and_an_altered_code_are_said_on_the_page() {
+async fn page_shows_clock_and_code_errors() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -81,12 +81,12 @@ async fn a_clock_that_is_off_and_an_altered_code_are_said_on_the_page() {
 }
 
 #[tokio::test]
-async fn who_has_no_account_is_asked_before_one_is_created() {
+async fn unknown_key_requires_a_registration_code() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
-    // Not before the number is right: whoever types none learns nothing of accounts.
+    // Only after the right number: without it, accounts are not revealed.
     assert_eq!(posts(&integrator, &shown(&page), &service.phone().answers(&shown(&page))).await.status, 406);
     let told = scans(&integrator, &service.phone(), &page).await.with(404);
     assert_eq!(told["error"], "no account has this key yet: scan the new code on the page to create one");
@@ -94,7 +94,7 @@ async fn who_has_no_account_is_asked_before_one_is_created() {
     assert_eq!((asked.challenge.mode, reason(&asked)), (Mode::Register, Some(NoticeReason::UnknownKey)));
     assert_eq!(integrator.sees(&session).await.with(200)["mode"], "register");
     assert_eq!(users(&service).await, 0);
-    // The login's code is dead; the new one creates the account.
+    // The login code is invalid; the new one creates the account.
     assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
     let asked = page_of(&service, &session).await;
     assert!(scan(&shown(&asked)).webhook().path().ends_with("/hosted/register"));
@@ -106,7 +106,7 @@ async fn who_has_no_account_is_asked_before_one_is_created() {
 }
 
 #[tokio::test]
-async fn a_wallet_that_sends_its_answer_again_leaves_the_question_on_the_page() {
+async fn repeated_answer_leaves_the_notice() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -117,13 +117,13 @@ async fn a_wallet_that_sends_its_answer_again_leaves_the_question_on_the_page() 
         assert_eq!(scans(&integrator, &service.phone(), &page).await.with(404), needed);
         assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownKey));
     }
-    // Nor does a clock that is off hide it.
+    // A clock error does not replace the notice.
     let asked = page_of(&service, &session).await;
     let mut late = service.phone().answers_with(&shown(&asked), None);
     late["timestamp"] = (service.clock.now().as_second() - 95).into();
     assert_eq!(posts(&integrator, &shown(&asked), &late).await.status, 408);
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownKey));
-    // Of codes that came since, the one before was replaced.
+    // After a renewal, the previous code is reported as replaced.
     let login = &service.app.login;
     service.passes(jiff::SignedDuration::from_secs(115));
     let renewed = page::renew_page(login, asked.clone(), Renewal::Automatic).await.expect("a page");
@@ -134,7 +134,7 @@ async fn a_wallet_that_sends_its_answer_again_leaves_the_question_on_the_page() 
 }
 
 #[tokio::test]
-async fn who_has_an_account_gets_no_second_one() {
+async fn known_key_creates_no_second_account() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -151,7 +151,7 @@ async fn who_has_an_account_gets_no_second_one() {
 }
 
 #[tokio::test]
-async fn a_right_number_uses_up_no_try() {
+async fn correct_number_uses_no_attempt() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -162,7 +162,7 @@ async fn a_right_number_uses_up_no_try() {
         let answer = service.phone().answers_with(&shown, Some(number));
         assert_eq!(posts(&integrator, &shown, &answer).await.status, 406);
     }
-    // One may still be wrong; asked whether to create an account and back, as often as they like, nobody loses it.
+    // A third attempt remains; switching between the modes does not use it up.
     for _ in 0..4 {
         assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
         let asked = page_of(&service, &session).await;
@@ -173,17 +173,17 @@ async fn a_right_number_uses_up_no_try() {
     completes(&integrator, &session, &code(&page, &browser(1)), Some(SECRET)).await.with(200);
 }
 
-/// What an integrator changes about a domain while people log in there.
-async fn sets(service: &Service, change: &'static str) {
+/// Runs a statement, and clears the domain cache.
+async fn execute_sql(service: &Service, change: &'static str) {
     service.app.store.write([step(change, Vec::new())]).await.expect("a database");
     service.app.login.domains.invalidate_all();
 }
 
 #[tokio::test]
-async fn where_registration_is_closed_only_the_integrator_opens_accounts() {
+async fn closed_registration_requires_an_invitation() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    sets(&service, "UPDATE domains SET registration = 'closed'").await;
+    execute_sql(&service, "UPDATE domains SET registration = 'closed'").await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     let told = scans(&integrator, &service.phone(), &page).await.with(404);
@@ -191,11 +191,11 @@ async fn where_registration_is_closed_only_the_integrator_opens_accounts() {
     let closed = page_of(&service, &session).await;
     assert_eq!((closed.challenge.mode, reason(&closed)), (Mode::Login, Some(NoticeReason::Closed)));
     assert_eq!(closed.challenge, page.challenge, "the code stays");
-    // Nor does the page's own button.
+    // The button of the page is refused as well.
     let same = page::switch_mode(&service.app.login, closed, Mode::Register).await.expect("a page");
     assert_eq!((same.challenge.mode, reason(&same)), (Mode::Login, Some(NoticeReason::Closed)));
     assert_eq!(users(&service).await, 0);
-    // Whom the integrator announced may go back and forth.
+    // Invited users may switch the mode.
     let invited = opens(&integrator, json!({ "mode": "register" })).await;
     let page = visits(&service, &invited, &browser(1)).await;
     let login = page::switch_mode(&service.app.login, page, Mode::Login).await.expect("a page");
@@ -208,7 +208,7 @@ async fn where_registration_is_closed_only_the_integrator_opens_accounts() {
 }
 
 #[tokio::test]
-async fn registration_that_closes_behind_an_answer_creates_nobody() {
+async fn closed_registration_rejects_earlier_answers() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -216,7 +216,7 @@ async fn registration_that_closes_behind_an_answer_creates_nobody() {
     scans(&integrator, &service.phone(), &page).await;
     let asked = page_of(&service, &session).await;
     scans(&integrator, &service.phone(), &asked).await.with(200);
-    sets(&service, "UPDATE domains SET registration = 'closed'").await;
+    execute_sql(&service, "UPDATE domains SET registration = 'closed'").await;
     let own = code(&asked, &browser(1));
     completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
     assert_eq!((users(&service).await, service.outbox().await.len()), (0, 0));
@@ -225,7 +225,7 @@ async fn registration_that_closes_behind_an_answer_creates_nobody() {
 }
 
 #[tokio::test]
-async fn no_page_is_made_on_which_nobody_could_log_in() {
+async fn page_requires_a_usable_login_method() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = hosts(&integrator, "shop.test").await;
@@ -250,31 +250,31 @@ async fn no_page_is_made_on_which_nobody_could_log_in() {
         if status == 422 {
             assert_eq!(reply.refused(422, "no_login_method"), json!({ "domain": "shop.test" }));
         }
-        // Without a page, wallets are the site's to show codes to.
+        // Without a page, the site shows codes to wallets.
         integrator.post("/sessions", &json!({ "domain": "shop.test" })).await.with(201);
     }
 }
 
 #[tokio::test]
-async fn only_the_ways_that_a_domain_offers_are_accepted() {
+async fn only_enabled_methods_are_accepted() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
     let page = visits(&service, &session, &browser(1)).await;
-    sets(&service, "UPDATE domains SET methods = 'lightning'").await;
+    execute_sql(&service, "UPDATE domains SET methods = 'lightning'").await;
     let told = scans(&integrator, &service.phone(), &page).await.with(404);
     assert_eq!(told["error"], "this kind of wallet is not accepted here: use what the page offers");
     assert!(!page_of(&service, &session).await.is_answered());
-    // Without a wallet that types one, there is no number; one that is offered later does not go without.
+    // Without such a wallet there is no number; a method that is enabled later requires one.
     let bare = opens(&integrator, json!({ "mode": "register" })).await;
     assert_eq!(bare.get("confirm_code"), None);
     let page = visits(&service, &bare, &browser(1)).await;
-    sets(&service, "UPDATE domains SET methods = 'scan,lightning'").await;
+    execute_sql(&service, "UPDATE domains SET methods = 'scan,lightning'").await;
     assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
 }
 
 #[tokio::test]
-async fn who_was_deleted_behind_the_answer_does_not_log_in() {
+async fn user_deleted_after_the_answer_is_rejected() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -282,7 +282,7 @@ async fn who_was_deleted_behind_the_answer_does_not_log_in() {
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     scans(&integrator, &service.phone(), &page).await.with(200);
-    sets(&service, "DELETE FROM credentials").await;
+    execute_sql(&service, "DELETE FROM credentials").await;
     let own = code(&page, &browser(1));
     let details = completes(&integrator, &session, &own, Some(SECRET)).await.refused(406, "invalid_signature");
     assert_eq!((details["reason"].clone(), service.outbox().await.len()), (json!("completion_code"), before));

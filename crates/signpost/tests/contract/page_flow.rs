@@ -1,4 +1,4 @@
-//! `flow: "page"` (docs/api.md, Page flow): one browser owns the page, and nothing shows at the site before it is back there.
+//! `flow: "page"` (docs/api.md, Page flow): one browser owns the page, and the site gets no result before it returns.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use signpost_store::step;
 
 use crate::harness::{DEAD, Integrator, Phone, Reply, Service, members, scan, send, text};
 
-/// What the browser has of the site.
+/// The browser secret of the site.
 pub(crate) const SECRET: &str = "a secret that the site keeps in a cookie";
 
 fn hash(secret: &str) -> String {
     BASE64URL_NOPAD.encode(&Sha256::digest(secret))
 }
 
-/// A browser, by its number.
+/// Returns the cookie secret of a browser.
 pub(crate) fn browser(number: u8) -> CookieSecret {
     CookieSecret::from_bytes([number; 32])
 }
@@ -40,7 +40,7 @@ pub(crate) async fn shop(service: &Service) -> Integrator {
     integrator
 }
 
-/// What a site asks for, with these members beside or instead.
+/// Returns the body of a session request with these members.
 pub(crate) fn request(with: &Value) -> Value {
     let mut body = json!({
         "domain": "shop.test", "flow": "page", "metadata": { "return_url": "/in" }, "browser_hash": hash(SECRET),
@@ -55,7 +55,7 @@ pub(crate) async fn opens(integrator: &Integrator, with: Value) -> Value {
     integrator.post("/sessions", &request(&with)).await.with(201)
 }
 
-/// The page of a session, as the server has it now.
+/// Returns the stored session of a page.
 pub(crate) async fn page_of(service: &Service, session: &Value) -> Session {
     let url = text(session, "page_url");
     let environment = if url.contains("/sandbox/") { Environment::Sandbox } else { Environment::Live };
@@ -63,32 +63,32 @@ pub(crate) async fn page_of(service: &Service, session: &Value) -> Session {
     found.expect("a database").expect("a page").0
 }
 
-/// A browser opens the page.
+/// Opens the page in a browser.
 pub(crate) async fn visits(service: &Service, session: &Value, cookie: &CookieSecret) -> Session {
     let session = page_of(service, session).await;
     page::claim_page(&service.app.login, session, cookie).await.expect("a database")
 }
 
-/// What a wallet reads off the page, and its person.
+/// Returns the QR code and the number of the page.
 pub(crate) fn shown(page: &Session) -> Value {
     let number = page.confirm_code.as_ref().map(ConfirmCode::reveal);
     json!({ "qr_data": page.qr_data().expect("a code").to_string(), "confirm_code": number })
 }
 
-/// Posts to where the code says, as a wallet does.
+/// Posts an answer to the URL of the code, as a wallet does.
 pub(crate) async fn posts(integrator: &Integrator, shown: &Value, answer: &Value) -> Reply {
     let told = scan(shown).webhook().clone();
     let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
     send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
 }
 
-/// A phone scans what the page shows, its person types the number.
+/// Scans the code of the page and enters its number.
 pub(crate) async fn scans(integrator: &Integrator, phone: &Phone, page: &Session) -> Reply {
     let shown = shown(page);
     posts(integrator, &shown, &phone.answers_with(&shown, shown["confirm_code"].as_str())).await
 }
 
-/// The browser is back at the site, with the code that its page sent it there with.
+/// Returns the completion code from the return URL of the page.
 pub(crate) fn code(page: &Session, cookie: &CookieSecret) -> String {
     let code = Session::page_code_for(cookie, &page.id);
     let url = page.return_with(ReturnOutcome::Code(&code)).expect("somewhere to return to");
@@ -105,7 +105,7 @@ pub(crate) async fn completes(integrator: &Integrator, session: &Value, code: &s
     integrator.post(&format!("/sessions/{}/complete", text(session, "id")), &body).await
 }
 
-/// Somebody creates an account, from the code to the site.
+/// Creates an account, from the code to the completion.
 pub(crate) async fn registers(service: &Service, integrator: &Integrator, phone: &Phone) -> Value {
     registers_at(service, integrator, "shop.test", phone).await
 }
@@ -126,7 +126,7 @@ pub(crate) fn reason(page: &Session) -> Option<NoticeReason> {
 }
 
 #[tokio::test]
-async fn nothing_shows_before_the_browser_is_back_at_the_site() {
+async fn result_is_hidden_until_the_browser_returns() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -135,7 +135,7 @@ async fn nothing_shows_before_the_browser_is_back_at_the_site() {
     let page = visits(&service, &session, &browser(1)).await;
     let answered = scans(&integrator, &service.phone(), &page).await.with(200);
     assert_eq!(members(&answered), ["message", "status"].into(), "the wallet is told nothing that completes it");
-    // The page knows; the site, the outbox and the users do not.
+    // Only the page shows the answer; the site, the outbox and the users do not.
     assert!(page_of(&service, &session).await.is_answered());
     let seen = integrator.sees(&session).await.with(200);
     assert_eq!((&seen["status"], &seen["mode"], seen.get("user")), (&json!("pending"), &json!("register"), None));
@@ -151,7 +151,7 @@ async fn nothing_shows_before_the_browser_is_back_at_the_site() {
 }
 
 #[tokio::test]
-async fn the_first_browser_owns_the_page_and_keeps_its_code() {
+async fn first_browser_owns_the_page() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -159,7 +159,7 @@ async fn the_first_browser_owns_the_page_and_keeps_its_code() {
     assert!(unclaimed.page_owner().is_none() && !unclaimed.is_owned_by(&browser(1).hash()));
     let page = visits(&service, &session, &browser(1)).await;
     assert!(page.is_owned_by(&browser(1).hash()) && !page.is_owned_by(&browser(2).hash()));
-    // Somebody who got the link; another tab.
+    // Another browser with the link; another tab.
     let theirs = visits(&service, &session, &browser(2)).await;
     assert!(theirs.is_owned_by(&browser(1).hash()) && !theirs.is_owned_by(&browser(2).hash()));
     let again = visits(&service, &session, &browser(1)).await;
@@ -172,7 +172,7 @@ async fn the_first_browser_owns_the_page_and_keeps_its_code() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_browsers_that_come_at_once_one_owns_the_page() {
+async fn one_of_concurrent_browsers_owns_the_page() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for _ in 0..10 {
@@ -191,14 +191,14 @@ async fn of_browsers_that_come_at_once_one_owns_the_page() {
 }
 
 #[tokio::test]
-async fn a_code_in_another_browser_is_burnt() {
+async fn code_in_another_browser_is_invalidated() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for secret in [None, Some(""), Some("another secret")] {
         let session = opens(&integrator, json!({ "mode": "register" })).await;
         let page = visits(&service, &session, &browser(1)).await;
         scans(&integrator, &service.phone(), &page).await.with(200);
-        // A guess burns nothing.
+        // A wrong code has no effect.
         let details = completes(&integrator, &session, "guess", secret).await.refused(406, "invalid_signature");
         assert_eq!(details["reason"], "completion_code");
         let code = code(&page, &browser(1));
@@ -211,7 +211,7 @@ async fn a_code_in_another_browser_is_burnt() {
 }
 
 #[tokio::test]
-async fn without_a_hash_no_secret_is_looked_at() {
+async fn secret_is_ignored_without_a_hash() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for (number, secret) in [(1, None), (2, Some("anything"))] {
@@ -225,7 +225,7 @@ async fn without_a_hash_no_secret_is_looked_at() {
 }
 
 #[tokio::test]
-async fn what_a_page_needs_is_asked_for() {
+async fn page_flow_validates_its_requirements() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let (sandbox, live) = (service.integrator().await, service.integrator_of("acme", Environment::Live).await);
@@ -256,24 +256,24 @@ fn hex(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_code_lasts_two_minutes_and_is_replaced_before_it_ends() {
+async fn code_is_renewed_after_two_minutes() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
     let page = visits(&service, &session, &browser(1)).await;
     assert_eq!(page.expires_at.duration_since(page.created_at), SignedDuration::from_mins(2));
     let renews = async |page: &Session, how| page::renew_page(&service.app.login, page.clone(), how).await;
-    // Not before it is due.
+    // Not yet due.
     let same = renews(&page, Renewal::Automatic).await.expect("a page");
     assert_eq!(same.challenge, page.challenge);
     service.passes(SignedDuration::from_secs(115));
     let fresh = renews(&page, Renewal::Automatic).await.expect("a page");
     assert!(fresh.challenge != page.challenge && fresh.confirm_code == page.confirm_code);
     assert_eq!(fresh.expires_at, service.clock.now() + Duration::from_mins(2));
-    // Another tab, which saw the old one.
+    // Another tab, with the old code.
     let theirs = renews(&page, Renewal::Automatic).await.expect("a page");
     assert_eq!(theirs.challenge, fresh.challenge);
-    // After a quarter of an hour the person has to be there.
+    // After 15 minutes renewal requires a user action.
     service.passes(SignedDuration::from_mins(14));
     let stopped = renews(&fresh, Renewal::Automatic).await.expect("a page");
     assert_eq!(stopped.challenge, fresh.challenge);
@@ -281,17 +281,17 @@ async fn a_code_lasts_two_minutes_and_is_replaced_before_it_ends() {
     let by_hand = renews(&stopped, Renewal::ByHand).await.expect("a page");
     assert_eq!(by_hand.renews_until(), Some(service.clock.now() + Duration::from_mins(15)));
     integrator.sees(&session).await.with(200);
-    // A quarter of an hour after the end of its code it is too late.
+    // Fifteen minutes after its code, the session expires.
     service.passes(SignedDuration::from_mins(17));
     let late = renews(&by_hand, Renewal::ByHand).await.expect_err("it is over");
     assert!(late.to_string().contains("expired"), "{late}");
 }
 
 #[tokio::test]
-async fn an_answer_can_be_brought_back_for_a_minute_and_no_longer_than_the_session() {
+async fn answer_can_be_completed_for_a_minute() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    // A page that could offer a passkey waits for longer.
+    // A page that can offer a passkey waits longer.
     let without = step("UPDATE domains SET methods = 'scan'", Vec::new());
     service.app.store.write([without]).await.expect("a database");
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -309,7 +309,7 @@ async fn an_answer_can_be_brought_back_for_a_minute_and_no_longer_than_the_sessi
 }
 
 #[tokio::test]
-async fn a_cancelled_page_takes_no_answer_and_a_completed_one_stays() {
+async fn only_incomplete_pages_can_be_cancelled() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -319,7 +319,7 @@ async fn a_cancelled_page_takes_no_answer_and_a_completed_one_stays() {
     page::cancel_page(&service.app.login, answered.clone()).await.expect("a page");
     let own = code(&page, &browser(1));
     completes(&integrator, &session, &own, Some(SECRET)).await.refused(410, "session_cancelled");
-    // By what a tab saw before.
+    // With the state that a tab read earlier.
     let done = registers(&service, &integrator, &service.phone()).await;
     let path = format!("/sessions/{}", text(&done, "id"));
     let seen = page::find_page(&service.app.login, Environment::Sandbox, text(&done, "id")).await;
@@ -334,7 +334,7 @@ async fn a_cancelled_page_takes_no_answer_and_a_completed_one_stays() {
 }
 
 #[tokio::test]
-async fn only_the_pages_own_rules_accept_its_answers() {
+async fn session_endpoint_rejects_page_answers() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -343,7 +343,7 @@ async fn only_the_pages_own_rules_accept_its_answers() {
     let answer = service.phone().answers_with(&shown, shown["confirm_code"].as_str());
     integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
     assert!(!page_of(&service, &session).await.is_answered());
-    // Nor is a number looked at there, so none is used up.
+    // The number is not checked there, so no attempt is used up.
     for _ in 0..4 {
         let wrong = service.phone().answers_with(&shown, Some("00"));
         integrator.hands_in(&session, &wrong).await.refused(404, "challenge_not_found");
@@ -353,7 +353,7 @@ async fn only_the_pages_own_rules_accept_its_answers() {
 }
 
 #[tokio::test]
-async fn who_changes_the_mode_is_there_and_the_page_goes_on() {
+async fn mode_switch_extends_the_renewal() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({})).await;
@@ -364,7 +364,7 @@ async fn who_changes_the_mode_is_there_and_the_page_goes_on() {
     service.passes(SignedDuration::from_secs(115));
     let renewed = page::renew_page(&service.app.login, switched.clone(), Renewal::Automatic).await.expect("a page");
     assert!(renewed.challenge != switched.challenge);
-    // What a wallet leads to keeps no page open.
+    // An answer from a wallet does not extend the renewal.
     let other = opens(&integrator, json!({})).await;
     let page = visits(&service, &other, &browser(1)).await;
     assert_eq!(scans(&integrator, &service.phone(), &page).await.status, 404);
@@ -372,7 +372,7 @@ async fn who_changes_the_mode_is_there_and_the_page_goes_on() {
 }
 
 #[tokio::test]
-async fn a_page_can_be_refreshed_by_its_integrator_too() {
+async fn integrator_can_refresh_a_page() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;

@@ -1,5 +1,5 @@
-//! However what happens to one page interleaves, the store and a model of four states agree: nothing takes effect but on
-//! what was seen, and there is one event or none.
+//! A model of four states agrees with the store for all interleavings of requests on a page: writes apply only to the
+//! read state, and at most one event results.
 
 use std::time::Duration;
 
@@ -21,37 +21,37 @@ use crate::interleavings::register_domain;
 const ACTORS: usize = 3;
 const TTL: Duration = Duration::from_mins(5);
 const SECRET: &str = "abc";
-/// The hash of it.
+/// The hash of [`SECRET`].
 const HASH: &str = "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0";
 
-/// What one of several requests does next; between its look and its deed the others may do anything.
+/// The next step of a request; other requests may run between its read and its write.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
-    Look(usize),
+enum Action {
+    Read(usize),
     Renew(usize),
     Switch(usize),
     Answer(usize),
-    /// With the secret of the browser that began the login, or with another one.
+    /// With the secret of the browser that began the login, or another.
     Complete(usize, bool),
     Cancel(usize),
     Wait(i64),
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let deed = prop_oneof![
-        6 => (0..ACTORS).prop_map(Deed::Look),
-        2 => (0..ACTORS).prop_map(Deed::Renew),
-        1 => (0..ACTORS).prop_map(Deed::Switch),
-        3 => (0..ACTORS).prop_map(Deed::Answer),
-        3 => ((0..ACTORS), any::<bool>()).prop_map(|(actor, is_own)| Deed::Complete(actor, is_own)),
-        1 => (0..ACTORS).prop_map(Deed::Cancel),
-        2 => (0_i64..70).prop_map(Deed::Wait),
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let action = prop_oneof![
+        6 => (0..ACTORS).prop_map(Action::Read),
+        2 => (0..ACTORS).prop_map(Action::Renew),
+        1 => (0..ACTORS).prop_map(Action::Switch),
+        3 => (0..ACTORS).prop_map(Action::Answer),
+        3 => ((0..ACTORS), any::<bool>()).prop_map(|(actor, is_own)| Action::Complete(actor, is_own)),
+        1 => (0..ACTORS).prop_map(Action::Cancel),
+        2 => (0_i64..70).prop_map(Action::Wait),
     ];
-    prop::collection::vec(deed, 1..32)
+    prop::collection::vec(action, 1..32)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stands {
+enum Status {
     Waiting,
     Answered,
     Done,
@@ -62,7 +62,7 @@ enum Stands {
 struct Truth {
     challenge: String,
     expires_at: Timestamp,
-    stands: Stands,
+    status: Status,
 }
 
 struct World {
@@ -71,7 +71,7 @@ struct World {
     wallet: Wallet,
     domain: Domain,
     code: String,
-    /// What each actor saw when it last looked.
+    /// The session that each actor last read.
     seen: [Session; ACTORS],
     truth: Truth,
 }
@@ -103,47 +103,47 @@ impl World {
         let (truth, code) = (truth(&session), code.reveal().to_owned());
         let mut world =
             Self { store, now, wallet, domain, code, seen: [session.clone(), session.clone(), session], truth };
-        world.seen = [world.look().await, world.look().await, world.look().await];
+        world.seen = [world.read().await, world.read().await, world.read().await];
         world
     }
 
-    async fn look(&self) -> Session {
+    async fn read(&self) -> Session {
         let found = sessions::sql::find(&self.store, &self.domain.account, &self.seen[0].id).await;
         found.expect("a database").expect("a session")
     }
 
-    /// Whether what an actor saw is still so, as far as a new code or an answer depends on it.
+    /// Returns true if the challenge that an actor read is current and pending.
     fn is_up_to_date(&self, actor: usize) -> bool {
-        self.truth.stands == Stands::Waiting && self.seen[actor].challenge.to_string() == self.truth.challenge
+        self.truth.status == Status::Waiting && self.seen[actor].challenge.to_string() == self.truth.challenge
     }
 
-    async fn happens(&mut self, deed: Deed) {
-        match deed {
-            Deed::Wait(seconds) => self.now += SignedDuration::from_secs(seconds),
-            Deed::Look(actor) => self.seen[actor] = self.look().await,
-            Deed::Renew(actor) => {
+    async fn apply(&mut self, action: Action) {
+        match action {
+            Action::Wait(seconds) => self.now += SignedDuration::from_secs(seconds),
+            Action::Read(actor) => self.seen[actor] = self.read().await,
+            Action::Renew(actor) => {
                 let new = self.seen[actor].clone().renew(Renewal::ByHand, TTL, self.now, random());
-                self.shows(actor, new).await;
+                self.refresh_page(actor, new).await;
             }
-            Deed::Switch(actor) => {
+            Action::Switch(actor) => {
                 let random = SwitchEntropy { nonce: random(), number: random() };
                 let new = self.seen[actor].clone().switch(Mode::Register, hosted_url(), None, TTL, self.now, random);
-                self.shows(actor, new).await;
+                self.refresh_page(actor, new).await;
             }
-            Deed::Answer(actor) => self.answers(actor).await,
-            Deed::Complete(actor, is_own) => self.completes(actor, is_own).await,
-            Deed::Cancel(actor) => {
+            Action::Answer(actor) => self.post_answer(actor).await,
+            Action::Complete(actor, is_own) => self.complete_login(actor, is_own).await,
+            Action::Cancel(actor) => {
                 if self.seen[actor].check_pending(self.now).is_ok() {
-                    self.cancels().await;
+                    self.cancel_login().await;
                 }
             }
         }
-        assert_eq!(truth(&self.look().await), self.truth, "{deed:?}");
+        assert_eq!(truth(&self.read().await), self.truth, "{action:?}");
         let events = self.store.read("SELECT 1 FROM deliveries", Vec::new()).await.expect("a database");
-        assert_eq!(events.len(), usize::from(self.truth.stands == Stands::Done));
+        assert_eq!(events.len(), usize::from(self.truth.status == Status::Done));
     }
 
-    async fn shows(&mut self, actor: usize, new: Result<Session, AnswerRefusal>) {
+    async fn refresh_page(&mut self, actor: usize, new: Result<Session, AnswerRefusal>) {
         let Ok(new) = new else { return };
         let took = is_session_written(sessions::sql::refresh(&self.store, &new, &self.seen[actor].challenge).await);
         assert_eq!(took, self.is_up_to_date(actor), "a new code by what was seen of {:?}", self.truth);
@@ -152,7 +152,7 @@ impl World {
         }
     }
 
-    async fn answers(&mut self, actor: usize) {
+    async fn post_answer(&mut self, actor: usize) {
         let old = self.seen[actor].clone();
         let (code, number) = (old.qr_data().expect("a code"), old.confirm_code.as_ref().map(ConfirmCode::reveal));
         let answer = self.wallet.answer_code(&code, number, self.now.as_second(), None);
@@ -168,7 +168,7 @@ impl World {
         }
     }
 
-    async fn completes(&mut self, actor: usize, is_own: bool) {
+    async fn complete_login(&mut self, actor: usize, is_own: bool) {
         let secret = if is_own { SECRET } else { "another" };
         let old = self.seen[actor].clone();
         match old.complete(&self.code, Some(secret), self.now, random()) {
@@ -177,25 +177,25 @@ impl World {
                 let url = self.domain.webhook_url.clone();
                 let stored = sessions::sql::store_login(&self.store, &login, Some(&url), None, Vec::new()).await;
                 let took = is_session_written(stored);
-                assert_eq!(took, self.truth.stands == Stands::Answered, "{:?}", self.truth);
+                assert_eq!(took, self.truth.status == Status::Answered, "{:?}", self.truth);
                 if took {
                     self.truth = truth(&login.session);
                 }
             }
             Err(AnswerRefusal::Browser) => {
                 assert!(!is_own);
-                self.cancels().await;
+                self.cancel_login().await;
             }
             Err(_) => {}
         }
     }
 
-    async fn cancels(&mut self) {
+    async fn cancel_login(&mut self) {
         let took = is_session_written(sessions::sql::cancel(&self.store, &self.seen[0], self.now).await);
-        let is_open = matches!(self.truth.stands, Stands::Waiting | Stands::Answered);
+        let is_open = matches!(self.truth.status, Status::Waiting | Status::Answered);
         assert_eq!(took, is_open, "{:?}", self.truth);
         if took {
-            self.truth.stands = Stands::Cancelled;
+            self.truth.status = Status::Cancelled;
         }
     }
 }
@@ -205,26 +205,26 @@ fn hosted_url() -> url::Url {
 }
 
 fn truth(session: &Session) -> Truth {
-    let stands = match session.state {
-        SessionState::Pending => Stands::Waiting,
+    let status = match session.state {
+        SessionState::Pending => Status::Waiting,
         SessionState::Answered { .. } => panic!("on a page there is no code for wallets"),
-        SessionState::AnsweredOnPage { .. } => Stands::Answered,
-        SessionState::Authenticated { .. } => Stands::Done,
-        SessionState::Cancelled { .. } => Stands::Cancelled,
+        SessionState::AnsweredOnPage { .. } => Status::Answered,
+        SessionState::Authenticated { .. } => Status::Done,
+        SessionState::Cancelled { .. } => Status::Cancelled,
     };
-    Truth { challenge: session.challenge.to_string(), expires_at: session.expires_at, stands }
+    Truth { challenge: session.challenge.to_string(), expires_at: session.expires_at, status }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_happens_to_a_page_takes_effect_only_on_what_was_seen(deeds in deeds()) {
+    fn writes_apply_only_to_the_read_state(actions in actions()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let mut world = World::new().await;
-            for deed in deeds {
-                world.happens(deed).await;
+            for action in actions {
+                world.apply(action).await;
             }
         });
     }

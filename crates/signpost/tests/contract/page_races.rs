@@ -1,4 +1,4 @@
-//! What happens to a page at the same time, or while the server goes away: one of two wins, and both are told the truth.
+//! Concurrent operations on a page, and restarts: one of two operations wins, and both replies are correct.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::page_flow::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_wallets_that_answer_at_once_one_wins() {
+async fn one_of_concurrent_wallets_wins() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for round in 0_u8..5 {
@@ -24,7 +24,7 @@ async fn of_wallets_that_answer_at_once_one_wins() {
             let (integrator, page) = (integrator.clone(), page.clone());
             async move { (scans(&integrator, &phone, &page).await.status, phone.public_key()) }
         });
-        // More than three at once are turned away before anybody looks at their number.
+        // More than three concurrent answers are rejected before the number is checked.
         let replies = join_all(race).await;
         let won: Vec<_> = replies.iter().filter(|(status, _)| *status == 200).collect();
         assert_eq!(won.len(), 1, "{replies:?}");
@@ -35,7 +35,7 @@ async fn of_wallets_that_answer_at_once_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn three_wrong_numbers_at_once_end_the_login_and_the_page_says_why() {
+async fn concurrent_wrong_numbers_cancel_the_login() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for _ in 0..10 {
@@ -52,7 +52,7 @@ async fn three_wrong_numbers_at_once_end_the_login_and_the_page_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_new_code_and_an_answer_at_once_agree_on_who_was_first() {
+async fn one_of_renewal_and_answer_wins() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -74,7 +74,7 @@ async fn a_new_code_and_an_answer_at_once_agree_on_who_was_first() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_tabs_that_renew_or_change_the_mode_at_once_end_with_one_code() {
+async fn concurrent_tabs_get_one_code() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     for _ in 0..5 {
@@ -100,7 +100,7 @@ async fn two_tabs_that_renew_or_change_the_mode_at_once_end_with_one_code() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_a_cancel_and_a_completion_at_once_one_counts() {
+async fn one_of_cancel_and_completion_wins() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -125,7 +125,7 @@ async fn of_a_cancel_and_a_completion_at_once_one_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_code_that_two_browsers_bring_at_once_is_good_once_or_never() {
+async fn concurrent_completions_succeed_at_most_once() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
@@ -145,7 +145,7 @@ async fn a_code_that_two_browsers_bring_at_once_is_good_once_or_never() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_away_in_the_middle_forgets_nothing() {
+async fn restart_preserves_the_page() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Service::clock());
     let again = async |integrator: &Integrator, service: Service| {
         service.stop().await;

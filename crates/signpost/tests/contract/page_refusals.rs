@@ -1,4 +1,4 @@
-//! What a page that refuses a request leaves alone: the browser's cookies, and how long its person stays signed in.
+//! Rejected page requests change neither the cookies of the browser nor the lifetime of its session.
 
 use jiff::SignedDuration;
 use reqwest::header::{CONTENT_TYPE, ORIGIN, SET_COOKIE};
@@ -12,13 +12,13 @@ use crate::page_flow::{hosts, opens};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A form as a browser posts it from a page of this origin.
+/// Returns a form post from a page of this origin.
 fn form(browser: &Browser, path: &str, origin: &str) -> RequestBuilder {
     let request = browser.request(Method::POST, path).header(ORIGIN, origin.to_owned());
     request.header(CONTENT_TYPE, FORM).body("token=x&answer=yes")
 }
 
-/// The paths below which a site, a user or an application of this server has forms.
+/// Returns the paths of the forms of a site, a user and an application.
 async fn forms(service: &Service) -> Vec<String> {
     let integrator = service.integrator().await;
     let domain = text(&hosts(&integrator, "forms.test").await, "id").to_owned();
@@ -35,10 +35,10 @@ async fn forms(service: &Service) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_refused_form_sets_and_deletes_no_cookie() {
+async fn rejected_form_changes_no_cookie() {
     let service = Service::with(&[("services", "atm,auth")]).await;
-    // A form of another site comes without cookies, which are `SameSite=Lax`, and so does one of a page that was open when the
-    // cookies expired.
+    // Cross-site forms have no cookies, which are `SameSite=Lax`, and neither have forms of a page that was open when
+    // the cookies expired.
     for path in forms(&service).await {
         for origin in ["https://evil.test".to_owned(), browser_at(&service).origin] {
             let mut browser = browser_at(&service);
@@ -47,20 +47,20 @@ async fn a_refused_form_sets_and_deletes_no_cookie() {
             assert!((400..500).contains(&refused.status), "{path} {origin}: {}", refused.status);
             let is_reported_here = path == "/atm/1/report" && origin == browser.origin;
             let sets = refused.headers.contains_key(SET_COOKIE);
-            // The form of a report is shown again with the typed text; its cookie is not for signing in.
+            // The report form is shown again with the typed text; its cookie is not for signing in.
             assert_eq!(sets, is_reported_here, "{path} {origin}: {:?}", refused.headers.get(SET_COOKIE));
         }
     }
 }
 
 #[tokio::test]
-async fn a_form_of_another_site_signs_nobody_out() {
+async fn cross_site_form_does_not_sign_out() {
     let service = Service::start().await;
     let (_, mut browser, account) = signed_in(&service).await;
     let address = browser_at(&service).base;
     let kept = browser.login_cookie.clone();
     for path in forms(&service).await {
-        // The browser leaves its cookies out, and stores what the reply sets.
+        // The browser sends no cookies, and stores those of the reply.
         let without_cookies = Browser { base: address.clone(), ..Browser::at(&service) };
         let refused = form(&without_cookies, &path, "https://evil.test");
         browser.send(refused).await;
@@ -70,7 +70,7 @@ async fn a_form_of_another_site_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_refused_request_does_not_prolong_the_console() {
+async fn rejected_request_does_not_extend_the_console() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     service.passes(SignedDuration::from_mins(50));
@@ -80,14 +80,14 @@ async fn a_refused_request_does_not_prolong_the_console() {
         browser.send(request).await.is(403, "stale");
     }
     service.passes(SignedDuration::from_mins(10));
-    // An hour after the last accepted request; the refusal does not let the next one in.
+    // An hour after the last accepted request; the rejection does not extend the session.
     for _ in 0..2 {
         browser.goes_to("/console").await.is(403, "login");
     }
 }
 
 #[tokio::test]
-async fn another_page_does_not_prolong_the_console() {
+async fn other_page_does_not_extend_the_console() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     service.passes(SignedDuration::from_mins(59));
@@ -99,12 +99,12 @@ async fn another_page_does_not_prolong_the_console() {
 }
 
 #[tokio::test]
-async fn an_accepted_form_prolongs_the_console() {
+async fn accepted_form_extends_the_console() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let page = browser.goes_to("/console/keys").await;
     service.passes(SignedDuration::from_mins(50));
-    // The form is accepted, and asks for a login of the last five minutes.
+    // The form is accepted, and requires a login within the last five minutes.
     posts(&mut browser, &page, "/console/operators", "").await.is(403, "log-in-again");
     service.passes(SignedDuration::from_mins(50));
     assert_eq!(browser.goes_to("/console").await.status, 200);

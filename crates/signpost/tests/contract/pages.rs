@@ -1,4 +1,4 @@
-//! Pages of `docs/` that are made of the program: its settings of `config.default.toml`, its commands of their own help.
+//! Pages of `docs/` that are generated from `config.default.toml` and from the help of the commands.
 
 use std::fmt::Write;
 use std::fs;
@@ -52,7 +52,7 @@ fn assert_current(name: &str, made: &str) {
     assert!(page == made, "docs/{name} is old: run 'make reference'");
 }
 
-/// Each paragraph of the file is a comment and the settings that it describes; `## ` begins a chapter.
+/// Returns the settings page. Each paragraph is a comment and its settings; `## ` begins a chapter.
 fn settings() -> String {
     let serve = command(&["serve"]);
     let mut page = SETTINGS_HEAD.to_owned();
@@ -87,7 +87,7 @@ fn settings() -> String {
     page
 }
 
-/// A line of a comment; one that is indented is an example.
+/// Returns a line of a comment; indented lines are examples.
 fn paragraph(line: &str) -> String {
     match line.strip_prefix("#   ") {
         Some(example) => format!("\n    {example}\n"),
@@ -113,14 +113,14 @@ fn commands() -> String {
     page
 }
 
-/// The program's own declaration of a command, built as it is for its help.
+/// Returns the declaration of a command, as built for its help.
 fn command(path: &[&str]) -> Command {
     let mut root = cli::command();
     root.build();
     path.iter().fold(root, |command, name| command.find_subcommand(name).expect("a command").clone())
 }
 
-/// A command that does something by itself, and those below it.
+/// Writes the section of a command that can run, and those of its subcommands.
 fn sections(page: &mut String, command: &Command) {
     if !command.is_subcommand_required_set() {
         section(page, command);

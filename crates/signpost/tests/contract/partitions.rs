@@ -1,5 +1,5 @@
-//! Servers whose database or Redis fails them (`make test` starts both): nothing acknowledged is lost, nothing happens
-//! twice, and what can go on goes on.
+//! Failures of PostgreSQL and Redis (`make test` starts both): no acknowledged write is lost or applied twice, and
+//! other requests succeed.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -33,14 +33,14 @@ impl Pair {
     }
 }
 
-/// The same integrator, calling another server.
+/// Returns a client for another server.
 fn at(integrator: &Integrator, server: &Service) -> Integrator {
     Integrator { api: format!("{}{}", server.app.base_url, Environment::Sandbox.path()), ..integrator.clone() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn a_server_that_cannot_reach_the_database_says_so_and_the_others_go_on() {
+async fn database_outage_affects_one_server() {
     let pair = Pair::start().await;
     pair.near_by.registers("shop.test").await;
     let known = pair.far_off.opens("shop.test").await;
@@ -57,7 +57,7 @@ async fn a_server_that_cannot_reach_the_database_says_so_and_the_others_go_on() 
     asked.refused(503, "unavailable");
     reads.refused(503, "unavailable");
     let first = begun.elapsed();
-    // Now that it knows, it waits no more, and nothing that it kept is told any more.
+    // Once the failure is detected, requests fail at once, and the cache is not used.
     let begun = Instant::now();
     pair.far_off.sees(&known).await.refused(503, "unavailable");
     assert!(begun.elapsed() < first / 2, "{:?} after {first:?}", begun.elapsed());
@@ -70,7 +70,7 @@ async fn a_server_that_cannot_reach_the_database_says_so_and_the_others_go_on() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn an_answer_whose_commit_is_unknown_authenticates_once() {
+async fn answer_with_unknown_commit_counts_once() {
     let pair = Pair::start().await;
     let mut endpoint = Endpoint::start().await;
     pair.near_by.registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -81,7 +81,7 @@ async fn an_answer_whose_commit_is_unknown_authenticates_once() {
         pair.proxy.has(Weather::CutAtCommit);
         let first = pair.far_off.hands_in(&session, &answer).await;
         pair.proxy.has(Weather::Fair);
-        // It was not acknowledged, so it is asked again, here and there.
+        // The answer was not acknowledged, so the wallet retries it at the other server.
         first.refused(503, "unavailable");
         let again = pair.near_by.hands_in(&session, &answer).await;
         assert!([200, 409].contains(&again.status), "{again:?}");
@@ -105,14 +105,14 @@ async fn an_answer_whose_commit_is_unknown_authenticates_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn what_is_kept_in_memory_is_forgotten_when_changes_are_not_heard() {
+async fn lost_notifications_clear_the_cache() {
     let pair = Pair::start().await;
     pair.near_by.registers("shop.test").await;
     let session = pair.near_by.opens("shop.test").await;
     for _ in 0..3 {
         assert_eq!(pair.far_off.sees(&session).await.with(200)["status"], "pending");
     }
-    // The connection that hears is cut with all others, and the change comes in between.
+    // All connections are cut, including that for notifications, and the session changes meanwhile.
     pair.proxy.has(Weather::Cut);
     pair.near_by.hands_in(&session, &pair.near.phone().answers(&session)).await.with(200);
     pair.proxy.has(Weather::Fair);
@@ -123,7 +123,7 @@ async fn what_is_kept_in_memory_is_forgotten_when_changes_are_not_heard() {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn the_connection_is_encrypted_to_the_right_server_or_not_at_all() {
+async fn database_tls_requires_a_valid_certificate() {
     let url = database().await;
     #[expect(clippy::disallowed_methods, reason = "it says whom the test's server is known by")]
     let authority = std::env::var("SIGNPOST_TEST_POSTGRES_CA").expect("tests/postgres.sh makes one");
@@ -133,7 +133,7 @@ async fn the_connection_is_encrypted_to_the_right_server_or_not_at_all() {
     let encrypted = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     let row = store.read_one(encrypted, Vec::new()).await.expect("a database").expect("a row");
     assert_eq!(row.int(0).expect("a number"), 1);
-    // Another name than the certificate's; an authority that nobody knows.
+    // Another name than the certificate's; an unknown authority.
     for wrong in [checked.replace("127.0.0.1", "localhost"), format!("{url}&sslmode=require")] {
         let refused = open(wrong).await.expect("no panic").expect_err("a server that is not known");
         assert!(format!("{refused:#}").contains("certificate"), "{refused:#}");
@@ -152,16 +152,16 @@ impl Stream {
         Self { response: response.expect("an answer"), read: String::new() }
     }
 
-    /// Waits until messages by way of these servers arrive: it takes a moment until one listens to the others.
+    /// Waits until messages through these servers arrive, as each server subscribes with a delay.
     async fn is_reached(&mut self, servers: &[Service], path: &str) {
         for (number, server) in (1000..).zip(servers) {
-            until("it is reached", async || (says(server, path, number).await == 202).then_some(())).await;
-            // One that was told of no success may have arrived all the same.
+            until("it is reached", async || (ping(server, path, number).await == 202).then_some(())).await;
+            // A message of a failed request may have arrived nevertheless.
             while serde_json::from_str::<Value>(&self.next().await).expect("JSON")["id"] != number {}
         }
     }
 
-    /// The data of the next event.
+    /// Returns the data of the next event.
     async fn next(&mut self) -> String {
         loop {
             if let Some(end) = self.read.find("\n\n") {
@@ -179,19 +179,19 @@ impl Stream {
     }
 }
 
-async fn posts(server: &Service, path: &str, message: &Value) -> u16 {
+async fn post(server: &Service, path: &str, message: &Value) -> u16 {
     let request = http().post(server.url(path));
     let request = request.header("content-type", "application/json").body(message.to_string());
     request.send().await.expect("an answer").status().as_u16()
 }
 
-async fn says(server: &Service, path: &str, id: u32) -> u16 {
-    posts(server, path, &json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })).await
+async fn ping(server: &Service, path: &str, id: u32) -> u16 {
+    post(server, path, &json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn a_message_reaches_the_stream_at_another_server() {
+async fn message_reaches_a_stream_at_another_server() {
     let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("rate_limit_sse", "off")];
     let all = Sharing::start(&settings).await;
     let servers = &all.servers;
@@ -199,32 +199,32 @@ async fn a_message_reaches_the_stream_at_another_server() {
     let path = stream.next().await;
     stream.is_reached(&servers[1..], &path).await;
     for (id, server) in (1_u32..).zip(servers.iter().cycle()).take(30) {
-        assert_eq!(says(server, &path, id).await, 202, "message {id}");
+        assert_eq!(ping(server, &path, id).await, 202, "message {id}");
         let reply: Value = serde_json::from_str(&stream.next().await).expect("JSON");
         assert_eq!(reply["id"], id);
     }
-    // What is agreed on by one way holds on the other.
+    // A version negotiated at one server applies at the other.
     let initialize = json!({ "jsonrpc": "2.0", "id": 50, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
-    assert_eq!(posts(&servers[1], &path, &initialize).await, 202);
+    assert_eq!(post(&servers[1], &path, &initialize).await, 202);
     let reply: Value = serde_json::from_str(&stream.next().await).expect("JSON");
     assert_eq!(reply["result"]["protocolVersion"], "2025-11-25");
     let unknown = "/sse?sessionId=00000000000000000000000000000000";
-    assert_eq!(says(&servers[1], unknown, 1).await, 404);
-    // Without Redis a stream is served where it is open, and unknown elsewhere; with it again, everywhere.
+    assert_eq!(ping(&servers[1], unknown, 1).await, 404);
+    // Without Redis, only its own server reaches a stream; afterwards all servers do again.
     all.all_have(Weather::Cut);
-    assert_eq!(says(&servers[0], &path, 60).await, 202);
+    assert_eq!(ping(&servers[0], &path, 60).await, 202);
     assert_eq!(serde_json::from_str::<Value>(&stream.next().await).expect("JSON")["id"], 60);
-    assert_eq!(says(&servers[1], &path, 61).await, 404);
+    assert_eq!(ping(&servers[1], &path, 61).await, 404);
     all.all_have(Weather::Fair);
     stream.is_reached(&servers[1..], &path).await;
     drop(stream);
-    until("it is gone", async || (says(&servers[2], &path, 63).await == 404).then_some(())).await;
+    until("it is gone", async || (ping(&servers[2], &path, 63).await == 404).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn a_full_stream_is_told_to_who_posts_elsewhere() {
+async fn full_stream_rejects_messages_by_any_server() {
     let settings = [("services", "atm,auth"), ("rate_limit_mcp", "off"), ("rate_limit_sse", "off")];
     let all = Sharing::start(&settings).await;
     let servers = &all.servers;
@@ -232,10 +232,10 @@ async fn a_full_stream_is_told_to_who_posts_elsewhere() {
     let path = stream.next().await;
     stream.is_reached(&servers[1..], &path).await;
     let mut statuses = BTreeSet::new();
-    // Nobody reads: replies fill the connection, then the places.
+    // The unread replies fill the connection, then the queue.
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     for _ in 0..2000 {
-        let status = posts(&servers[1], &path, &list).await;
+        let status = post(&servers[1], &path, &list).await;
         statuses.insert(status);
         if status == 429 {
             break;

@@ -1,4 +1,4 @@
-//! Passkeys that join an account, or would take one over.
+//! Passkey links, and attempts to take an account over.
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
@@ -8,20 +8,20 @@ use crate::page_flow::{hosts, opens, page_of, registers, shop, users};
 use crate::passkey::{Lie, TestPasskey, USER_VERIFIED};
 use crate::passkeys::{arrives, credentials, signs_up};
 
-/// The site opens a link for a user, in whose browser the page is.
-async fn links(integrator: &Integrator, browser: &mut Browser, user: &Value) -> Value {
+/// Opens a link session for a user in this browser.
+async fn open_link(integrator: &Integrator, browser: &mut Browser, user: &Value) -> Value {
     let session = opens(integrator, json!({ "mode": "link", "user": user["id"] })).await;
     browser.opens(&session).await.is(200, "waiting");
     session
 }
 
 #[tokio::test]
-async fn a_passkey_joins_an_account_without_a_question_and_logs_in_there() {
+async fn linked_passkey_logs_in() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
     let user = registers(&service, &integrator, &service.phone()).await["user"].clone();
-    let session = links(&integrator, &mut browser, &user).await;
+    let session = open_link(&integrator, &mut browser, &user).await;
     let asked = browser.asked(&session, "create").await;
     assert_eq!(asked["excludeCredentials"], json!([]));
     let mut passkey = browser.makes_passkey(&session).await;
@@ -36,27 +36,27 @@ async fn a_passkey_joins_an_account_without_a_question_and_logs_in_there() {
     let login = arrives(&integrator, &mut browser, "shop.test").await;
     assert_eq!(browser.uses(&login, &mut passkey).await, (200, json!({})));
     assert_eq!(browser.returns(&integrator, &login).await.with(200)["user"]["id"], user["id"]);
-    // The device that has it makes no second one; another device knows the same user.
-    let next = links(&integrator, &mut browser, &user).await;
+    // The options exclude the existing passkey and name one user on every device.
+    let next = open_link(&integrator, &mut browser, &user).await;
     let again = browser.asked(&next, "create").await;
     assert_eq!(again["excludeCredentials"], json!([{ "type": "public-key", "id": passkey.id() }]));
     assert_eq!(again["user"], asked["user"]);
 }
 
 #[tokio::test]
-async fn a_lie_joins_no_account() {
+async fn forged_passkey_is_not_linked() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
     let registered = registers(&service, &integrator, &service.phone()).await;
-    let session = links(&integrator, &mut browser, &registered["user"]).await;
+    let session = open_link(&integrator, &mut browser, &registered["user"]).await;
     let asked = browser.asked(&session, "create").await;
     for lie in [Lie::Origin("https://evil.test"), Lie::Challenge([1; 32]), Lie::Flags(USER_VERIFIED), Lie::CrossOrigin]
     {
         let (_, made) = TestPasskey::create(&asked, &browser.origin, &[lie]);
         assert_eq!(browser.brings(&session, &made).await.0, 422);
     }
-    // A login is none either.
+    // An assertion is rejected as well.
     let (mut passkey, _) = TestPasskey::create(&asked, &browser.origin, &[]);
     let options = json!({ "challenge": asked["challenge"], "rpId": "localhost" });
     assert_eq!(browser.brings(&session, &passkey.get(&options, &browser.origin, &[])).await.0, 422);
@@ -65,7 +65,7 @@ async fn a_lie_joins_no_account() {
 }
 
 #[tokio::test]
-async fn a_passkey_with_the_name_of_another_takes_nothing_over() {
+async fn duplicate_passkey_id_takes_over_no_account() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut browser = Browser::at(&service);
@@ -73,7 +73,7 @@ async fn a_passkey_with_the_name_of_another_takes_nothing_over() {
     let (mut passkey, victim) = signs_up(&integrator, &mut browser, "shop.test").await;
     hosts(&integrator, "bank.test").await;
     let id = BASE64URL_NOPAD.decode(passkey.id().as_bytes()).expect("base64url");
-    // At its own domain and at another one.
+    // At its own domain and at another.
     for domain in ["shop.test", "bank.test"] {
         let session = opens(&integrator, json!({ "mode": "register", "domain": domain })).await;
         browser.opens(&session).await.is(200, "waiting");
@@ -89,7 +89,7 @@ async fn a_passkey_with_the_name_of_another_takes_nothing_over() {
 }
 
 #[tokio::test]
-async fn of_two_new_passkeys_of_one_name_the_first_one_back_becomes_the_account() {
+async fn first_completed_duplicate_gets_the_account() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);

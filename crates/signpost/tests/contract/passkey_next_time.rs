@@ -1,4 +1,4 @@
-//! A passkey for the next time, offered after a login by wallet.
+//! The passkey for the next login, offered after a login by wallet.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -12,7 +12,7 @@ use crate::passkey_races::{bring_at_once, setting};
 use crate::passkeys::{arrives, credentials};
 
 #[tokio::test]
-async fn after_a_login_by_wallet_a_passkey_is_offered_and_logs_in_the_next_time() {
+async fn offered_passkey_logs_in_next_time() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -50,7 +50,7 @@ async fn remove_passkey(integrator: &Integrator, domain: &Value, done: &Value) -
 }
 
 #[tokio::test]
-async fn a_removed_passkey_is_unknown_and_its_device_may_forget_it() {
+async fn removed_passkey_is_signalled_as_unknown() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = hosts(&integrator, "shop.test").await;
@@ -71,7 +71,7 @@ async fn a_removed_passkey_is_unknown_and_its_device_may_forget_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_offer_that_two_tabs_take_at_once_is_one_passkey() {
+async fn concurrent_tabs_create_one_passkey() {
     let (service, integrator, mut browser) = setting().await;
     let session = opens(&integrator, json!({ "mode": "register" })).await;
     browser.opens(&session).await.is(200, "waiting");

@@ -1,5 +1,5 @@
-//! The offer of a passkey after a login by wallet (docs/api.md, Page flow): to whom it is made, how long it waits, and that
-//! what became of it is written with the user.
+//! The offer of a passkey after a login by wallet (docs/api.md, Page flow): its conditions, its lifetime, and its
+//! outcome, which is stored with the user.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -10,15 +10,15 @@ use crate::harness::{Integrator, Phone, Service, text};
 use crate::link::has;
 use crate::page_flow::{SECRET, browser, code, completes, opens, page_of, registers, scans, shop, visits};
 
-/// A point of P-256, as a key.
+/// A P-256 public key.
 const KEY: &str = "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
 
-async fn sets(service: &Service, sql: &'static str) {
+async fn execute_sql(service: &Service, sql: &'static str) {
     service.app.store.write([step(sql, Vec::new())]).await.expect("a database");
 }
 
-/// Somebody answers by wallet; what they are offered.
-async fn answers(service: &Service, integrator: &Integrator, with: Value) -> (Value, PasskeyOffer) {
+/// Answers by wallet, and returns the session and its offer.
+async fn answer_by_wallet(service: &Service, integrator: &Integrator, with: Value) -> (Value, PasskeyOffer) {
     let session = opens(integrator, with).await;
     let page = visits(service, &session, &browser(1)).await;
     scans(integrator, &service.phone(), &page).await.with(200);
@@ -26,13 +26,13 @@ async fn answers(service: &Service, integrator: &Integrator, with: Value) -> (Va
     (session, offer)
 }
 
-async fn returns(service: &Service, integrator: &Integrator, session: &Value) -> Value {
+async fn complete_login(service: &Service, integrator: &Integrator, session: &Value) -> Value {
     let page = page_of(service, session).await;
     completes(integrator, session, &code(&page, &browser(1)), Some(SECRET)).await.with(200)
 }
 
-/// The page says what became of the offer.
-async fn settles(service: &Service, session: &Value, offer: &Value) {
+/// Stores the outcome of the offer.
+async fn settle(service: &Service, session: &Value, offer: &Value) {
     const SETTLE: &str = "UPDATE sessions SET passkey_offer = $1 WHERE id = $2";
     let settled = service.app.store.write([step(SETTLE, params![offer.to_string(), text(session, "id")])]).await;
     assert!(settled.expect("a database").is_committed());
@@ -56,38 +56,38 @@ async fn user_of(service: &Service, integrator: &Integrator, done: &Value) -> Va
 }
 
 #[tokio::test]
-async fn a_passkey_is_offered_to_who_has_none_where_one_can_log_in() {
+async fn users_without_a_passkey_get_an_offer() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let (session, offer) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    let (session, offer) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
     assert_eq!(offer, PasskeyOffer::Open);
-    returns(&service, &integrator, &session).await;
-    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
+    complete_login(&service, &integrator, &session).await;
+    assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
     for without in [
         "UPDATE domains SET methods = 'scan'",
         "UPDATE domains SET methods = NULL",
         "UPDATE users SET passkey_declined_at = 1",
     ] {
-        sets(&service, without).await;
+        execute_sql(&service, without).await;
         service.app.login.domains.restart(true);
         let expected = if without.ends_with("NULL") { PasskeyOffer::Open } else { PasskeyOffer::NotMade };
-        assert_eq!(answers(&service, &integrator, json!({})).await.1, expected, "{without}");
+        assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, expected, "{without}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_browsers_reach_by_an_address_offers_none() {
+async fn server_at_an_ip_address_offers_no_passkey() {
     let settings = [("public_url", "https://192.0.2.7"), ("allow_private_webhooks", "true")];
     let service = Service::with(&settings).await;
     let integrator = shop(&service).await;
-    assert_eq!(answers(&service, &integrator, json!({ "mode": "register" })).await.1, PasskeyOffer::NotMade);
+    assert_eq!(answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await.1, PasskeyOffer::NotMade);
 }
 
 #[tokio::test]
-async fn an_offer_waits_for_five_minutes() {
+async fn offer_expires_after_five_minutes() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
     service.passes(SignedDuration::from_secs(299));
     integrator.sees(&session).await.with(200);
     service.passes(SignedDuration::from_secs(1));
@@ -95,77 +95,77 @@ async fn an_offer_waits_for_five_minutes() {
 }
 
 #[tokio::test]
-async fn who_wants_none_is_not_asked_again() {
+async fn declined_offer_is_not_repeated() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
-    settles(&service, &session, &json!({ "offer": "declined" })).await;
-    returns(&service, &integrator, &session).await;
-    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
+    settle(&service, &session, &json!({ "offer": "declined" })).await;
+    complete_login(&service, &integrator, &session).await;
+    assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
 }
 
 #[tokio::test]
-async fn a_passkey_that_was_made_beside_a_registration_is_the_users_and_names_them() {
+async fn passkey_of_a_registration_names_the_user() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
-    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
-    settles(&service, &session, &made(7, Some("calm-otter-1234"))).await;
-    let done = returns(&service, &integrator, &session).await;
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
+    settle(&service, &session, &made(7, Some("calm-otter-1234"))).await;
+    let done = complete_login(&service, &integrator, &session).await;
     let user = user_of(&service, &integrator, &done).await;
     assert_eq!((&done["method"], &user["petname"]), (&json!("scan"), &json!("calm-otter-1234")));
     let kinds: Vec<_> = user["credentials"].as_array().expect("a list").iter().map(|own| &own["kind"]).collect();
     assert_eq!(kinds.len(), 2);
     assert!(kinds.contains(&&json!("passkey")) && kinds.contains(&&json!("wallet")));
-    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade, "there is one");
+    assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade, "there is one");
 }
 
 #[tokio::test]
-async fn a_petname_that_somebody_got_meanwhile_is_not_given_twice() {
+async fn taken_username_is_not_assigned_twice() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let other = registers(&service, &integrator, &Phone::of(21, &service.clock)).await;
-    sets(&service, "UPDATE petnames SET petname = 'calm-otter-1234'").await;
-    let (session, _) = answers(&service, &integrator, json!({ "mode": "register" })).await;
-    settles(&service, &session, &made(7, Some("calm-otter-1234"))).await;
-    let done = returns(&service, &integrator, &session).await;
+    execute_sql(&service, "UPDATE petnames SET petname = 'calm-otter-1234'").await;
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({ "mode": "register" })).await;
+    settle(&service, &session, &made(7, Some("calm-otter-1234"))).await;
+    let done = complete_login(&service, &integrator, &session).await;
     let user = user_of(&service, &integrator, &done).await;
     assert_ne!((&user["petname"], &user["id"]), (&json!("calm-otter-1234"), &other["user"]["id"]));
     assert_eq!(user["credentials"].as_array().map(Vec::len), Some(2), "the passkey is there all the same");
 }
 
 #[tokio::test]
-async fn a_passkey_that_cannot_be_added_takes_nobodys_login_away() {
+async fn invalid_passkey_does_not_fail_the_login() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     registers(&service, &integrator, &service.phone()).await;
-    sets(&service, "UPDATE users SET passkey_handle = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'").await;
-    // Made for another handle than the user has.
-    let (session, _) = answers(&service, &integrator, json!({})).await;
-    settles(&service, &session, &made(7, None)).await;
-    let done = returns(&service, &integrator, &session).await;
+    execute_sql(&service, "UPDATE users SET passkey_handle = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'").await;
+    // Created for another handle than the user's.
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({})).await;
+    settle(&service, &session, &made(7, None)).await;
+    let done = complete_login(&service, &integrator, &session).await;
     let user = user_of(&service, &integrator, &done).await;
     assert_eq!(user["credentials"].as_array().map(Vec::len), Some(1));
-    // Made in time, and somebody else's by now.
-    let (session, _) = answers(&service, &integrator, json!({})).await;
-    settles(&service, &session, &made(0, None)).await;
-    sets(
+    // Created in time, but now another user's.
+    let (session, _) = answer_by_wallet(&service, &integrator, json!({})).await;
+    settle(&service, &session, &made(0, None)).await;
+    execute_sql(
         &service,
         "INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name, passkey_id, sign_count)
          SELECT 'dom_x', '3059', created_at, 'cred_x', 'usr_x', 'passkey', '', 'AQID', 0 FROM credentials LIMIT 1",
     )
     .await;
-    let done = returns(&service, &integrator, &session).await;
+    let done = complete_login(&service, &integrator, &session).await;
     assert_eq!(user_of(&service, &integrator, &done).await["credentials"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]
-async fn who_has_ten_keys_is_offered_no_eleventh() {
+async fn user_with_ten_keys_gets_no_offer() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let registered = registers(&service, &integrator, &service.phone()).await;
     let user = text(&registered["user"], "id");
     has(&service, user, 9).await;
-    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
+    assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::Open);
     service
         .app
         .store
@@ -173,5 +173,5 @@ async fn who_has_ten_keys_is_offered_no_eleventh() {
         .await
         .expect("a database");
     has(&service, user, 10).await;
-    assert_eq!(answers(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
+    assert_eq!(answer_by_wallet(&service, &integrator, json!({})).await.1, PasskeyOffer::NotMade);
 }

@@ -1,4 +1,4 @@
-//! Answers of devices that come at the same time as others: one of them wins, and there is one event.
+//! Concurrent answers of devices: the first wins, with a single event.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::page_flow::{opens, page_of, scans, shop};
 use crate::passkey::TestPasskey;
 use crate::passkeys::{arrives, signs_up};
 
-/// A tab of the same browser.
+/// Returns another tab of the browser.
 fn tab(browser: &Browser) -> Browser {
     let Browser { http, base, origin, cookie, login_cookie, .. } = browser;
     let (http, base, origin) = (http.clone(), base.clone(), origin.clone());
@@ -23,7 +23,7 @@ fn tab(browser: &Browser) -> Browser {
     }
 }
 
-/// All tabs bring their answer at once; how many were accepted.
+/// Posts one answer per tab at once, and returns the number accepted.
 pub(crate) async fn bring_at_once(browser: &mut Browser, session: &Value, answers: &[Value]) -> usize {
     let token = browser.opens(session).await.between("name=\"token\" value=\"", "\"").to_owned();
     let race = answers.iter().map(|answer| {
@@ -43,7 +43,7 @@ pub(crate) async fn setting() -> (Service, Integrator, Browser) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_answers_that_come_at_once_one_wins() {
+async fn one_of_concurrent_passkey_answers_wins() {
     let (service, integrator, mut browser) = setting().await;
     let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
     for round in 0..5 {
@@ -57,7 +57,7 @@ async fn of_answers_that_come_at_once_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_passkeys_that_are_made_at_once_one_becomes_the_account() {
+async fn one_of_concurrent_passkeys_is_created() {
     let (service, integrator, mut browser) = setting().await;
     for round in 1..=5 {
         let session = opens(&integrator, json!({ "mode": "register" })).await;
@@ -71,7 +71,7 @@ async fn of_passkeys_that_are_made_at_once_one_becomes_the_account() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_passkey_and_a_wallet_at_once_log_in_one_of_them() {
+async fn one_of_passkey_and_wallet_logs_in() {
     let (service, integrator, mut browser) = setting().await;
     let (mut passkey, registered) = signs_up(&integrator, &mut browser, "shop.test").await;
     let phone = Phone::of(9, &service.clock);

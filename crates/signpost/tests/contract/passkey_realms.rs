@@ -1,5 +1,5 @@
-//! Two accounts, two domains, live and sandbox on one host, which is one relying party to every device: a passkey logs in at
-//! the one realm that it was made for.
+//! Two accounts, two domains, live and sandbox on one host and thus one relying party: a passkey logs in only at its
+//! issuer.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn service() -> Service {
     Service::with(&settings).await
 }
 
-/// A browser to which the server is the host of its public address.
+/// Returns a browser with the public URL as its origin.
 fn browser(service: &Service) -> Browser {
     Browser { origin: "https://login.test".to_owned(), ..Browser::at(service) }
 }
@@ -47,7 +47,7 @@ async fn realms(service: &Service, browser: &mut Browser) -> Vec<Realm> {
 }
 
 #[tokio::test]
-async fn a_passkey_of_one_realm_logs_in_at_no_other() {
+async fn passkey_logs_in_at_one_realm_only() {
     let service = service().await;
     let mut browser = browser(&service);
     let mut realms = realms(&service, &mut browser).await;
@@ -82,7 +82,7 @@ async fn a_passkey_of_one_realm_logs_in_at_no_other() {
 }
 
 #[tokio::test]
-async fn whose_a_passkey_is_is_said_to_nobody_who_cannot_sign_with_it() {
+async fn forged_answer_does_not_reveal_the_owner() {
     let service = service().await;
     let mut browser = browser(&service);
     let mut realms = realms(&service, &mut browser).await;
@@ -90,7 +90,7 @@ async fn whose_a_passkey_is_is_said_to_nobody_who_cannot_sign_with_it() {
     let (shop, bank) = (&mut shop[0], &mut bank[0]);
     let session = arrives(&bank.integrator, &mut browser, bank.domain).await;
     let asked = browser.asked(&session, "get").await;
-    // Its id is known, its key is not.
+    // The credential ID of another user, with another key.
     let id = shop.passkey.get(&asked, &browser.origin, &[])["id"].clone();
     let mut forged = bank.passkey.get(&asked, &browser.origin, &[]);
     (forged["id"], forged["rawId"]) = (id.clone(), id);

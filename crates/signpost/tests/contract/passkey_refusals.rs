@@ -1,4 +1,4 @@
-//! Passkeys that do not log in, and what their person and their device are told.
+//! Rejected passkeys, and the messages for the user and the device.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -12,13 +12,13 @@ use crate::page_flow::{hosts, opens, page_of, reason, shop};
 use crate::passkey::{BACKED_UP, Lie, TestPasskey, USER_PRESENT, USER_VERIFIED, cose_of_point, cose_of_rsa};
 use crate::passkeys::{arrives, signs_up};
 
-/// A server that counts no answers.
+/// Starts a server without a limit on answers.
 async fn service() -> Service {
     Service::with(&[("allow_private_webhooks", "true"), ("rate_limit_answer", "off")]).await
 }
 
-/// What everybody else's answers look like, in both ceremonies.
-fn lies() -> Vec<(&'static str, Lie)> {
+/// Returns forgeries for both ceremonies.
+fn forgeries() -> Vec<(&'static str, Lie)> {
     vec![
         ("another origin", Lie::Origin("https://evil.test")),
         ("the host, another port", Lie::Origin("http://localhost:1")),
@@ -37,22 +37,22 @@ fn lies() -> Vec<(&'static str, Lie)> {
 }
 
 #[track_caller]
-fn told(reply: &(u16, Value), status: u16, reason: &str) {
+fn assert_rejected(reply: &(u16, Value), status: u16, reason: &str) {
     assert_eq!((reply.0, &reply.1["reason"]), (status, &json!(reason)), "{reply:?}");
     assert!(!text(&reply.1, "message").is_empty());
 }
 
 #[tokio::test]
-async fn a_lie_logs_nobody_in_and_the_page_goes_on() {
+async fn forged_login_leaves_the_page_pending() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
     let (mut passkey, _) = signs_up(&integrator, &mut browser, "shop.test").await;
     let session = arrives(&integrator, &mut browser, "shop.test").await;
-    for (name, lie) in lies() {
+    for (name, lie) in forgeries() {
         let asked = browser.asked(&session, "get").await;
         let answer = passkey.get(&asked, &browser.origin, &[lie]);
-        told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+        assert_rejected(&browser.brings(&session, &answer).await, 422, "not_accepted");
         let page = page_of(&service, &session).await;
         assert!(!page.is_answered(), "{name}");
         assert_eq!(reason(&page), Some(NoticeReason::PasskeyRefused), "{name}");
@@ -63,7 +63,7 @@ async fn a_lie_logs_nobody_in_and_the_page_goes_on() {
 }
 
 #[tokio::test]
-async fn a_lie_creates_no_account_and_keeps_no_passkey() {
+async fn forged_registration_creates_no_account() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -79,7 +79,7 @@ async fn a_lie_creates_no_account_and_keeps_no_passkey() {
         ("a statement of no attestation", Lie::Statement("none", vec![0xa1, 1, 1])),
         ("an attestation cut off", Lie::Attestation(|object| object[..object.len() - 1].to_vec())),
     ];
-    for (name, lie) in lies().into_iter().chain(keys) {
+    for (name, lie) in forgeries().into_iter().chain(keys) {
         let asked = browser.asked(&session, "create").await;
         let (_, made) = TestPasskey::create(&asked, &browser.origin, &[lie]);
         let reply = browser.brings(&session, &made).await;
@@ -93,30 +93,30 @@ async fn a_lie_creates_no_account_and_keeps_no_passkey() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_at_all_is_refused() {
+async fn malformed_answers_are_rejected() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
     let session = arrives(&integrator, &mut browser, "shop.test").await;
     for text in ["", "null", "{}", "[]", "{\"id\":1}", "\u{0}", "💥"] {
-        told(&browser.brings(&session, &json!(text)).await, 422, "not_accepted");
+        assert_rejected(&browser.brings(&session, &json!(text)).await, 422, "not_accepted");
     }
     let shown = browser.opens(&session).await;
     let token = shown.between("name=\"token\" value=\"", "\"").to_owned();
     let (status, _) = browser.posts_passkey(&session, &token, &"x".repeat(200_000)).await;
     assert!((400..500).contains(&status), "{status}");
-    // A login is no registration: the answer to the other question is none.
+    // A registration response is rejected for a login.
     let asked = browser.asked(&session, "get").await;
     let options = json!({
         "challenge": asked["challenge"], "rp": { "id": "localhost" }, "user": { "id": "AA" },
         "pubKeyCredParams": [{ "alg": -7 }],
     });
     let (_, made) = TestPasskey::create(&options, &browser.origin, &[]);
-    told(&browser.brings(&session, &made).await, 422, "not_accepted");
+    assert_rejected(&browser.brings(&session, &made).await, 422, "not_accepted");
 }
 
 #[tokio::test]
-async fn an_answer_counts_once_and_on_its_own_page() {
+async fn answer_is_valid_once_and_on_its_page() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -124,11 +124,11 @@ async fn an_answer_counts_once_and_on_its_own_page() {
     let first = arrives(&integrator, &mut browser, "shop.test").await;
     let other = arrives(&integrator, &mut browser, "shop.test").await;
     let answer = passkey.get(&browser.asked(&first, "get").await, &browser.origin, &[]);
-    told(&browser.brings(&other, &answer).await, 422, "not_accepted");
+    assert_rejected(&browser.brings(&other, &answer).await, 422, "not_accepted");
     let token = browser.opens(&first).await.between("name=\"token\" value=\"", "\"").to_owned();
     assert_eq!(browser.brings(&first, &answer).await, (200, json!({})));
     let again = browser.posts_passkey(&first, &token, &answer.to_string()).await;
-    told(&again, 409, "not_asked");
+    assert_rejected(&again, 409, "not_asked");
     browser.returns(&integrator, &first).await.with(200);
     let later = browser.posts_passkey(&first, &token, &answer.to_string()).await;
     assert!((400..500).contains(&later.0), "{later:?}");
@@ -137,7 +137,7 @@ async fn an_answer_counts_once_and_on_its_own_page() {
 }
 
 #[tokio::test]
-async fn the_page_alone_brings_an_answer() {
+async fn only_the_page_can_post_an_answer() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -145,7 +145,7 @@ async fn the_page_alone_brings_an_answer() {
     let session = arrives(&integrator, &mut browser, "shop.test").await;
     let answer = passkey.get(&browser.asked(&session, "get").await, &browser.origin, &[]).to_string();
     let token = browser.opens(&session).await.between("name=\"token\" value=\"", "\"").to_owned();
-    // Another browser, which is shown neither question nor token.
+    // Another browser, which gets neither options nor token.
     let mut other = Browser::at(&service);
     other.opens(&session).await.is(403, "other");
     assert_eq!(other.prompt(&session).await.0, 403);
@@ -163,7 +163,7 @@ async fn the_page_alone_brings_an_answer() {
 }
 
 #[tokio::test]
-async fn a_passkey_may_answer_the_code_before_and_no_older_one() {
+async fn passkey_can_answer_the_previous_code() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -183,20 +183,20 @@ async fn a_passkey_may_answer_the_code_before_and_no_older_one() {
             assert_eq!(event.body["data"]["challenge"], session["challenge"], "the event names what was signed");
         }
     }
-    // The code before was for something else.
+    // The previous code was for another mode.
     let session = arrives(&integrator, &mut browser, "shop.test").await;
     let answer = passkey.get(&browser.asked(&session, "get").await, &browser.origin, &[]);
     let page = page_of(&service, &session).await;
     page::switch_mode(&service.app.login, page, Mode::Register).await.expect("a page");
-    told(&browser.brings(&session, &answer).await, 422, "not_accepted");
-    // At the end of its time nothing is asked for.
+    assert_rejected(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    // An expired session returns no options.
     service.passes(SignedDuration::from_hours(1));
     let expired = browser.prompt(&session).await;
     assert!((400..500).contains(&expired.0), "{expired:?}");
 }
 
 #[tokio::test]
-async fn a_passkey_is_its_users_and_no_others() {
+async fn passkey_belongs_to_one_user() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -207,21 +207,21 @@ async fn a_passkey_is_its_users_and_no_others() {
     let theirs = other.get(&asked, &browser.origin, &[])["response"]["userHandle"].as_str().expect("one").to_owned();
     for handle in [theirs, PasskeyHandle::from_bytes([3; 32]).to_string()] {
         let answer = passkey.get(&asked, &browser.origin, &[Lie::UserHandle(handle)]);
-        told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+        assert_rejected(&browser.brings(&session, &answer).await, 422, "not_accepted");
     }
-    // The other's name under this one's signature.
+    // The other passkey's ID with this one's signature.
     let mut answer = passkey.get(&asked, &browser.origin, &[]);
     for member in ["id", "rawId"] {
         answer[member] = json!(other.id());
     }
     answer["response"].as_object_mut().expect("an object").remove("userHandle");
-    told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    assert_rejected(&browser.brings(&session, &answer).await, 422, "not_accepted");
     let answer = passkey.get(&asked, &browser.origin, &[]);
     assert_eq!(browser.brings(&session, &answer).await, (200, json!({})));
 }
 
 #[tokio::test]
-async fn a_login_without_a_user_handle_is_refused() {
+async fn login_without_a_user_handle_is_rejected() {
     let service = service().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -235,14 +235,14 @@ async fn a_login_without_a_user_handle_is_refused() {
             None => drop(answer["response"].as_object_mut().expect("an object").remove("userHandle")),
         }
         let refused = browser.brings(&session, &answer).await;
-        told(&refused, 422, "not_accepted");
+        assert_rejected(&refused, 422, "not_accepted");
         assert!(text(&refused.1, "message").contains("does not name its user"), "{refused:?}");
         assert!(!page_of(&service, &session).await.is_answered());
     }
 }
 
 #[tokio::test]
-async fn a_refused_passkey_is_in_the_audit_log_once_a_minute_for_each_reason() {
+async fn audit_log_limits_passkey_rejections() {
     const REFUSED: &str = "SELECT details FROM audit WHERE action = 'passkey.refused' ORDER BY id";
     let service = service().await;
     let integrator = shop(&service).await;
@@ -258,24 +258,24 @@ async fn a_refused_passkey_is_in_the_audit_log_once_a_minute_for_each_reason() {
     for lie in [Lie::Origin("https://evil.test"), Lie::Origin("https://evil.test"), Lie::Flags(USER_PRESENT)] {
         let asked = browser.asked(&session, "get").await;
         let answer = passkey.get(&asked, &browser.origin, &[lie]);
-        told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+        assert_rejected(&browser.brings(&session, &answer).await, 422, "not_accepted");
         service.passes(SignedDuration::from_millis(1));
     }
     refused(&["origin", "user_presence"]).await;
     service.passes(SignedDuration::from_mins(1));
     let asked = browser.asked(&session, "get").await;
     let mut answer = passkey.get(&asked, &browser.origin, &[Lie::Origin("https://evil.test")]);
-    told(&browser.brings(&session, &answer).await, 422, "not_accepted");
+    assert_rejected(&browser.brings(&session, &answer).await, 422, "not_accepted");
     service.passes(SignedDuration::from_millis(1));
     for member in ["id", "rawId"] {
         answer[member] = json!("A".repeat(22));
     }
-    told(&browser.brings(&session, &answer).await, 404, "unknown_passkey");
+    assert_rejected(&browser.brings(&session, &answer).await, 404, "unknown_passkey");
     refused(&["origin", "user_presence", "origin", "unknown"]).await;
 }
 
 #[tokio::test]
-async fn the_passkey_of_a_removed_user_is_unknown_and_its_device_may_forget_it() {
+async fn passkey_of_a_deleted_user_is_signalled() {
     let service = service().await;
     let integrator = service.integrator().await;
     let domain = hosts(&integrator, "shop.test").await;
@@ -285,13 +285,13 @@ async fn the_passkey_of_a_removed_user_is_unknown_and_its_device_may_forget_it()
     assert_eq!(send(integrator.request(Method::DELETE, &path)).await.status, 204);
     let session = arrives(&integrator, &mut browser, "shop.test").await;
     let reply = browser.uses(&session, &mut passkey).await;
-    told(&reply, 404, "unknown_passkey");
+    assert_rejected(&reply, 404, "unknown_passkey");
     assert_eq!(reply.1["signal"], json!({ "rpId": "localhost", "credentialId": passkey.id() }));
     assert_eq!(reason(&page_of(&service, &session).await), Some(NoticeReason::UnknownPasskey));
 }
 
 #[tokio::test]
-async fn while_registration_is_closed_and_where_there_are_no_passkeys_none_is_made() {
+async fn closed_registration_creates_no_passkey() {
     let service = service().await;
     let integrator = service.integrator().await;
     let domain = hosts(&integrator, "shop.test").await;
@@ -303,9 +303,9 @@ async fn while_registration_is_closed_and_where_there_are_no_passkeys_none_is_ma
     assert_eq!(page.challenge.mode, Mode::Login);
     let asked = browser.asked(&session, "get").await;
     assert!(asked.get("user").is_none());
-    // A domain without passkeys asks for none.
+    // A domain without passkeys returns no options.
     integrator.patch(&path, &json!({ "methods": ["scan"] })).await.with(200);
-    told(&browser.prompt(&session).await, 409, "not_asked");
+    assert_rejected(&browser.prompt(&session).await, 409, "not_asked");
     let (status, _) = browser.brings(&session, &json!({})).await;
     assert_eq!(status, 409);
 }

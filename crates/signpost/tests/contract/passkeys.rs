@@ -1,4 +1,4 @@
-//! Passkeys on the login page (docs/login-page.md): made and used, and what the site's events prove.
+//! Passkeys on the login page (docs/login-page.md): creation, use, and the evidence in events.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use reqwest::Method;
@@ -11,20 +11,20 @@ use crate::page_flow::{SECRET, completes, opens, shop};
 use crate::passkey::TestPasskey;
 
 impl Browser {
-    /// What the script of a page asks the device for: `{ceremony, publicKey}`, or why it asks for nothing.
+    /// Returns the passkey request of a page, `{ceremony, publicKey}`, or the error.
     pub(crate) async fn prompt(&mut self, session: &Value) -> (u16, Value) {
         let asked = self.send(self.request(Method::GET, &format!("{}/passkey", page_path(session)))).await;
         read(&asked)
     }
 
-    /// What the device is asked for.
+    /// Returns the `publicKey` options of the ceremony.
     pub(crate) async fn asked(&mut self, session: &Value, ceremony: &str) -> Value {
         let (status, mut asked) = self.prompt(session).await;
         assert_eq!((status, &asked["ceremony"]), (200, &json!(ceremony)), "{asked}");
         asked["publicKey"].take()
     }
 
-    /// The script brings what the device answered, with the token of the page.
+    /// Posts a credential with the token of the page.
     pub(crate) async fn brings(&mut self, session: &Value, credential: &Value) -> (u16, Value) {
         let shown = self.opens(session).await;
         let token = shown.between("name=\"token\" value=\"", "\"").to_owned();
@@ -41,20 +41,20 @@ impl Browser {
         read(&reply)
     }
 
-    /// Its person makes a passkey on this page.
+    /// Creates a passkey on this page.
     pub(crate) async fn makes_passkey(&mut self, session: &Value) -> TestPasskey {
         let (passkey, made) = TestPasskey::create(&self.asked(session, "create").await, &self.origin, &[]);
         assert_eq!(self.brings(session, &made).await, (200, json!({})));
         passkey
     }
 
-    /// Its person uses a passkey on this page.
+    /// Uses a passkey on this page.
     pub(crate) async fn uses(&mut self, session: &Value, passkey: &mut TestPasskey) -> (u16, Value) {
         let answer = passkey.get(&self.asked(session, "get").await, &self.origin, &[]);
         self.brings(session, &answer).await
     }
 
-    /// It goes back to the site, which completes the login.
+    /// Returns to the site, which completes the login.
     pub(crate) async fn returns(&mut self, integrator: &Integrator, session: &Value) -> Reply {
         let back = self.opens(session).await.is(200, "done").link("continue");
         let code = back.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned();
@@ -62,13 +62,13 @@ impl Browser {
     }
 }
 
-/// What the page's script is told: never to be stored, JSON where it is no page.
+/// Returns the status and the JSON, if any, of an uncached reply.
 fn read(shown: &ShownPage) -> (u16, Value) {
     assert_eq!(shown.headers["cache-control"], "no-store", "{shown:?}");
     (shown.status, serde_json::from_str(&shown.html).unwrap_or_default())
 }
 
-/// Somebody creates an account with a passkey; as the site sees the login.
+/// Creates an account with a passkey, and returns the passkey and the login.
 pub(crate) async fn signs_up(integrator: &Integrator, browser: &mut Browser, domain: &str) -> (TestPasskey, Value) {
     let session = opens(integrator, json!({ "mode": "register", "domain": domain })).await;
     browser.opens(&session).await.is(200, "waiting");
@@ -83,7 +83,7 @@ pub(crate) async fn arrives(integrator: &Integrator, browser: &mut Browser, doma
     session
 }
 
-/// The user of a login at the one domain.
+/// Returns the user of a login at the only domain.
 async fn user_of(integrator: &Integrator, done: &Value) -> Value {
     let domains = integrator.get("/domains").await.with(200);
     let id = text(&domains["domains"][0], "id").to_owned();
@@ -95,7 +95,7 @@ pub(crate) async fn credentials(integrator: &Integrator, done: &Value) -> Vec<Va
 }
 
 #[tokio::test]
-async fn somebody_creates_an_account_with_a_passkey_and_logs_in_with_it() {
+async fn passkey_registers_and_logs_in() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -103,7 +103,7 @@ async fn somebody_creates_an_account_with_a_passkey_and_logs_in_with_it() {
     assert_eq!((&registered["mode"], &registered["method"]), (&json!("register"), &json!("passkey")));
     let session = arrives(&integrator, &mut browser, "shop.test").await;
     assert_eq!(browser.uses(&session, &mut passkey).await, (200, json!({})));
-    // Nothing shows at the site before the browser is back there.
+    // The site gets no result before the browser returns.
     assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
     let done = browser.returns(&integrator, &session).await.with(200);
     assert_eq!((&done["user"]["id"], &done["method"]), (&registered["user"]["id"], &json!("passkey")));
@@ -112,7 +112,7 @@ async fn somebody_creates_an_account_with_a_passkey_and_logs_in_with_it() {
 }
 
 #[tokio::test]
-async fn the_device_is_asked_as_the_contract_says() {
+async fn passkey_options_match_the_contract() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -134,12 +134,12 @@ async fn the_device_is_asked_as_the_contract_says() {
     let handle = BASE64URL_NOPAD.decode(text(&made["user"], "id").as_bytes()).expect("base64url");
     assert_eq!(handle.len(), 32);
     assert!(text(&made["user"], "name").ends_with(" · shop.test"), "{made}");
-    // A second attempt names the same user, another page another one.
+    // A second attempt has an equal user, and another page a new one.
     assert_eq!(browser.asked(&session, "create").await["user"], made["user"]);
     let other = opens(&integrator, json!({ "mode": "register" })).await;
     browser.opens(&other).await.is(200, "waiting");
     assert_ne!(browser.asked(&other, "create").await["user"]["id"], made["user"]["id"]);
-    // The name is the one that its user has from then on.
+    // The name contains the later username.
     let (_, credential) = TestPasskey::create(&made, &browser.origin, &[]);
     assert_eq!(browser.brings(&session, &credential).await, (200, json!({})));
     let done = browser.returns(&integrator, &session).await.with(200);
@@ -148,7 +148,7 @@ async fn the_device_is_asked_as_the_contract_says() {
 }
 
 #[tokio::test]
-async fn who_has_the_event_alone_can_check_what_the_passkey_signed() {
+async fn event_suffices_to_verify_a_passkey() {
     let service = Service::start().await;
     let integrator = shop(&service).await;
     let mut browser = Browser::at(&service);
@@ -171,14 +171,14 @@ async fn who_has_the_event_alone_can_check_what_the_passkey_signed() {
         assert_eq!(authenticator[..32], Sha256::digest("localhost")[..]);
         assert_eq!(authenticator[32] & 5, 5, "present and verified");
     }
-    // Nothing is signed when a passkey is made.
+    // A registration has no signature.
     assert_eq!((&of("register")["signature"], &of("register")["public_key"]), (&json!(""), &of("login")["public_key"]));
     let data = of("login");
     let hex = |name: &str| HEXLOWER.decode(text(data, name).as_bytes()).expect("hex");
     let part = |name: &str| BASE64URL_NOPAD.decode(text(&data["webauthn"], name).as_bytes()).expect("base64url");
     let signed = [part("authenticator_data"), Sha256::digest(part("client_data_json")).to_vec()].concat();
     let spki = hex("public_key");
-    // Of a point on P-256 the last 65 bytes are the point.
+    // The last 65 bytes of a P-256 key are the point.
     let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &spki[spki.len() - 65..]);
     key.verify(&signed, &hex("signature")).expect("the passkey signed it");
 }

@@ -1,4 +1,4 @@
-//! The program at a command line: its output, its exit codes, its one line where something is wrong.
+//! The program on a command line: output, exit codes, one-line errors.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,17 +13,17 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Runs a command that prints JSON.
+/// Runs a command and returns its JSON output.
 async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
 }
 
-async fn fails(folder: &Path, arguments: &[&str]) -> String {
+async fn error_of(folder: &Path, arguments: &[&str]) -> String {
     Program::within(folder, arguments).runs().await.failed(1).to_owned()
 }
 
 #[tokio::test]
-async fn keys_are_made_listed_and_revoked_beside_a_running_server() {
+async fn keys_are_managed_while_the_server_runs() {
     let folder = folder();
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let made = json_of(folder.path(), &["keys", "create", "--environment", "sandbox", "--name", "my shop"]).await;
@@ -39,17 +39,17 @@ async fn keys_are_made_listed_and_revoked_beside_a_running_server() {
     let integrator = service.integrator().await.with_key(Some(text(&made, "key")));
     integrator.registers("shop.test").await;
     let id = text(&made, "id");
-    assert_eq!(listed(folder.path(), id, text(&made, "key")).await.get("revoked_at"), None);
+    assert_eq!(find_listed(folder.path(), id, text(&made, "key")).await.get("revoked_at"), None);
     json_of(folder.path(), &["keys", "revoke", id]).await;
-    assert!(listed(folder.path(), id, text(&made, "key")).await["revoked_at"].is_string());
+    assert!(find_listed(folder.path(), id, text(&made, "key")).await["revoked_at"].is_string());
     service.passes(jiff::SignedDuration::from_secs(5));
     integrator.get("/domains").await.refused(401, "invalid_api_key");
-    assert!(fails(folder.path(), &["keys", "revoke", id]).await.contains(id));
-    assert!(fails(folder.path(), &["keys", "revoke", "key_x"]).await.contains("key_x"));
+    assert!(error_of(folder.path(), &["keys", "revoke", id]).await.contains(id));
+    assert!(error_of(folder.path(), &["keys", "revoke", "key_x"]).await.contains("key_x"));
 }
 
-/// A key as it is listed, without anything that would open.
-async fn listed(folder: &Path, id: &str, key: &str) -> Value {
+/// Returns a listed key, and checks that the list has no secret.
+async fn find_listed(folder: &Path, id: &str, key: &str) -> Value {
     let list = json_of(folder, &["keys", "list"]).await;
     assert!(!list.to_string().contains(&key[30..]), "{list}");
     let keys = list["keys"].as_array().expect("a list");
@@ -57,7 +57,7 @@ async fn listed(folder: &Path, id: &str, key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn domains_are_listed_and_their_secrets_rotated() {
+async fn domains_are_listed_and_secrets_rotated() {
     let folder = folder();
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let domain = service.integrator().await.registers("shop.test").await;
@@ -71,24 +71,24 @@ async fn domains_are_listed_and_their_secrets_rotated() {
     );
     let secret = async |flags: &[&str]| json_of(folder.path(), &[&["domains", "secret", id], flags].concat()).await;
     assert_eq!(secret(&[]).await, json!({ "domain_id": id, "webhook_secret": old }));
-    assert!(fails(folder.path(), &["domains", "secret", id, "--activate"]).await.contains("--rotate"));
+    assert!(error_of(folder.path(), &["domains", "secret", id, "--activate"]).await.contains("--rotate"));
     let rotated = secret(&["--rotate"]).await;
     assert_eq!((&rotated["domain_id"], &rotated["webhook_secret"]), (&json!(id), &json!(old)));
     let next = text(&rotated, "next_webhook_secret");
     assert!(next.starts_with("whsec_") && next != old);
     assert_eq!(secret(&[]).await, rotated);
     assert_eq!(secret(&["--activate"]).await, json!({ "domain_id": id, "webhook_secret": next }));
-    assert!(fails(folder.path(), &["domains", "secret", id, "--activate"]).await.contains("--rotate"));
+    assert!(error_of(folder.path(), &["domains", "secret", id, "--activate"]).await.contains("--rotate"));
     for unknown in ["dom_x", &id.replace("dom_0", "dom_1")] {
         for flags in [&[][..], &["--rotate"], &["--activate"]] {
-            let line = fails(folder.path(), &[&["domains", "secret", unknown], flags].concat()).await;
+            let line = error_of(folder.path(), &[&["domains", "secret", unknown], flags].concat()).await;
             assert!(line.contains(unknown), "{line}");
         }
     }
 }
 
 #[test]
-fn the_configuration_is_printed_as_it_is_built_in() {
+fn config_prints_the_defaults() {
     let folder = folder();
     let ended = Program::within(folder.path(), &["config"]).run();
     assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (Some(0), DEFAULT, ""));
@@ -96,7 +96,7 @@ fn the_configuration_is_printed_as_it_is_built_in() {
 }
 
 #[test]
-fn the_reference_can_be_read_beside_a_broken_configuration() {
+fn config_ignores_an_invalid_configuration() {
     let folder = folder();
     fs::write(folder.path().join("signpost.toml"), "lisen = \"127.0.0.1:1\"\n").expect("a file");
     let ended = Program::within(folder.path(), &["config"]).env("SIGNPOST_LOG", "loud").run();
@@ -104,7 +104,7 @@ fn the_reference_can_be_read_beside_a_broken_configuration() {
 }
 
 #[test]
-fn a_command_that_is_used_wrongly_ends_with_2() {
+fn usage_errors_exit_with_2() {
     let folder = folder();
     for arguments in [
         &[][..],
@@ -131,7 +131,7 @@ fn a_command_that_is_used_wrongly_ends_with_2() {
 }
 
 #[test]
-fn a_value_that_is_not_allowed_is_one_line_with_key_value_and_what_is() {
+fn invalid_value_error_lists_allowed_values() {
     for (name, value, allowed) in [
         ("SIGNPOST_LISTEN", "8080", "127.0.0.1:8080"),
         ("SIGNPOST_SESSION_TTL", "2h", "1h"),
@@ -159,7 +159,7 @@ fn a_value_that_is_not_allowed_is_one_line_with_key_value_and_what_is() {
 }
 
 #[test]
-fn flags_win_over_variables_over_the_file() {
+fn flags_override_variables_and_the_file() {
     let folder = folder();
     fs::write(folder.path().join("signpost.toml"), "listen = \"file\"\n").expect("a file");
     let serve = |flags: &[&str]| Program::within(folder.path(), &[&["serve"], flags].concat());
@@ -170,7 +170,7 @@ fn flags_win_over_variables_over_the_file() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_is_one_line() {
+fn invalid_configuration_error_is_one_line() {
     for (text, said) in [
         ("lisen = \"127.0.0.1:1\"\n", "lisen"),
         ("listen = 1.5\n", "listen"),
@@ -185,7 +185,7 @@ fn a_configuration_that_cannot_be_read_is_one_line() {
 }
 
 #[test]
-fn a_configuration_that_is_no_toml_is_one_line() {
+fn toml_syntax_error_is_one_line() {
     let folder = folder();
     fs::write(folder.path().join("signpost.toml"), "log = \"off\"\nlisten = \n").expect("a file");
     let ended = Program::within(folder.path(), &["serve"]).run();
@@ -194,7 +194,7 @@ fn a_configuration_that_is_no_toml_is_one_line() {
 }
 
 #[test]
-fn whatever_hinders_a_server_is_one_line() {
+fn startup_errors_are_one_line() {
     let folder = folder();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let taken = taken.local_addr().expect("an address").to_string();
@@ -215,7 +215,7 @@ fn whatever_hinders_a_server_is_one_line() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_crash() {
+fn closed_output_pipe_is_no_crash() {
     let folder = folder();
     for arguments in [&["config"][..], &["keys", "list"], &["keys", "list", "--json"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -227,7 +227,7 @@ fn a_reader_that_went_away_is_no_crash() {
 }
 
 #[test]
-fn many_commands_may_begin_a_new_folder_at_once() {
+fn concurrent_commands_share_a_new_folder() {
     let folder = folder();
     let path = folder.path().to_owned();
     let machines = "name,address,city,state,lat,lon\nOne,1 Main St,Austin,TX,30.27,-97.74\n";
@@ -245,7 +245,7 @@ fn many_commands_may_begin_a_new_folder_at_once() {
     let mut done = 0;
     for made in making {
         let ended = made.join().expect("no panic");
-        // Of two that compare with the same catalogue one is told so; none is told that the database is locked.
+        // Concurrent imports conflict with an error about the other import, not about a locked database.
         match ended.code {
             Some(0) => done += 1,
             _ => assert!(ended.failed(1).contains("another import ran at the same time"), "{}", ended.err),
@@ -258,7 +258,7 @@ fn many_commands_may_begin_a_new_folder_at_once() {
 }
 
 #[test]
-fn a_command_in_the_wrong_folder_says_where_it_looked_and_makes_nothing() {
+fn missing_database_error_names_its_path() {
     let folder = folder();
     for arguments in [
         &["keys", "create", "--environment", "live", "--name", "x"][..],
@@ -297,7 +297,7 @@ fn a_command_in_the_wrong_folder_says_where_it_looked_and_makes_nothing() {
 }
 
 #[test]
-fn another_programs_database_is_left_as_it_is() {
+fn foreign_database_is_left_unchanged() {
     let folder = folder();
     let path = folder.path().join("other");
     let other = rusqlite::Connection::open(&path).expect("a database");
@@ -309,9 +309,9 @@ fn another_programs_database_is_left_as_it_is() {
     assert!(fs::read(&path).expect("a file") == before, "the file was changed");
 }
 
-/// A database, what broke it, and what every command says of it then.
+/// Each case: a database, its damage, and the error of every command.
 #[test]
-fn a_broken_database_is_named_whoever_opens_it() {
+fn every_command_reports_a_broken_database() {
     let folder = folder();
     fs::write(folder.path().join("machines.csv"), "name,lat,lon\nOne,30.27,-97.74\n").expect("a file");
     Program::within(folder.path(), &["atms", "import", "machines.csv", "--json"]).run().json();
@@ -343,7 +343,7 @@ fn a_broken_database_is_named_whoever_opens_it() {
 }
 
 #[test]
-fn a_database_by_another_name_is_the_same_database() {
+fn symbolic_link_names_the_same_database() {
     let folder = folder();
     let settings = [("SIGNPOST_DATABASE_URL", "sqlite:real.sqlite")];
     let server = Program::serves(folder.path(), &settings);
@@ -357,7 +357,7 @@ fn a_database_by_another_name_is_the_same_database() {
 }
 
 #[test]
-fn a_variable_that_is_no_setting_is_refused_at_the_start() {
+fn unknown_variables_are_rejected() {
     let folder = folder();
     for (name, value, nearest) in
         [("SIGNPOST_SEALKEY", "x", "SIGNPOST_SEAL_KEY"), ("SIGNPOST_PORT", "9000", "SIGNPOST_LISTEN")]

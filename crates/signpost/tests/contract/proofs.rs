@@ -1,4 +1,4 @@
-//! docs/api.md, Verification: proving that a domain is one's own, and what follows for everybody else.
+//! Domain verification (docs/api.md, Verification), and its effect on other accounts.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ async fn verify(integrator: &Integrator, domain: &Value) -> Reply {
     integrator.post_nothing(&format!("/domains/{}/verify", text(domain, "id"))).await
 }
 
-/// A domain that is proved by a text at its own name.
-async fn proved(names: &NameServer, integrator: &Integrator, name: &str) -> Value {
+/// Returns a domain that is verified by a record at its name.
+async fn register_verified(names: &NameServer, integrator: &Integrator, name: &str) -> Value {
     let domain = integrator.registers(name).await;
     names.publishes(name, &[text(&domain, "verification_token")]);
     verify(integrator, &domain).await.with(200)
@@ -24,7 +24,7 @@ async fn with_names() -> (Service, NameServer) {
 }
 
 #[tokio::test]
-async fn a_text_below_the_name_or_at_the_name_proves_it() {
+async fn record_at_or_below_the_name_verifies_it() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
     for (name, at) in [("below.test", "_svc-challenge.below.test"), ("at.test", "at.test")] {
@@ -44,7 +44,7 @@ async fn a_text_below_the_name_or_at_the_name_proves_it() {
 }
 
 #[tokio::test]
-async fn a_failed_check_tells_what_was_looked_up_and_found() {
+async fn failed_check_lists_its_lookups() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -68,7 +68,7 @@ async fn a_failed_check_tells_what_was_looked_up_and_found() {
 }
 
 #[tokio::test]
-async fn a_check_asks_again_each_time() {
+async fn each_check_repeats_its_lookups() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -83,7 +83,7 @@ async fn a_check_asks_again_each_time() {
 }
 
 #[tokio::test]
-async fn a_check_ends_within_ten_seconds() {
+async fn check_ends_within_ten_seconds() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;
@@ -91,12 +91,12 @@ async fn a_check_ends_within_ten_seconds() {
     names.is_silent_about("_svc-challenge.shop.test");
     let begun = Instant::now();
     verify(&integrator, &domain).await.refused(422, "domain_verification_failed");
-    // What a busy machine needs comes on top.
+    // Plus the time that a busy machine needs.
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn a_proof_that_was_found_waits_for_no_other_place() {
+async fn found_proof_ends_the_check() {
     let (service, names) = with_names().await;
     let integrator = service.integrator().await;
     let (domain, other) = (integrator.registers("shop.test").await, integrator.registers("other.test").await);
@@ -111,7 +111,7 @@ async fn a_proof_that_was_found_waits_for_no_other_place() {
 }
 
 #[tokio::test]
-async fn every_accounts_token_is_its_own_and_a_second_owner_is_verified_too() {
+async fn two_accounts_can_verify_one_domain() {
     let (service, names) = with_names().await;
     let one = service.integrator_of("one", Environment::Sandbox).await;
     let two = service.integrator_of("two", Environment::Sandbox).await;
@@ -127,12 +127,12 @@ async fn every_accounts_token_is_its_own_and_a_second_owner_is_verified_too() {
 }
 
 #[tokio::test]
-async fn what_one_account_proved_no_other_uses_unproved_at_above_or_below_it() {
+async fn verified_domain_excludes_unverified_accounts() {
     let (service, names) = with_names().await;
     let owner = service.integrator_of("owner", Environment::Sandbox).await;
     let other = service.integrator_of("other", Environment::Sandbox).await;
     for name in ["a.shop.test", "co.uk-shop.test", "one.co.uk"] {
-        proved(&names, &owner, name).await;
+        register_verified(&names, &owner, name).await;
     }
     for (name, is_claimed) in [
         ("a.shop.test", true),
@@ -162,7 +162,7 @@ async fn what_one_account_proved_no_other_uses_unproved_at_above_or_below_it() {
 }
 
 #[tokio::test]
-async fn a_server_can_ask_for_verified_domains_of_everyone() {
+async fn setting_requires_verified_domains() {
     let names = NameServer::start().await;
     let settings = [("require_verified_domains", "true"), ("dns_server", &names.setting())];
     let service = Service::with(&settings).await;

@@ -1,4 +1,4 @@
-//! A proof and a login are two steps: what was proven for one challenge logs nobody in by another, nor too late.
+//! Verification and login are two steps: a verified key is rejected for another challenge and after expiry.
 
 use jiff::SignedDuration;
 use signpost_auth::{Challenge, Nonce, QrData, Wallet};
@@ -8,22 +8,22 @@ use crate::through::session;
 
 const CHALLENGE: &str = "svc:login:example.com:1700000000:AAAAAAAAAAAAAAAAAAAAAA";
 
-fn opens(nonce: u8) -> Session {
+fn open_session(nonce: u8) -> Session {
     let challenge = Challenge { nonce: Nonce([nonce; 16]), ..Challenge::parse(CHALLENGE).expect("a challenge") };
     let webhook = "https://example.com/hook".parse().expect("a URL");
     session(&QrData::new(webhook, challenge, 1_700_000_300).expect("a code"), None)
 }
 
-fn proves(session: &Session) -> ProvenKey {
+fn prove(session: &Session) -> ProvenKey {
     let wallet = Wallet::from_bytes([7; 32]).expect("a key");
     let answer = wallet.answer(&session.challenge, session.created_at.as_second(), None);
     session.verify(&answer, session.created_at).expect("a good answer")
 }
 
 #[test]
-fn a_proven_key_logs_in_and_its_evidence_is_the_events() {
-    let session = opens(1);
-    let (key, now) = (proves(&session), session.created_at);
+fn verified_key_logs_in_with_its_evidence() {
+    let session = open_session(1);
+    let (key, now) = (prove(&session), session.created_at);
     let evidence = key.evidence().clone();
     let Ok(Accepted::Login(login)) = session.accept(key, now, [1; 16]) else { panic!("no login") };
     let SessionState::Authenticated { user, .. } = &login.session.state else { panic!("not authenticated") };
@@ -33,24 +33,24 @@ fn a_proven_key_logs_in_and_its_evidence_is_the_events() {
 }
 
 #[test]
-fn a_key_that_was_proven_for_another_session_is_refused() {
-    let (ours, theirs) = (opens(1), opens(2));
-    let (key, now) = (proves(&theirs), ours.created_at);
+fn key_of_another_session_is_rejected() {
+    let (ours, theirs) = (open_session(1), open_session(2));
+    let (key, now) = (prove(&theirs), ours.created_at);
     assert_eq!(ours.accept(key, now, [1; 16]).expect_err("another challenge"), AnswerRefusal::UnknownChallenge);
 }
 
 #[test]
-fn a_key_that_was_proven_before_a_refresh_is_refused() {
-    let session = opens(1);
-    let (key, now) = (proves(&session), session.created_at);
+fn key_from_before_a_refresh_is_rejected() {
+    let session = open_session(1);
+    let (key, now) = (prove(&session), session.created_at);
     let refreshed = session.refresh(std::time::Duration::from_mins(5), now, [3; 16]).expect("a new challenge");
     assert_eq!(refreshed.accept(key, now, [1; 16]).expect_err("an old challenge"), AnswerRefusal::UnknownChallenge);
 }
 
 #[test]
-fn a_key_that_was_proven_in_time_is_not_accepted_too_late_or_twice() {
-    let session = opens(1);
-    let (key, now) = (proves(&session), session.created_at);
+fn verified_key_is_accepted_once_and_in_time() {
+    let session = open_session(1);
+    let (key, now) = (prove(&session), session.created_at);
     let late = now + SignedDuration::from_secs(300);
     assert_eq!(session.clone().accept(key.clone(), late, [1; 16]).expect_err("too late"), AnswerRefusal::Expired);
     let Ok(Accepted::Login(login)) = session.accept(key.clone(), now, [1; 16]) else { panic!("no login") };

@@ -1,4 +1,4 @@
-//! What happens at the same moment: one wins, everybody hears the same story.
+//! Concurrent requests: one succeeds, and all responses agree.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::{Endpoint, Phone, Service, text};
 
-/// How often each status was the answer.
+/// Returns the number of responses per status.
 fn counted(statuses: impl IntoIterator<Item = u16>) -> BTreeMap<u16, usize> {
     let mut counts = BTreeMap::new();
     statuses.into_iter().for_each(|status| *counts.entry(status).or_default() += 1);
@@ -15,7 +15,7 @@ fn counted(statuses: impl IntoIterator<Item = u16>) -> BTreeMap<u16, usize> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_sixty_four_answers_at_once_one_wins() {
+async fn one_of_64_concurrent_answers_wins() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let mut endpoint = Endpoint::start().await;
@@ -23,7 +23,7 @@ async fn of_sixty_four_answers_at_once_one_wins() {
     for _ in 0..3 {
         let session = integrator.opens("shop.test").await;
         let racing = (0..64).map(|number| {
-            // Half of them are one wallet's answer, sent again and again.
+            // Half of the requests repeat the answer of one wallet.
             let phone = Phone::of(if number % 2 == 0 { 7 } else { number + 10 }, &service.clock);
             let (integrator, session, answer) = (integrator.clone(), session.clone(), phone.answers(&session));
             tokio::spawn(async move { integrator.hands_in(&session, &answer).await })
@@ -41,7 +41,7 @@ async fn of_sixty_four_answers_at_once_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_answer_and_a_refresh_at_once_agree_on_who_was_first() {
+async fn answer_and_refresh_agree_on_the_order() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let mut authenticated = 0;
@@ -69,7 +69,7 @@ async fn an_answer_and_a_refresh_at_once_agree_on_who_was_first() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_refreshes_at_once_one_challenge_is_left() {
+async fn concurrent_refreshes_leave_one_challenge() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for _ in 0..10 {
@@ -85,20 +85,20 @@ async fn of_refreshes_at_once_one_challenge_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_pending_session_is_refreshed_however_many_ask() {
+async fn concurrent_refreshes_succeed() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for _ in 0..10 {
         let session = integrator.opens("shop.test").await;
         for reply in join_all((0..8).map(|_| integrator.refreshes(&session))).await {
-            // A caller who lost to another refresh named no challenge that could be unknown.
+            // A refresh that loses against another refresh names no challenge, so none can be unknown.
             reply.with(200);
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_name_is_registered_once_however_many_ask() {
+async fn domain_is_registered_once() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let body = json!({ "domain": "shop.test", "webhook_url": "https://shop.test/" });
@@ -107,7 +107,7 @@ async fn a_name_is_registered_once_however_many_ask() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_patches_at_once_neither_undoes_the_other() {
+async fn concurrent_patches_are_both_applied() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers_at("shop.test", "https://shop.test/").await;
@@ -124,7 +124,7 @@ async fn of_two_patches_at_once_neither_undoes_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_limit_holds_for_requests_at_once() {
+async fn limit_applies_to_concurrent_requests() {
     let service = Service::with(&[("rate_limit_domains", "10/m")]).await;
     let integrator = service.integrator().await;
     let replies = join_all((0..64).map(|_| integrator.get("/domains"))).await;

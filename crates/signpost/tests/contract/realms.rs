@@ -1,4 +1,4 @@
-//! Two accounts, two domains, live and sandbox on one host: what belongs to one of them is refused by all others.
+//! Two accounts, two domains, live and sandbox on one host: each combination rejects the data of all others.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::page_flow::{
     SECRET, browser, code, completes, hosts, opens, page_of, posts, reason, registers_at, request, scans, shown, visits,
 };
 
-/// One realm, with a login that waits on its page. All of them are open in one browser.
+/// One combination, with a login page that waits. All pages are open in one browser.
 struct Realm {
     integrator: Integrator,
     environment: Environment,
@@ -43,7 +43,7 @@ async fn service() -> Service {
 }
 
 #[tokio::test]
-async fn no_realm_takes_what_is_another_ones() {
+async fn realm_rejects_sessions_and_codes_of_others() {
     let service = service().await;
     let realms = realms(&service).await;
     let wallet = Wallet::from_bytes([5; 32]).expect("a key");
@@ -54,24 +54,24 @@ async fn no_realm_takes_what_is_another_ones() {
             let found = page::find_page(&service.app.login, foreign.environment, text(&own.session, "id")).await;
             let is_same = own.environment == foreign.environment;
             assert_eq!(found.expect("a database").is_some(), is_same, "{told}");
-            // The completion code that the same browser has for the other page.
+            // The browser's completion code of the other page.
             let foreign_code = code(&foreign.page, &browser(1));
             assert_ne!(foreign_code, code(&own.page, &browser(1)), "{told}");
             let reply = completes(&own.integrator, &own.session, &foreign_code, Some(SECRET)).await;
             assert_eq!(reply.refused(406, "invalid_signature")["reason"], "completion_code", "{told}");
-            // The session, by the other integrator's key.
+            // The session, with the other account's API key.
             let path = format!("/sessions/{}", text(&own.session, "id"));
             let seen = foreign.integrator.get(&path).await;
             let is_theirs = own.integrator.key == foreign.integrator.key;
             assert_eq!(seen.status, if is_theirs { 200 } else { 404 }, "{told}: {}", seen.text);
-            // What a Lightning wallet signed for the other page, under this one's address.
+            // A Lightning wallet's signature for the other page, at this page's URL.
             let link = |realm: &Realm| realm.page.lnurl(&service.app.public_address).expect("a link");
             let signed = AuthUrl::parse(&link(foreign)).expect("a link").signed_by(&wallet);
             let path = link(own).split_once('?').expect("a query").0.replace("https://login.test", "");
             let url = format!("{}?{}", service.url(&path), signed.query().expect("a query"));
             let told_wallet = send(own.integrator.http.request(Method::GET, url)).await.with(200);
             assert_eq!(told_wallet["status"], "ERROR", "{told}: {told_wallet}");
-            // What a wallet signed for this page, at the other environment's address.
+            // A wallet's signature for this page, at the URL of the other environment.
             if !is_same {
                 let shown = shown(&own.page);
                 let answer = service.phone().answers_with(&shown, shown["confirm_code"].as_str());
@@ -85,7 +85,7 @@ async fn no_realm_takes_what_is_another_ones() {
     }
 }
 
-/// The same code, with the other realm's address of wallets.
+/// Returns the code with the wallet URL of another combination.
 fn shown_at(shown: &Value, other: &Realm) -> Value {
     let (from, to) = match other.environment {
         Environment::Live => ("/sandbox/v1/", "/v1/"),
@@ -95,7 +95,7 @@ fn shown_at(shown: &Value, other: &Realm) -> Value {
 }
 
 #[tokio::test]
-async fn a_user_of_one_realm_is_nobody_in_all_others() {
+async fn user_of_one_realm_is_unknown_in_others() {
     let service = service().await;
     let realms = realms(&service).await;
     let (home, abroad) = realms.split_first().expect("eight");
@@ -109,11 +109,11 @@ async fn a_user_of_one_realm_is_nobody_in_all_others() {
 }
 
 #[tokio::test]
-async fn two_sites_share_neither_secret_nor_page() {
+async fn sites_share_neither_secret_nor_page() {
     let service = service().await;
     let realms = realms(&service).await;
     let [first, second, ..] = &realms[..] else { panic!("eight") };
-    // A site's own code, planted in the browser of somebody who is at the other one.
+    // A valid code of one site, injected into a browser at the other site.
     registers_at(&service, &first.integrator, "shop.test", &service.phone()).await;
     scans(&first.integrator, &service.phone(), &first.page).await.with(200);
     let planted = code(&first.page, &browser(1));
@@ -123,7 +123,7 @@ async fn two_sites_share_neither_secret_nor_page() {
     completes(&first.integrator, &first.session, &planted, Some(SECRET)).await.refused(410, "session_cancelled");
 }
 
-/// A user of each realm, who is the same person with the same phone.
+/// Registers a user in each combination, all with one phone.
 async fn users_of(service: &Service, realms: &[Realm]) -> Vec<(String, String)> {
     let mut users = Vec::new();
     for realm in realms {
@@ -136,7 +136,7 @@ async fn users_of(service: &Service, realms: &[Realm]) -> Vec<(String, String)> 
 }
 
 #[tokio::test]
-async fn nobodys_account_is_linked_to_or_changed_from_another_realm() {
+async fn accounts_cannot_be_linked_from_another_realm() {
     let service = service().await;
     let realms = realms(&service).await;
     let users = users_of(&service, &realms).await;
@@ -151,12 +151,12 @@ async fn nobodys_account_is_linked_to_or_changed_from_another_realm() {
         for (theirs, _) in realms.iter().enumerate().filter(|(theirs, _)| *theirs != ours) {
             let told = format!("{ours} {theirs}");
             let (their_domain, their_user) = &users[theirs];
-            // Their user, at our domain.
+            // The other combination's user, at this domain.
             let body = request(&json!({ "domain": own.page.challenge.domain, "mode": "link", "user": their_user }));
             own.integrator.post("/sessions", &body).await.refused(404, "user_not_found");
             let here = format!("/domains/{}/users/{their_user}", users[ours].0);
             own.integrator.get(&here).await.refused(404, "not_found");
-            // Their user at theirs, with our API key.
+            // The other combination's user and domain, with this API key.
             let is_ours = own.integrator.key == realms[theirs].integrator.key;
             let there = format!("/domains/{their_domain}/users/{their_user}");
             assert_eq!(own.integrator.get(&there).await.status, if is_ours { 200 } else { 404 }, "{told}");
@@ -164,13 +164,13 @@ async fn nobodys_account_is_linked_to_or_changed_from_another_realm() {
             if !is_ours {
                 send(own.integrator.request(Method::DELETE, &key)).await.refused(404, "domain_not_found");
             }
-            // The completion code of their link, at ours.
+            // The completion code of the other link session, at this domain.
             let foreign = code(&links[theirs].0, &browser(1));
             let reply = completes(&own.integrator, &links[ours].1, &foreign, Some(SECRET)).await;
             assert_eq!(reply.refused(406, "invalid_signature")["reason"], "completion_code", "{told}");
         }
     }
-    // What joins one account joins no other, and may join each of them by its own page.
+    // A link code is valid only for its own account. Each account may link with its own page.
     for (at, (realm, (page, session))) in realms.iter().zip(&links).enumerate() {
         scans(&realm.integrator, &second, page).await.with(200);
         confirm_link(&service.app.login, page_of(&service, session).await).await.expect("an answer");

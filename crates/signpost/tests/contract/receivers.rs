@@ -1,5 +1,5 @@
-//! What integrators do with a receiver of their own: `listen`, `trigger` and `webhook`, against receivers that make one
-//! mistake each, die, hang or talk without end.
+//! Webhook receivers of integrators with `listen`, `trigger` and `webhook`: receivers with one bug each, and receivers
+//! that crash, hang or respond without end.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,15 +25,15 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::harness::{Endpoint, Following, Integrator, Program, Service, members, text};
 
-/// How a receiver computes the signature that it compares with `X-Svc-Signature`.
+/// Computes the signature that the receiver compares with `X-Svc-Signature`.
 type Computing = fn(&str, &[u8]) -> String;
 
-/// A receiver that was written by hand.
+/// A receiver without the library.
 #[derive(Clone)]
 struct Handwritten {
     secret: String,
     computing: Computing,
-    /// The statuses and the kinds of events that it answered.
+    /// The responses: status and kind of event.
     answered: Arc<Mutex<Vec<(u16, String)>>>,
 }
 
@@ -75,18 +75,19 @@ fn hex(key: &str, body: &[u8]) -> String {
     HEXLOWER.encode(&tag(key, body))
 }
 
-/// A map whose keys are sorted, as in Go.
+/// Re-serializes the body with sorted keys, as in Go.
 fn sorted(key: &str, body: &[u8]) -> String {
     let members: BTreeMap<String, Value> = serde_json::from_slice(body).unwrap_or_default();
     hex(key, serde_json::to_string(&members).expect("JSON").as_bytes())
 }
 
-/// As `JSON.stringify(JSON.parse(body))`: the order stays, and the spaces go. No text of an event has spaces.
+/// Re-serializes like `JSON.stringify(JSON.parse(body))`: unchanged order and no spaces. No text of an event has
+/// spaces.
 fn stringified(key: &str, body: &[u8]) -> String {
     hex(key, &body.iter().copied().filter(|byte| *byte != b' ').collect::<Vec<_>>())
 }
 
-/// A server beside which commands run, with a domain whose events go to nobody.
+/// A server with a data folder for commands, and a domain whose webhook URL has no listener.
 struct Desk {
     folder: tempfile::TempDir,
     service: Service,
@@ -111,29 +112,29 @@ impl Desk {
         text(&self.domain, "webhook_secret")
     }
 
-    /// A listener that is ready.
-    async fn listens(&self, url: &str) -> (Following, Value) {
+    /// Starts `listen` and waits until it is ready.
+    async fn start_listener(&self, url: &str) -> (Following, Value) {
         let arguments = ["listen", "--forward-to", url, "--json"];
         let mut listener = Program::within(self.path(), &arguments).follows();
         let ready = listener.line().await;
         (listener, ready)
     }
 
-    /// Something happens; the event's ID.
-    async fn happens(&self) -> String {
+    /// Triggers an event. Returns its ID.
+    async fn send_test_event(&self) -> String {
         let path = format!("/domains/{}/test-event", text(&self.domain, "id"));
         let queued = self.integrator.post_nothing(&path).await.with(202);
         text(&queued, "id").to_owned()
     }
 
-    async fn triggers(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
+    async fn trigger(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
         let ended = Program::within(self.path(), &[&["trigger"], arguments, &["--json"]].concat()).runs().await;
         (ended.code, serde_json::from_str(&ended.out).unwrap_or_default(), ended.err)
     }
 }
 
 #[tokio::test]
-async fn each_mistake_of_a_receiver_is_named_by_trying_it() {
+async fn trigger_names_the_bug_of_a_receiver() {
     let desk = Desk::open().await;
     let other = desk.integrator.registers("other.test").await;
     let rotated = ["domains", "secret", "shop.test", "--rotate", "--json"];
@@ -155,11 +156,11 @@ async fn each_mistake_of_a_receiver_is_named_by_trying_it() {
         ("whatever", hex as Computing, Some("unexplained"), "none of the known mistakes"),
     ] {
         let (site, url) = Handwritten::start(secret, computing).await;
-        let (mut listener, ready) = desk.listens(&url).await;
+        let (mut listener, ready) = desk.start_listener(&url).await;
         let shop = ready["domains"].as_array().expect("domains").iter().find(|one| one["domain"] == "shop.test");
         let shop = shop.expect("the domain");
         assert_eq!((&shop["webhook_secret"], &shop["next_webhook_secret"]), (&json!(right), &json!(next)));
-        let id = desk.happens().await;
+        let id = desk.send_test_event().await;
         let (event, answer) = (listener.line().await, listener.line().await);
         assert_eq!((&event["type"], &event["id"], &event["event"]), (&json!("event"), &json!(id), &json!("test")));
         assert_eq!((&answer["type"], &answer["id"]), (&json!("answer"), &json!(id)));
@@ -176,15 +177,15 @@ async fn each_mistake_of_a_receiver_is_named_by_trying_it() {
 }
 
 #[tokio::test]
-async fn listeners_come_go_and_are_killed_and_nothing_changes() {
+async fn killed_listeners_change_no_state() {
     let desk = Desk::open().await;
     let mut endpoint = Endpoint::start().await;
     let address = endpoint.url("/in?x=1");
-    let before = desk.happens().await;
+    let before = desk.send_test_event().await;
     let shown = desk.integrator.get(&format!("/domains/{}", text(&desk.domain, "id"))).await.with(200);
-    let (mut one, _) = desk.listens(&address).await;
-    let (mut two, _) = desk.listens(address.trim_start_matches("http://")).await;
-    let id = desk.happens().await;
+    let (mut one, _) = desk.start_listener(&address).await;
+    let (mut two, _) = desk.start_listener(address.trim_start_matches("http://")).await;
+    let id = desk.send_test_event().await;
     for listener in [&mut one, &mut two] {
         assert_eq!(listener.line().await["id"], json!(id));
         let answer = listener.line().await;
@@ -199,12 +200,13 @@ async fn listeners_come_go_and_are_killed_and_nothing_changes() {
         assert_eq!(received.header("content-type"), "application/json");
     }
     drop(one);
-    let after = desk.happens().await;
+    let after = desk.send_test_event().await;
     assert_eq!(two.line().await["id"], json!(after));
     assert_eq!(two.line().await["status"], 200);
     let (status, rest) = two.interrupted().await;
     assert!(status.success() && rest.is_empty(), "{status} {rest:?}");
-    // All three were written for the domain's own URL, where nobody is, and wait for it as if nobody had listened.
+    // All three events were sent to the domain's webhook URL, which has no listener, and will be retried as without
+    // `listen`.
     let mut waiting: Vec<_> = desk.service.outbox().await.into_iter().map(|queued| (queued.id, queued.state)).collect();
     waiting.sort();
     let mut written = [before, id, after.clone()].map(|id| (id, "pending".to_owned()));
@@ -216,21 +218,21 @@ async fn listeners_come_go_and_are_killed_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_dies_cuts_or_talks_without_end_stops_nobody() {
+async fn faulty_receiver_does_not_stop_listen() {
     let desk = Desk::open().await;
-    // Nobody listens at this port, and nobody else gets it.
+    // This port is reserved and has no listener.
     let receiver = TcpSocket::new_v4().expect("a socket");
     receiver.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
     let address = receiver.local_addr().expect("an address");
-    let (mut listening, _) = desk.listens(&format!("{address}/events")).await;
+    let (mut listening, _) = desk.start_listener(&format!("{address}/events")).await;
     let answers = async |listening: &mut Following| {
-        let id = desk.happens().await;
+        let id = desk.send_test_event().await;
         assert_eq!(listening.line().await["id"], json!(id));
         listening.line().await
     };
     let dead = answers(&mut listening).await;
     assert!(text(&dead, "error").contains("refused") && dead.get("status").is_none(), "{dead}");
-    // It comes back, and cuts the connection before it answers, and in the middle of the status line.
+    // The receiver is back, and closes the connection before the response, and within the status line.
     let listener = receiver.listen(8).expect("a listener");
     for said in [&b""[..], b"HTTP/1.1 20"] {
         let cutting = async {
@@ -246,21 +248,21 @@ async fn a_receiver_that_dies_cuts_or_talks_without_end_stops_nobody() {
         || async { Body::from_stream(futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(8192)))) };
     let refusing = move || async move { (StatusCode::IM_A_TEAPOT, endless().await) };
     let router = Router::new().route("/events", post(endless)).route("/tea", post(refusing));
-    let (mut listening, _) = desk.listens(&serve(router.clone()).await).await;
+    let (mut listening, _) = desk.start_listener(&serve(router.clone()).await).await;
     assert_eq!(answers(&mut listening).await["status"], 200);
-    let (mut listening, _) = desk.listens(&serve(router).await.replace("/events", "/tea")).await;
+    let (mut listening, _) = desk.start_listener(&serve(router).await.replace("/events", "/tea")).await;
     assert_eq!(answers(&mut listening).await["status"], 418);
     assert_eq!(listening.line().await["mistake"], "unexplained");
-    // While a receiver hangs, an end is an end.
+    // `listen` stops while a receiver hangs.
     let hanging = Endpoint::hanging().await;
-    let (mut listening, _) = desk.listens(&hanging.url("/")).await;
-    let id = desk.happens().await;
+    let (mut listening, _) = desk.start_listener(&hanging.url("/")).await;
+    let id = desk.send_test_event().await;
     assert_eq!(listening.line().await["id"], json!(id));
     assert!(listening.interrupted().await.0.success());
 }
 
 #[tokio::test]
-async fn what_listen_cannot_do_it_says_at_once() {
+async fn listen_reports_errors_immediately() {
     let desk = Desk::open().await;
     let listen = |arguments: &[&str]| Program::within(desk.path(), &[&["listen"], arguments].concat()).run();
     for url in ["http://shop.test/", "http://192.168.1.1/", "ftp://localhost/", "http://me@localhost/"] {
@@ -271,14 +273,14 @@ async fn what_listen_cannot_do_it_says_at_once() {
     let nowhere = tempfile::tempdir().expect("a folder");
     let ended = Program::within(nowhere.path(), &["listen", "--forward-to", "localhost:1"]).run();
     assert!(ended.failed(1).contains("--data-dir"), "{}", ended.err);
-    // Nobody reads what it prints.
+    // The pipe for the output has no reader.
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let ended = Program::within(desk.path(), &["listen", "--forward-to", "localhost:1"]).stdout(writer).run();
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
 }
 
-/// A receiver that follows the rules of the library.
+/// A receiver that uses the library correctly.
 async fn good(secret: &str) -> String {
     let secret = WebhookSecret::parse(secret).expect("a secret");
     let receive = move |headers: HeaderMap, body: Bytes| async move {
@@ -300,10 +302,10 @@ async fn good(secret: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_trigger_shows_what_a_receiver_refuses_and_what_it_should() {
+async fn trigger_shows_expected_and_actual_refusals() {
     let desk = Desk::open().await;
     let all = ["login", "--fault", "all", "--forward-to"];
-    let (code, found, error) = desk.triggers(&[&all[..], &[&good(desk.secret()).await]].concat()).await;
+    let (code, found, error) = desk.trigger(&[&all[..], &[&good(desk.secret()).await]].concat()).await;
     assert_eq!((code, &found["ok"], error.as_str()), (Some(0), &json!(true), ""), "{found}");
     assert_eq!(found["posts"].as_array().map(Vec::len), Some(14));
     assert_eq!(members(&found), ["event", "ok", "posts", "url"].into());
@@ -320,23 +322,23 @@ async fn a_trigger_shows_what_a_receiver_refuses_and_what_it_should() {
         (&untimed, "stale", None),
         (&forbidding, "bad-signature", None),
     ] {
-        let (code, found, error) = desk.triggers(&["test", "--fault", fault, "--forward-to", url]).await;
+        let (code, found, error) = desk.trigger(&["test", "--fault", fault, "--forward-to", url]).await;
         assert_eq!((code, &found["ok"], error.contains("as it should")), (Some(1), &json!(false), true), "{fault}");
         assert_eq!(found["diagnosis"]["mistake"].as_str(), mistake, "{fault}: {found}");
     }
-    let (code, ..) = desk.triggers(&["test", "--fault", "repeat", "--forward-to", &untimed]).await;
+    let (code, ..) = desk.trigger(&["test", "--fault", "repeat", "--forward-to", &untimed]).await;
     assert_eq!(code, Some(0));
 }
 
 #[tokio::test]
-async fn a_sample_goes_to_the_domains_own_receiver_and_never_as_a_login_to_a_live_one() {
+async fn sample_is_never_sent_as_a_live_login() {
     let desk = Desk::open().await;
     let mut endpoint = Endpoint::start().await;
     let event_url = endpoint.url("/own");
     let path = format!("/domains/{}", text(&desk.domain, "id"));
     desk.integrator.patch(&path, &json!({ "event_url": event_url })).await.with(200);
     for kind in ["login", "register", "link", "test"] {
-        let (code, found, error) = desk.triggers(&[kind]).await;
+        let (code, found, error) = desk.trigger(&[kind]).await;
         assert_eq!((code, error.as_str()), (Some(0), ""));
         let received = endpoint.receives().await;
         assert_eq!((received.path.as_str(), &received.json()["event"]), ("/own", &json!(kind)));
@@ -344,15 +346,15 @@ async fn a_sample_goes_to_the_domains_own_receiver_and_never_as_a_login_to_a_liv
     }
     let live = desk.service.integrator_of("default", Environment::Live).await;
     live.registers_at("shop.test", "https://shop.test/hook").await;
-    let (code, _, error) = desk.triggers(&["login", "--domain", "shop.test", "--live"]).await;
+    let (code, _, error) = desk.trigger(&["login", "--domain", "shop.test", "--live"]).await;
     assert!(code == Some(2) && error.contains("--forward-to"), "{error}");
-    // By a secret alone, without any database.
+    // With only a secret, without a database.
     let (nowhere, url) = (tempfile::tempdir().expect("a folder"), endpoint.url("/bare"));
     let arguments = ["trigger", "login", "--secret", desk.secret(), "--forward-to", &url, "--domain", "b.test"];
     assert_eq!(Program::within(nowhere.path(), &arguments).runs().await.code, Some(0));
     let received = endpoint.receives().await;
     assert!(text(&received.json()["data"], "challenge").starts_with("svc:login:b.test:"));
     let dead: SocketAddr = ([127, 0, 0, 1], 1).into();
-    let (code, found, _) = desk.triggers(&["test", "--forward-to", &dead.to_string()]).await;
+    let (code, found, _) = desk.trigger(&["test", "--forward-to", &dead.to_string()]).await;
     assert_eq!((code, found["posts"][0]["error"].is_string()), (Some(1), true));
 }

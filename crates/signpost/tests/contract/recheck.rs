@@ -1,4 +1,4 @@
-//! Proofs are looked for again (docs/api.md, Verification).
+//! Periodic verification of domain proofs (docs/api.md, Verification).
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ async fn shown(integrator: &Integrator, domain: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_proof_that_is_missed_three_times_is_gone_and_one_that_is_found_is_not() {
+async fn three_missed_proofs_end_the_verification() {
     let names = NameServer::start().await;
     let service = Service::with(&[("dns_server", &names.setting())]).await;
     let integrator = service.integrator().await;
@@ -35,7 +35,7 @@ async fn a_proof_that_is_missed_three_times_is_gone_and_one_that_is_found_is_not
     sweep(&service.app.login).await.expect("a database");
     let missed = shown(&integrator, &domain).await;
     assert!(missed["verified"] == true && missed["failing_since"] == missed["last_checked_at"], "{missed}");
-    // One that is found in between begins anew.
+    // A proof that is found in between resets the count of failures.
     names.publishes("shop.test", &[&token]);
     service.passes(WEEK);
     sweep(&service.app.login).await.expect("a database");

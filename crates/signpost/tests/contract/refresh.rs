@@ -1,4 +1,4 @@
-//! docs/api.md, Refresh: a new challenge for a session that nobody answered.
+//! docs/api.md, Refresh: a new challenge for an unanswered session.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::{Service, members, scan, text, time};
 
 #[tokio::test]
-async fn a_refresh_issues_another_challenge_for_the_same_session() {
+async fn refresh_issues_a_new_challenge() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let body = json!({ "domain": "shop.test", "mode": "register", "metadata": { "custom_data": "kept" } });
@@ -31,13 +31,13 @@ async fn a_refresh_issues_another_challenge_for_the_same_session() {
 }
 
 #[tokio::test]
-async fn the_old_challenge_is_dead_at_once() {
+async fn refresh_invalidates_the_old_challenge() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let phone = service.phone();
     let answers = [phone.answers(&session), phone.signs(text(&session, "challenge"))];
-    // In the same millisecond: it is the nonce that tells them apart.
+    // In the same millisecond, so only the nonces differ.
     let refreshed = integrator.refreshes(&session).await.with(200);
     for answer in &answers {
         integrator.hands_in(&session, answer).await.refused(404, "challenge_not_found");
@@ -46,7 +46,7 @@ async fn the_old_challenge_is_dead_at_once() {
 }
 
 #[tokio::test]
-async fn an_expired_session_can_be_refreshed_for_fifteen_minutes() {
+async fn expired_session_is_refreshed_for_15_minutes() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
@@ -62,7 +62,7 @@ async fn an_expired_session_can_be_refreshed_for_fifteen_minutes() {
 }
 
 #[tokio::test]
-async fn an_authenticated_session_is_refreshed_no_more() {
+async fn authenticated_session_cannot_be_refreshed() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::{Endpoint, Service, send, text};
 
 #[tokio::test]
-async fn a_deleted_domain_ends_its_sessions_and_its_last_events_still_go_out() {
+async fn deleted_domain_sends_its_last_events() {
     let mut endpoint = Endpoint::start().await;
     endpoint.answers(StatusCode::INTERNAL_SERVER_ERROR);
     let service = Service::start().await;
@@ -41,7 +41,7 @@ async fn a_deleted_domain_ends_its_sessions_and_its_last_events_still_go_out() {
 }
 
 #[tokio::test]
-async fn a_session_that_could_be_refreshed_is_not_when_its_domain_is_gone() {
+async fn session_of_a_deleted_domain_is_not_refreshed() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = integrator.registers("shop.test").await;

@@ -1,4 +1,4 @@
-//! Several servers on one PostgreSQL database (`make test` starts one): together they keep what one alone promises.
+//! Several servers on one PostgreSQL database (`make test` starts one) give the guarantees of a single server.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use signpost_platform::accounts::{Environment, keys};
 use signpost_platform::clock::Clock;
 use signpost_store::{Store, step};
 
-/// Three servers, and one integrator at each of them with the same key.
+/// Three servers, and a client of each with a common API key.
 struct Replicas {
     servers: Vec<Service>,
     integrators: Vec<Integrator>,
@@ -41,7 +41,7 @@ impl Replicas {
         Self { servers, integrators, clock, url }
     }
 
-    /// Ends every connection that the servers have, as a restart of the database does.
+    /// Closes all database connections of the servers, like a restart of the database.
     async fn cut(&self) {
         let (client, connection) = tokio_postgres::connect(&self.url, tokio_postgres::NoTls).await.expect("a server");
         tokio::spawn(async { drop(connection.await) });
@@ -53,7 +53,7 @@ impl Replicas {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn of_sixty_four_answers_at_three_servers_one_wins_and_one_event_is_sent() {
+async fn one_of_64_answers_at_three_servers_wins() {
     let all = Replicas::start().await;
     let mut endpoint = Endpoint::start().await;
     all.integrators[0].registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -79,7 +79,7 @@ async fn of_sixty_four_answers_at_three_servers_one_wins_and_one_event_is_sent()
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn many_events_are_shared_and_each_is_sent_once() {
+async fn servers_share_events_and_send_each_once() {
     let all = Replicas::start().await;
     let mut endpoint = Endpoint::start().await;
     all.integrators[0].registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -102,12 +102,12 @@ async fn many_events_are_shared_and_each_is_sent_once() {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn what_one_server_does_the_others_know() {
+async fn changes_at_one_server_reach_the_others() {
     let all = Replicas::start().await;
     let [first, second, third] = &all.integrators[..] else { panic!("three") };
     first.registers("shop.test").await;
     let session = second.opens("shop.test").await;
-    // Who waits at one is told of what happened at another.
+    // A request that waits at one server is notified of an answer at another.
     let path = format!("/sessions/{}?wait=25", text(&session, "id"));
     let answer = all.servers[0].phone().answers(&session);
     let (told, ()) = tokio::join!(third.get(&path), async {
@@ -115,7 +115,7 @@ async fn what_one_server_does_the_others_know() {
         first.hands_in(&session, &answer).await.with(200);
     });
     assert_eq!(told.with(200)["status"], "authenticated");
-    // One creation under one key, wherever it is asked for.
+    // An idempotency key creates one session at all servers.
     let body = json!({ "domain": "shop.test" });
     let asked = (0..24).map(|number| {
         let (integrator, body) = (all.integrators[number % 3].clone(), body.clone());
@@ -123,7 +123,7 @@ async fn what_one_server_does_the_others_know() {
     });
     let ids: BTreeSet<String> = join_all(asked).await.iter().map(|made| text(made, "id").to_owned()).collect();
     assert_eq!(ids.len(), 1);
-    // A key that ended at one ends at all.
+    // A revoked API key is revoked at all servers.
     let keys = keys::sql::list(&all.servers[0].app.store).await.expect("a database");
     keys::sql::revoke(&all.servers[1].app.store, &Actor::Operator, &keys[0].id, all.clock.now())
         .await
@@ -136,7 +136,7 @@ async fn what_one_server_does_the_others_know() {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn an_event_in_the_hands_of_a_server_that_died_goes_to_another() {
+async fn event_of_a_crashed_server_is_sent_by_another() {
     let all = Replicas::start().await;
     let mut endpoint = Endpoint::start().await;
     all.integrators[0].registers_at("shop.test", "http://127.0.0.1:1/dead").await;
@@ -145,7 +145,7 @@ async fn an_event_in_the_hands_of_a_server_that_died_goes_to_another() {
     all.servers[0].tried(1).await;
     let store = &all.servers[0].app.store;
     let now = all.clock.now();
-    // Another process took it, and is gone.
+    // Another process leased the delivery and crashed.
     let taken = "UPDATE deliveries SET url = $1, endpoint = 'http://moved', leased_until = $2, next_attempt_at = $3";
     let lease = now + SignedDuration::from_secs(45);
     let params = vec![endpoint.url("/hook").as_str().into(), lease.into(), now.into()];
@@ -161,7 +161,7 @@ async fn an_event_in_the_hands_of_a_server_that_died_goes_to_another() {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost() {
+async fn acknowledged_sessions_survive_cut_connections() {
     let all = Replicas::start().await;
     all.integrators[0].registers("shop.test").await;
     let mut acknowledged: Vec<Value> = Vec::new();
@@ -175,7 +175,7 @@ async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost
                 reply
             }
         });
-        // Some have their answer, the others are on their way.
+        // Some requests have a response, the others are in progress.
         let (replies, ()) = tokio::join!(join_all(open), async {
             let enough = async || (answered.load(Ordering::Relaxed) >= 8 * round).then_some(());
             until("some are answered", enough).await;
@@ -184,7 +184,7 @@ async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost
         for reply in replies {
             match reply.status {
                 201 => acknowledged.push(reply.json()),
-                // Said plainly: it may or may not have happened, and can be asked for again.
+                // The error is explicit: the request may have been executed, and may be retried.
                 _ => drop(reply.refused(503, "unavailable")),
             }
         }
@@ -200,7 +200,7 @@ async fn connections_that_are_cut_are_made_anew_and_nothing_acknowledged_is_lost
     all.integrators[2].opens("shop.test").await;
 }
 
-/// An embedded database with an account that logs in, and so many sessions more.
+/// Creates an embedded database with an account that logs in, and `sessions` more sessions.
 async fn embedded(folder: &std::path::Path, sessions: i64) -> (Integrator, Value) {
     let service = Service::on(folder, &Service::clock(), &[]).await;
     let integrator = service.integrator().await;
@@ -220,7 +220,7 @@ async fn embedded(folder: &std::path::Path, sessions: i64) -> (Integrator, Value
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
+async fn interrupted_move_to_postgres_can_be_repeated() {
     let (folder, url) = (tempfile::tempdir().expect("a folder"), database().await);
     let (integrator, session) = embedded(folder.path(), 60_000).await;
     let from = format!("sqlite:{}", folder.path().join("signpost.sqlite").display());
@@ -238,7 +238,7 @@ async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
             break;
         }
         running.kill();
-        // What is there is a part: no server takes it for the whole.
+        // The target is incomplete: no server opens it.
         let told = HttpServer::open(config(&[("database_url", &url)]), Service::clock()).await;
         let told = told.err().map(|error| format!("{error:#}"));
         assert!(told.as_ref().is_some_and(|told| told.contains("not finished")), "{told:?}");
@@ -249,7 +249,7 @@ async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
         let sessions = tables.iter().find(|moved| moved["table"] == "sessions").expect("the table");
         assert_eq!(sessions["rows"], 60_001);
     }
-    // A second time there is nothing to move, and somebody else's database is left alone.
+    // The second run moves nothing, and leaves a database of another installation unchanged.
     assert!(starts().runs().await.failed(1).contains("already received a move"));
     let server = Service::open(&[("database_url", &url)], Service::clock()).await;
     let api = format!("{}{}", server.app.base_url, Environment::Sandbox.path());
@@ -266,7 +266,7 @@ async fn what_an_embedded_database_holds_is_moved_whole_even_if_cut_off() {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn tables_are_brought_up_to_date_by_hand_too() {
+async fn migrate_command_updates_the_tables() {
     let (folder, url) = (tempfile::tempdir().expect("a folder"), database().await);
     let migrates = |more: &[&str]| {
         Program::within(folder.path(), &[&["migrate", "--json", "--database-url", &url], more].concat())
@@ -280,8 +280,8 @@ async fn tables_are_brought_up_to_date_by_hand_too() {
     Service::open(&[("database_url", &url)], Service::clock()).await.shop().await;
 }
 
-/// Takes what is due and ends it at once, as an endpoint that answers immediately makes it, until nothing is left.
-async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
+/// Leases due events and completes them immediately, like an endpoint without latency, until no event is left.
+async fn lease_and_complete(store: Store, now: Timestamp) -> Vec<String> {
     let (lease, mut taken) = (now + SignedDuration::from_secs(45), Vec::new());
     let attempt = Attempt { status: Some(200), error: None, retry_after: None, answer: None, clock_ahead_s: None };
     loop {
@@ -310,10 +310,10 @@ async fn takes_and_ends(store: Store, now: Timestamp) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_event_is_taken_once_however_fast_it_ends() {
+async fn each_event_is_leased_once() {
     let (url, now) = (database().await, Service::clock().now());
     let first = Store::open(&url, &SCHEMA).expect("a database");
-    // An embedded database has one server, whose handles are these.
+    // An embedded database has one server; these are its handles.
     let another = || {
         if url.starts_with("sqlite") { first.clone() } else { Store::open(&url, &SCHEMA).expect("a database") }
     };
@@ -331,14 +331,14 @@ async fn every_event_is_taken_once_however_fast_it_ends() {
         step(queue, [id.as_str().into(), domain.as_str().into()].into_iter().chain(place).collect())
     });
     stores[0].write(queued.collect::<Vec<_>>()).await.expect("a database");
-    let taking = stores.map(|store| tokio::spawn(takes_and_ends(store, now)));
+    let taking = stores.map(|store| tokio::spawn(lease_and_complete(store, now)));
     let taken: Vec<String> = join_all(taking).await.into_iter().flat_map(|taken| taken.expect("no panic")).collect();
     assert_eq!((taken.len(), taken.iter().collect::<BTreeSet<_>>().len()), (3000, 3000));
 }
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn of_three_servers_that_need_the_first_signing_key_at_once_one_makes_it() {
+async fn three_servers_create_one_first_signing_key() {
     let all = Replicas::start().await;
     let domain = all.integrators[0].registers("shop.test").await;
     let path = format!("/domains/{}", text(&domain, "id"));

@@ -1,4 +1,4 @@
-//! The form in which people report what they found at a machine: docs/locator.md, Reports.
+//! The form for reports about an ATM: docs/locator.md, Reports.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -16,14 +16,14 @@ async fn stored(service: &Service) -> Vec<MachineReport> {
     sql::list(&service.app.store, None, None, 100).await.expect("a database")
 }
 
-/// A form as a browser posts it.
-async fn posts_form(browser: &mut Browser, origin: &str, body: &str) -> ShownPage {
+/// Posts a form like a browser.
+async fn post_form(browser: &mut Browser, origin: &str, body: &str) -> ShownPage {
     let request = browser.request(Method::POST, "/atm/1/report").header(ORIGIN, origin);
     browser.send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.to_owned())).await
 }
 
 #[tokio::test]
-async fn what_was_found_is_sent_without_a_script_and_what_was_typed_stays() {
+async fn form_works_without_scripts_and_restores_input() {
     let service = service().await;
     let mut browser = Browser::at(&service);
     let shown = browser.goes_to("/atm/1/report?seen=gone").await;
@@ -45,13 +45,13 @@ async fn what_was_found_is_sent_without_a_script_and_what_was_typed_stays() {
         (report.state, report.weight, report.text.as_deref()),
         (ReportState::Shown, Weight::Light, Some("An empty wall"))
     );
-    // Said again it changes nothing.
+    // A repeated report changes nothing.
     browser.presses(&shown, "report", "&seen=gone&how=saw&text=").await.is(200, "thanks");
     assert_eq!(stored(&service).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_form_of_another_page_or_browser_sends_nothing() {
+async fn form_rejects_foreign_tokens() {
     let service = service().await;
     let (mut browser, mut other) = (Browser::at(&service), Browser::at(&service));
     let origin = browser.origin.clone();
@@ -62,18 +62,18 @@ async fn a_form_of_another_page_or_browser_sends_nothing() {
         (origin.as_str(), body(&of_other)),
         (origin.as_str(), "seen=gone&how=&text=kept".to_owned()),
     ] {
-        let refused = posts_form(&mut browser, origin, &body).await;
+        let refused = post_form(&mut browser, origin, &body).await;
         assert!(refused.is(403, "refused").html.contains("nothing was sent"), "{}", refused.html);
     }
-    // The token is of one machine.
+    // The token is valid for one ATM.
     let elsewhere = browser.goes_to("/atm/2/report").await;
-    posts_form(&mut browser, &origin, &body(&elsewhere)).await.is(403, "refused");
+    post_form(&mut browser, &origin, &body(&elsewhere)).await.is(403, "refused");
     assert!(stored(&service).await.is_empty());
     assert_eq!(browser.goes_to("/atm/999999999/report").await.status, 404);
 }
 
 #[tokio::test]
-async fn the_form_speaks_spanish_and_says_when_too_many_came() {
+async fn form_is_in_spanish_and_shows_the_rate_limit() {
     let service = Service::with(&[("services", "atm,auth"), ("rate_limit_reports", "1/h")]).await;
     let mut browser = Browser::at(&service);
     let shown = browser.goes_to("/atm/1/report?lang=es").await;
@@ -86,21 +86,21 @@ async fn the_form_speaks_spanish_and_says_when_too_many_came() {
 }
 
 #[tokio::test]
-async fn the_form_is_counted_before_anything_is_read_or_drawn_for_it() {
+async fn rate_limit_applies_before_the_form_is_read() {
     let service = Service::with(&[("services", "atm,auth"), ("rate_limit_get_session", "4/m")]).await;
     let mut browser = Browser::at(&service);
     let origin = browser.origin.clone();
     for _ in 0..2 {
         assert_eq!(browser.goes_to("/atm/999999999/report").await.status, 404);
-        posts_form(&mut browser, &origin, "seen=gone").await.is(403, "refused");
+        post_form(&mut browser, &origin, "seen=gone").await.is(403, "refused");
     }
-    let refused = posts_form(&mut browser, &origin, "seen=gone").await;
+    let refused = post_form(&mut browser, &origin, "seen=gone").await;
     assert_eq!((refused.status, refused.headers.contains_key("retry-after")), (429, true));
     assert_eq!(browser.goes_to("/atm/1/report").await.status, 429);
 }
 
-/// Logs in at the page that the form leads to, and goes back.
-async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage) -> ShownPage {
+/// Logs in with the link of the form, and returns to the form.
+async fn log_in(service: &Service, browser: &mut Browser, asked: &ShownPage) -> ShownPage {
     let href = asked.html.split("Log in so that").next().and_then(|before| before.rsplit("href=\"").next());
     let href = href.and_then(|rest| rest.split('"').next()).expect("a link").replace("&amp;", "&");
     let account = browser.goes_to(&href).await;
@@ -110,7 +110,7 @@ async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage) ->
     scans(&integrator, &service.phone(), &login).await;
     let mut done = browser.goes_to(&page).await;
     if done.html.contains("rel=\"signpost-code\"") {
-        // Nobody had this key: once more creates an account.
+        // The key is unknown: a second scan creates an account.
         assert_eq!(scans(&integrator, &service.phone(), &done).await, 200);
         done = browser.goes_to(&page).await;
     }
@@ -119,24 +119,24 @@ async fn logs_in(service: &Service, browser: &mut Browser, asked: &ShownPage) ->
 }
 
 #[tokio::test]
-async fn who_logs_in_at_the_servers_own_domain_comes_back_and_counts_more_after_a_week() {
+async fn login_increases_the_weight_after_a_week() {
     let service = service().await;
     let mut browser = Browser::at(&service);
     let asked = browser.goes_to("/atm/1/report").await;
-    let back = logs_in(&service, &mut browser, &asked).await;
+    let back = log_in(&service, &mut browser, &asked).await;
     assert!(back.is(200, "asked").html.contains("You are logged in."), "{}", back.html);
     browser.presses(&back, "report", "&seen=gone&how=saw&text=").await.is(200, "thanks");
     service.passes(SignedDuration::from_hours(7 * 24));
     let mut later = Browser::at(&service);
     let asked = later.goes_to("/atm/2/report").await;
-    let back = logs_in(&service, &mut later, &asked).await;
+    let back = log_in(&service, &mut later, &asked).await;
     later.presses(back.is(200, "asked"), "report", "&seen=there&how=saw&text=").await.is(200, "thanks");
     let reports = stored(&service).await;
     let weights: Vec<_> = reports.iter().map(|report| (report.seen.as_str(), report.weight)).collect();
     assert_eq!(weights, [("there", Weight::Signed), ("gone", Weight::Light)]);
     let reporters: Vec<_> = reports.iter().map(|report| report.reporter.clone().expect("a person")).collect();
     assert!(reporters[0] == reporters[1] && reporters[0].starts_with("usr_"), "{reporters:?}");
-    // Whom the moderator bans is told so, and what they said counts for nothing.
+    // A banned reporter gets an error, and the reporter's earlier reports are rejected.
     sql::ban(&service.app.store, &reporters[0], service.app.clock.now()).await.expect("a reporter");
     let again = later.goes_to("/atm/3/report").await;
     let (action, token) = again.form("report");
@@ -148,13 +148,13 @@ async fn who_logs_in_at_the_servers_own_domain_comes_back_and_counts_more_after_
 }
 
 #[tokio::test]
-async fn nobody_is_led_away_from_the_server_after_a_login() {
+async fn login_never_redirects_to_another_origin() {
     let service = service().await;
     let mut browser = Browser::at(&service);
     let asked = browser.goes_to("/atm/1/report").await;
     let href = asked.html.split("Log in so that").next().and_then(|before| before.rsplit("href=\"").next());
     let account = href.and_then(|rest| rest.split('?').next()).expect("a link").to_owned();
-    logs_in(&service, &mut browser, &asked).await;
+    log_in(&service, &mut browser, &asked).await;
     for next in ["https://evil.test/", "//evil.test", "/\\evil.test", "evil", "/%0d%0aSet-Cookie:%20a=b"] {
         let mut browser = Browser::at(&service);
         let page = browser.goes_to(&account).await;

@@ -1,5 +1,5 @@
-//! Reports at several servers on one PostgreSQL database (`make test` starts one): their limits are those of one server,
-//! and what one of them is told all of them show.
+//! Reports at several servers on one PostgreSQL database (`make test` starts one): the servers share their limits and
+//! their reports.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn reports(visitor: &Integrator, atm: usize, report: &Value) -> Reply {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn of_sixty_four_reports_at_three_servers_five_pass() {
+async fn five_of_64_reports_at_three_servers_pass() {
     let servers = servers().await;
     let visitors: Vec<_> = servers.iter().map(Service::visitor).collect();
     let gone = json!({ "seen": "gone" });
@@ -38,7 +38,7 @@ async fn of_sixty_four_reports_at_three_servers_five_pass() {
 
 #[tokio::test]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn what_one_server_is_told_the_others_show() {
+async fn report_at_one_server_is_shown_by_others() {
     let servers = servers().await;
     reports(&servers[0].visitor(), 1, &json!({ "seen": "gone", "how": "saw" })).await.with(201);
     for server in &servers {

@@ -1,4 +1,4 @@
-//! Backup and restore as docs/operate.md tells them, its commands as they stand there.
+//! Backup and restore with the commands of docs/operate.md.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,19 +11,19 @@ use signpost_store::random;
 use crate::harness::{Integrator, Program, Service, authority, until};
 use crate::hosted::{opens, posts, shop};
 
-/// The blocks of commands of the section, in order.
+/// The command blocks of the section, in order.
 const COPY_FILE: usize = 0;
 const RESTORE_FILE: usize = 1;
 const DUMP: usize = 2;
 const RESTORE_DUMP: usize = 3;
 
-/// What the page calls its things by, and what they are called here.
+/// The paths in the documentation, and their replacements in the test.
 struct Walk {
     names: Vec<(&'static str, String)>,
 }
 
 impl Walk {
-    /// In a folder of our own in place of the machine's.
+    /// Creates the folders that replace the system's paths.
     fn within(folder: &Path) -> Self {
         let mut names = Vec::new();
         for (theirs, ours) in [("/var/backups", "backups"), ("/var/lib/signpost", "data")] {
@@ -38,8 +38,8 @@ impl Walk {
         Path::new(&self.names[1].1)
     }
 
-    /// Runs a block of the section. What tells systemd to stop or start the server is done by the test.
-    async fn takes(&self, block: usize) {
+    /// Runs a block of the section. The test stops and starts the server instead of systemd.
+    async fn run_block(&self, block: usize) {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate.md");
         let page = std::fs::read_to_string(page).expect("the page");
         let section = page.split("\n## ").find(|section| section.starts_with("Backup and restore\n"));
@@ -63,7 +63,7 @@ impl Walk {
     }
 }
 
-/// What somebody has there: a key, a user who logged in, a machine.
+/// Data before the backup: an API key, a user who logged in, an ATM.
 struct Belongings {
     integrator: Integrator,
     session: Value,
@@ -73,11 +73,11 @@ struct Belongings {
 const SERVICES: (&str, &str) = ("services", "atm,auth");
 
 impl Belongings {
-    /// A user logs in, and a file of machines is imported.
+    /// Logs in a user and imports a file with an ATM.
     async fn of(service: &Service, folder: &Path, database: (&str, &str)) -> Self {
         let integrator = service.integrator().await;
         shop(&integrator, crate::harness::DEAD).await;
-        let session = enters(service, &integrator, "register").await;
+        let session = log_in(service, &integrator, "register").await;
         let file = folder.join("machines.csv");
         std::fs::write(&file, "id,name,lat,lon\n1,The one machine,30.2672,-97.7431\n").expect("a file");
         let arguments = ["atms", "import", file.to_str().expect("text"), "--source", "walk", "--json"];
@@ -85,13 +85,13 @@ impl Belongings {
         Self { integrator, user: session["user"]["id"].clone(), session }
     }
 
-    /// At a server that begins with the restored database: the same key opens it, the session is a login, the same
-    /// wallet is the same user, the machine is found; and what came after the backup is not there.
-    async fn is_all_there(&self, service: &Service, later: &Value) {
+    /// Checks a server on the restored database: the API key is valid, the session is authenticated, the wallet logs in
+    /// the existing user, the ATM is found, and data from after the backup is missing.
+    async fn check(&self, service: &Service, later: &Value) {
         let integrator = Integrator { api: service.url("/sandbox/v1"), ..self.integrator.clone() };
         assert_eq!(integrator.sees(&self.session).await.with(200)["status"], "authenticated");
         integrator.sees(later).await.refused(404, "session_not_found");
-        assert_eq!(enters(service, &integrator, "login").await["user"]["id"], self.user);
+        assert_eq!(log_in(service, &integrator, "login").await["user"]["id"], self.user);
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
                            "params": { "name": "find_nearest_bitcoin_atm", "arguments": { "location": "Austin, TX" } } });
         until("the machine is found", async || {
@@ -102,8 +102,8 @@ impl Belongings {
     }
 }
 
-/// The session of somebody who came with a wallet.
-async fn enters(service: &Service, integrator: &Integrator, mode: &str) -> Value {
+/// Answers a new session with a wallet.
+async fn log_in(service: &Service, integrator: &Integrator, mode: &str) -> Value {
     let session = opens(integrator, mode).await;
     let answer = service.phone().answers_with(&session, session["confirm_code"].as_str());
     posts(integrator, &session, &answer).await.with(200);
@@ -111,23 +111,23 @@ async fn enters(service: &Service, integrator: &Integrator, mode: &str) -> Value
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_embedded_database_is_restored_in_its_place_and_on_a_new_machine() {
+async fn embedded_database_is_restored_on_any_machine() {
     let (folder, new, clock) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("one"), Clock::System);
     let walk = Walk::within(folder.path());
     let service = Service::on(walk.data(), &clock, &[SERVICES]).await;
     let data = walk.data().to_str().expect("text");
     let known = Belongings::of(&service, folder.path(), ("SIGNPOST_DATA_DIR", data)).await;
-    walk.takes(COPY_FILE).await;
+    walk.run_block(COPY_FILE).await;
     let later = known.integrator.opens("shop.test").await;
     service.stop().await;
-    // What made the restore necessary: the file is ruined, and that of its last writes too.
+    // The reason for the restore: the database file and its WAL are damaged.
     for end in ["", "-wal", "-shm"] {
         std::fs::write(walk.data().join(format!("signpost.sqlite{end}")), "not a database at all").expect("a file");
     }
-    walk.takes(RESTORE_FILE).await;
+    walk.run_block(RESTORE_FILE).await;
     let service = Service::on(walk.data(), &clock, &[SERVICES]).await;
-    known.is_all_there(&service, &later).await;
+    known.check(&service, &later).await;
     service.stop().await;
 
     let elsewhere = Walk::within(new.path());
@@ -136,15 +136,15 @@ async fn an_embedded_database_is_restored_in_its_place_and_on_a_new_machine() {
         let file = file.expect("a file");
         std::fs::copy(file.path(), new.path().join("backups").join(file.file_name())).expect("a copy");
     }
-    elsewhere.takes(RESTORE_FILE).await;
+    elsewhere.run_block(RESTORE_FILE).await;
     let service = Service::on(elsewhere.data(), &clock, &[SERVICES]).await;
-    known.is_all_there(&service, &later).await;
+    known.check(&service, &later).await;
     service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn a_dump_of_postgresql_is_restored_into_a_new_database() {
+async fn postgresql_dump_is_restored_to_a_new_database() {
     #[expect(clippy::disallowed_methods, reason = "it says which database the tests run on")]
     let server = std::env::var("SIGNPOST_TEST_POSTGRES").expect("tests/postgres.sh starts one");
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Clock::System);
@@ -161,13 +161,13 @@ async fn a_dump_of_postgresql_is_restored_into_a_new_database() {
     let url = |name: &str| format!("postgres://signpost@{place}/{name}");
     let service = Service::open(&[("database_url", &url(&name)), SERVICES], clock.clone()).await;
     let known = Belongings::of(&service, folder.path(), ("SIGNPOST_DATABASE_URL", &url(&name))).await;
-    walk.takes(DUMP).await;
+    walk.run_block(DUMP).await;
     let later = known.integrator.opens("shop.test").await;
     service.stop().await;
-    walk.takes(RESTORE_DUMP).await;
+    walk.run_block(RESTORE_DUMP).await;
     let restored = [("database_url", &*url(&format!("{name}_restored"))), SERVICES];
     let service = Service::open(&restored, clock).await;
-    known.is_all_there(&service, &later).await;
+    known.check(&service, &later).await;
     service.stop().await;
     for name in [&name, &format!("{name}_restored")] {
         client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.expect("a database to drop");

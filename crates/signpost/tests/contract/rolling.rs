@@ -1,5 +1,5 @@
-//! Servers behind a load balancer are replaced one after the other under load: no request fails. By the same program
-//! (`tests/soak.sh`), and by a newer one (`tests/upgrade.sh`).
+//! Servers behind a load balancer are replaced one at a time under load, and no request fails: with the same program
+//! (`tests/soak.sh`) and with a newer one (`tests/upgrade.sh`).
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,12 +16,12 @@ use tokio::time::sleep;
 use crate::harness::{Endpoint, PATIENCE, Phone, text, until};
 use crate::soak::{Caller, setting};
 
-/// How many clients ask at once.
+/// Number of concurrent clients.
 const CLIENTS: u8 = 8;
-/// How many requests are answered between two replacements, at least.
+/// Minimum number of responses between two replacements.
 const REQUESTS: u32 = 100;
 
-/// A load balancer and those who ask through it.
+/// A load balancer and its clients.
 struct Load {
     caller: Caller,
     over: Arc<AtomicBool>,
@@ -30,17 +30,17 @@ struct Load {
     clients: Vec<JoinHandle<()>>,
 }
 
-/// What a client asks through.
+/// A client of the load balancer.
 #[derive(Clone)]
 struct Balanced {
     caller: Caller,
-    /// Whom the balancer sends requests to.
+    /// The servers that receive requests.
     ready: Arc<Mutex<Vec<u32>>>,
     answered: Arc<AtomicU32>,
 }
 
 impl Balanced {
-    /// The body of a reply with this status; any other fails the test.
+    /// Sends a request and returns the body. Fails if the status differs from `status`.
     async fn asks(&self, method: Method, path: &str, body: Option<&Value>, status: u16) -> Value {
         let number = self.answered.fetch_add(1, Ordering::Relaxed);
         let server = {
@@ -52,8 +52,8 @@ impl Balanced {
         reply.expect("it was answered").1
     }
 
-    /// Opens sessions, looks at them and answers them, each time by whichever server's turn it is.
-    async fn logs_in(&self, number: u8, over: &AtomicBool) {
+    /// Creates, reads and answers sessions, each request at the next server.
+    async fn log_in(&self, number: u8, over: &AtomicBool) {
         let phone = Phone::of(number + 1, &Clock::System);
         while !over.load(Ordering::Relaxed) {
             let body = json!({ "domain": "shop.test" });
@@ -61,7 +61,7 @@ impl Balanced {
             let path = format!("/sandbox/v1/sessions/{}", text(&session, "id"));
             assert_eq!(self.asks(Method::GET, &path, None, 200).await["status"], "pending");
             self.asks(Method::POST, &format!("{path}/authenticate"), Some(&phone.answers(&session)), 200).await;
-            // A server may know for a moment only what it read before.
+            // Another server may have an older state in its cache for a moment.
             let end = Instant::now() + PATIENCE;
             while self.asks(Method::GET, &path, None, 200).await["status"] != "authenticated" {
                 assert!(Instant::now() < end, "{path} does not become a login");
@@ -72,13 +72,13 @@ impl Balanced {
     }
 }
 
-/// Asks who is ready, and sends to those.
+/// Polls the readiness of the servers and updates the list.
 async fn balance(caller: Caller, ready: Arc<Mutex<Vec<u32>>>, over: Arc<AtomicBool>) {
     while !over.load(Ordering::Relaxed) {
         let asked = join_all((0..3).map(|server| caller.is_ready(server))).await;
         let now = (0..).zip(asked).filter_map(|(server, is_ready)| is_ready.then_some(server));
         let now: Vec<u32> = now.collect();
-        // Where none says so it sends to those of before, as load balancers do.
+        // If no server is ready, the list is unchanged, as in load balancers.
         if !now.is_empty() {
             *ready.lock().expect("no panic") = now;
         }
@@ -95,14 +95,14 @@ impl Load {
         let door = Balanced { caller: caller.clone(), ready, answered: Arc::clone(&answered) };
         let client = |number| {
             let (door, over) = (door.clone(), Arc::clone(&over));
-            tokio::spawn(async move { door.logs_in(number, &over).await })
+            tokio::spawn(async move { door.log_in(number, &over).await })
         };
         let clients = (0..CLIENTS).map(client).collect();
         Self { caller: caller.clone(), over, answered, balancer, clients }
     }
 
-    /// Lets it go on for some more requests.
-    async fn goes_on(&self) {
+    /// Waits for more responses.
+    async fn wait_for_responses(&self) {
         let before = self.answered.load(Ordering::Relaxed);
         until("they are answered", async || {
             assert!(!self.clients.iter().any(JoinHandle::is_finished), "a request failed");
@@ -112,9 +112,9 @@ impl Load {
     }
 
     /// Replaces all servers, one after the other.
-    async fn replaces_all(&self) {
+    async fn replace_all(&self) {
         for server in 0..3 {
-            self.goes_on().await;
+            self.wait_for_responses().await;
             let fleet = Arc::clone(&self.caller.fleet);
             tokio::task::spawn_blocking(move || {
                 fleet.stops(server);
@@ -124,11 +124,11 @@ impl Load {
             .expect("no panic");
             self.caller.all_ready().await;
         }
-        self.goes_on().await;
+        self.wait_for_responses().await;
     }
 
-    /// How many requests were answered, all of them as they should be.
-    async fn ends(self) -> u32 {
+    /// Stops the clients. Returns the number of responses, all of them with the expected status.
+    async fn stop(self) -> u32 {
         self.over.store(true, Ordering::Relaxed);
         self.balancer.await.expect("no panic");
         for client in self.clients {
@@ -140,17 +140,17 @@ impl Load {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs servers that may be stopped: tests/soak.sh, which make test runs"]
-async fn a_rolling_restart_drops_no_request_and_an_import_reaches_all() {
+async fn rolling_restart_drops_no_request() {
     let endpoint = Endpoint::start().await;
     let caller = Caller::start(&endpoint.url("/hook")).await;
     let load = Load::begin(&caller).await;
-    load.replaces_all().await;
-    import_reaches_all(&caller).await;
-    println!("{} requests, none dropped", load.ends().await);
+    load.replace_all().await;
+    check_import(&caller).await;
+    println!("{} requests, none dropped", load.stop().await);
 }
 
-/// A machine of a file is served by all.
-async fn import_reaches_all(caller: &Caller) {
+/// Imports a file with an ATM and checks that all servers find it.
+async fn check_import(caller: &Caller) {
     let file = caller.fleet.folder().join("machines.csv");
     std::fs::write(&file, "id,name,lat,lon\n1,The one machine,30.2672,-97.7431\n").expect("a file");
     let file = file.to_str().expect("text");
@@ -169,17 +169,17 @@ async fn import_reaches_all(caller: &Caller) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs an older build of the program: tests/upgrade.sh builds one"]
-async fn an_upgrade_server_by_server_drops_no_request() {
+async fn rolling_upgrade_drops_no_request() {
     let endpoint = Endpoint::start().await;
     let older = PathBuf::from(setting("SIGNPOST_TEST_OLDER_PROGRAM"));
     let caller = Caller::by(&older, &endpoint.url("/hook")).await;
     let load = Load::begin(&caller).await;
-    load.goes_on().await;
+    load.wait_for_responses().await;
     caller.fleet.takes(env!("CARGO_BIN_EXE_signpost").as_ref());
-    load.replaces_all().await;
-    // When the older ones are gone, what only they used is removed, under the same load.
+    load.replace_all().await;
+    // When no older server runs, the parts that only older servers used are removed under load.
     let migrated = caller.fleet.command(&["migrate", "--contract", "--json"]).runs().await.json();
     assert_eq!(migrated["waiting"], json!([]), "{migrated}");
-    load.goes_on().await;
-    println!("{} requests, none failed", load.ends().await);
+    load.wait_for_responses().await;
+    println!("{} requests, none failed", load.stop().await);
 }

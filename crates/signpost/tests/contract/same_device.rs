@@ -1,4 +1,4 @@
-//! Login on one device: only the browser that the wallet opens completes it.
+//! Same-device flow: only the browser that the wallet opens completes the login.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -6,74 +6,74 @@ use url::Url;
 
 use crate::harness::{Integrator, Reply, Service, members, text};
 
-async fn opens(integrator: &Integrator, return_url: &str) -> Value {
+async fn create_session(integrator: &Integrator, return_url: &str) -> Value {
     let body = json!({ "domain": "shop.test", "flow": "same_device", "metadata": { "return_url": return_url } });
     integrator.post("/sessions", &body).await.with(201)
 }
 
-async fn completes(integrator: &Integrator, session: &Value, code: &str) -> Reply {
+async fn complete(integrator: &Integrator, session: &Value, code: &str) -> Reply {
     integrator.post(&format!("/sessions/{}/complete", text(session, "id")), &json!({ "code": code })).await
 }
 
-/// The code in a redirect.
+/// Returns the completion code of a redirect.
 fn code(answered: &Value) -> String {
     let url: Url = text(answered, "redirect").parse().expect("a URL");
     url.query_pairs().find(|(name, _)| name == "code").expect("a code").1.into_owned()
 }
 
 #[tokio::test]
-async fn the_wallet_alone_is_told_the_code_that_completes_the_login() {
+async fn only_the_wallet_gets_the_completion_code() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = opens(&integrator, "/account?tab=1").await;
+    let session = create_session(&integrator, "/account?tab=1").await;
     let answer = service.phone().answers(&session);
     let answered = integrator.hands_in(&session, &answer).await.with(200);
     assert_eq!(members(&answered), ["id", "status", "expires_at", "metadata", "redirect"].into());
     assert_eq!(answered["status"], "pending");
     assert!(text(&answered, "redirect").starts_with("https://shop.test/account?tab=1&code="));
-    // Whoever polls learns nothing, and no event says anything.
+    // Polling and events reveal nothing before the completion.
     assert_eq!(integrator.sees(&session).await.with(200)["status"], "pending");
     assert!(service.outbox().await.is_empty());
     integrator.hands_in(&session, &answer).await.refused(409, "session_already_authenticated");
     integrator.refreshes(&session).await.refused(409, "session_already_authenticated");
-    let details = completes(&integrator, &session, "guess").await.refused(406, "invalid_signature");
+    let details = complete(&integrator, &session, "guess").await.refused(406, "invalid_signature");
     assert_eq!(details["reason"], "completion_code");
-    let seen = completes(&integrator, &session, &code(&answered)).await.with(200);
+    let seen = complete(&integrator, &session, &code(&answered)).await.with(200);
     assert_eq!(seen["status"], "authenticated");
     assert_eq!(seen["user"]["public_key"], answer["public_key"]);
     let outbox = service.outbox().await;
     assert_eq!(outbox.len(), 1);
     assert_eq!(outbox[0].body["data"]["signature"], answer["signature"]);
-    completes(&integrator, &session, &code(&answered)).await.refused(409, "session_already_authenticated");
+    complete(&integrator, &session, &code(&answered)).await.refused(409, "session_already_authenticated");
 }
 
 #[tokio::test]
-async fn a_code_is_good_for_its_own_session_and_while_that_lasts() {
+async fn completion_code_is_bound_to_its_session() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let (first, second) = (opens(&integrator, "/").await, opens(&integrator, "/").await);
+    let (first, second) = (create_session(&integrator, "/").await, create_session(&integrator, "/").await);
     let told = integrator.hands_in(&first, &service.phone().answers(&first)).await.with(200);
-    completes(&integrator, &second, &code(&told)).await.refused(406, "invalid_signature");
+    complete(&integrator, &second, &code(&told)).await.refused(406, "invalid_signature");
     let stranger = service.integrator_of("stranger", signpost_platform::accounts::Environment::Sandbox).await;
-    completes(&stranger, &first, &code(&told)).await.refused(404, "session_not_found");
+    complete(&stranger, &first, &code(&told)).await.refused(404, "session_not_found");
     service.passes(SignedDuration::from_secs(300));
-    completes(&integrator, &first, &code(&told)).await.refused(410, "session_expired");
+    complete(&integrator, &first, &code(&told)).await.refused(410, "session_expired");
     assert!(service.outbox().await.is_empty());
 }
 
 #[tokio::test]
-async fn an_answer_in_the_last_second_can_still_be_completed() {
+async fn late_answer_can_be_completed() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = opens(&integrator, "https://shop.test/back").await;
+    let session = create_session(&integrator, "https://shop.test/back").await;
     service.passes(SignedDuration::from_secs(299));
     let told = integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
     service.passes(SignedDuration::from_secs(59));
-    completes(&integrator, &session, &code(&told)).await.with(200);
+    complete(&integrator, &session, &code(&told)).await.with(200);
 }
 
 #[tokio::test]
-async fn the_flow_needs_somewhere_to_return_to() {
+async fn flow_requires_a_return_url() {
     let integrator = Service::start().await.shop().await;
     let asked = |flow: &str| json!({ "domain": "shop.test", "flow": flow });
     integrator.post("/sessions", &asked("same_device")).await.blames("metadata.return_url");
@@ -82,11 +82,11 @@ async fn the_flow_needs_somewhere_to_return_to() {
 }
 
 #[tokio::test]
-async fn an_answered_session_can_be_called_off() {
+async fn answered_session_can_be_cancelled() {
     let service = Service::start().await;
     let integrator = service.shop().await;
-    let session = opens(&integrator, "/").await;
+    let session = create_session(&integrator, "/").await;
     let told = integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200);
     assert_eq!(integrator.cancels(&session).await.status, 204);
-    completes(&integrator, &session, &code(&told)).await.refused(410, "session_cancelled");
+    complete(&integrator, &session, &code(&told)).await.refused(410, "session_cancelled");
 }

@@ -1,5 +1,5 @@
-//! The SDK in Rust against the server itself: its calls are understood, its types read the replies, and its login handlers log
-//! somebody in on the page.
+//! The Rust SDK against the server: the server accepts its requests, its types parse the replies, and its login
+//! handlers log in a user on the page.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ fn client(integrator: &Integrator) -> Signpost {
     Signpost::new(key).expect("a client").with_base_url(&integrator.api).expect("an address")
 }
 
-/// A site that remembers who signed in.
+/// A site that stores its logins.
 #[derive(Clone, Default)]
 struct Shop(Arc<Mutex<Vec<SignedIn>>>);
 
@@ -37,7 +37,7 @@ impl LoginSite for Shop {
     }
 }
 
-/// A browser at the site, which follows no redirects.
+/// A browser at the site. It does not follow redirects.
 struct AtSite {
     origin: String,
     http: reqwest::Client,
@@ -48,15 +48,15 @@ impl AtSite {
     async fn start(shop: &Shop, integrator: &Integrator) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let origin = format!("http://{}", listener.local_addr().expect("an address"));
-        // People know the site by its own name; what it listens on is behind a proxy.
+        // The site's origin differs from its listening address, as behind a proxy.
         let options = LoginOptions::new("shop.test", "https://shop.test", "a".repeat(32)).expect("options");
         let app = router(client(integrator), options, shop.clone());
         tokio::spawn(async { axum::serve(listener, app).await });
         Self { origin, http: integrator.http.clone(), cookies: String::new() }
     }
 
-    /// Where a GET leads, and with which cookies from then on.
-    async fn goes_to(&mut self, path: &str) -> (StatusCode, String) {
+    /// Sends a GET request, stores the cookies, and returns the status and the redirect target.
+    async fn visit(&mut self, path: &str) -> (StatusCode, String) {
         let request = self.http.get(format!("{}{path}", self.origin)).header("cookie", &self.cookies);
         let response = request.send().await.expect("an answer");
         let texts = |name: &str| {
@@ -68,27 +68,27 @@ impl AtSite {
         (response.status(), texts("location").pop().unwrap_or_default())
     }
 
-    /// Begins a login; the session as the page's address names it.
-    async fn begins(&mut self, path: &str) -> Value {
-        let (status, page_url) = self.goes_to(path).await;
+    /// Starts a login. Returns the session in the page's URL.
+    async fn begin_login(&mut self, path: &str) -> Value {
+        let (status, page_url) = self.visit(path).await;
         assert_eq!(status, 303);
         json!({ "id": page_url.rsplit('/').next().expect("an id"), "page_url": page_url })
     }
 }
 
 #[tokio::test]
-async fn a_site_logs_in_who_began_in_the_same_browser() {
+async fn site_logs_in_only_the_starting_browser() {
     let (service, shop_site) = (Service::start().await, Shop::default());
     let integrator = shop(&service).await;
     let mut site = AtSite::start(&shop_site, &integrator).await;
     for (path, mode) in [("register", Mode::Register), ("login", Mode::Login)] {
-        let session = site.begins(&format!("/signpost/{path}?next=/cart")).await;
+        let session = site.begin_login(&format!("/signpost/{path}?next=/cart")).await;
         let page = visits(&service, &session, &browser(1)).await;
         scans(&integrator, &service.phone(), &page).await.with(200);
         let back = format!("/signpost/return?session_id={}&code={}", page.id, code(&page, &browser(1)));
         let mut other = AtSite { origin: site.origin.clone(), http: site.http.clone(), cookies: String::new() };
-        assert_eq!(other.goes_to(&back).await, (StatusCode::SEE_OTHER, "/?login_error=other_browser".to_owned()));
-        assert_eq!(site.goes_to(&back).await, (StatusCode::SEE_OTHER, "/cart".to_owned()));
+        assert_eq!(other.visit(&back).await, (StatusCode::SEE_OTHER, "/?login_error=other_browser".to_owned()));
+        assert_eq!(site.visit(&back).await, (StatusCode::SEE_OTHER, "/cart".to_owned()));
         let signed_in = shop_site.0.lock().expect("a site").pop().expect("somebody");
         assert_eq!(
             (signed_in.mode, &*signed_in.next, &signed_in.session.status),
@@ -97,12 +97,12 @@ async fn a_site_logs_in_who_began_in_the_same_browser() {
         let user =
             client(&integrator).users().get(&domain_id(&integrator).await, &signed_in.user).await.expect("a user");
         assert_eq!(user.public_key, Some(service.phone().public_key()));
-        // The site knows who that is from now on, so that another key may join.
+        // The site records the user, who may then link another key.
         shop_site.0.lock().expect("a site").push(signed_in);
-        let again = site.goes_to(&back).await.1;
+        let again = site.visit(&back).await.1;
         assert_eq!(again, "/?login_error=other_browser", "a code is good once");
     }
-    let link = site.begins("/signpost/link").await;
+    let link = site.begin_login("/signpost/link").await;
     let seen = integrator.sees(&link).await.with(200);
     assert_eq!((&seen["mode"], &seen["status"]), (&json!("link"), &json!("pending")));
 }
@@ -112,7 +112,7 @@ async fn domain_id(integrator: &Integrator) -> String {
 }
 
 #[tokio::test]
-async fn every_reply_is_read_by_its_type() {
+async fn replies_parse_into_their_types() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     hosts(&integrator, "other.test").await;
@@ -136,7 +136,7 @@ async fn every_reply_is_read_by_its_type() {
     let first = signpost.domains().list(&paging).await.expect("a page");
     let paging = Paging { cursor: first.next_cursor, ..paging };
     let second = signpost.domains().list(&paging).await.expect("a page");
-    // The clock stands still, so that either may have come first.
+    // Both domains have one creation time, so the order is undefined.
     let mut names: Vec<_> = first.domains.into_iter().chain(second.domains).map(|domain| domain.domain).collect();
     names.sort();
     assert_eq!(names, ["other.test", "shop.test"]);
@@ -173,7 +173,7 @@ async fn every_reply_is_read_by_its_type() {
 }
 
 #[tokio::test]
-async fn the_locator_answers_without_a_key() {
+async fn locator_requires_no_key() {
     let service = Service::with(&[("services", "atm,auth")]).await;
     let atms = client(&service.integrator().await);
     let (lat, lon, radius) = (Some(30.27), Some(-97.74), Some(25.0));

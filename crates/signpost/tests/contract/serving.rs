@@ -1,4 +1,4 @@
-//! `signpost serve`: where it says it is, that it is alone there, and how it ends.
+//! `signpost serve`: its addresses, its exclusive data folder, and its shutdown.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::{Endpoint, Integrator, Phone, Program, Running, embedded_database, http, members, text, until};
 
-/// Makes a key in a folder's database.
+/// Creates an API key in a folder's database.
 async fn key(folder: &Path) -> String {
     embedded_database(&folder.join("signpost-data"));
     let arguments = ["keys", "create", "--environment", "sandbox", "--name", "a test's", "--json"];
@@ -26,8 +26,8 @@ async fn serve(folder: &Path, environment: &[(&str, &str)]) -> Running {
     tokio::task::spawn_blocking(start).await.expect("no panic")
 }
 
-/// Waits for the server's end; whether that was a success, and what it logged.
-async fn ends(mut server: Running) -> (Option<i32>, String) {
+/// Waits for the server's exit. Returns the exit code and the log.
+async fn wait_for_exit(mut server: Running) -> (Option<i32>, String) {
     let ended = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
     (ended.0.code(), ended.1)
 }
@@ -41,7 +41,7 @@ fn address(server: &Running) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn it_says_where_it_is_and_ends_well() {
+async fn serve_prints_its_addresses_and_exits_cleanly() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = serve(folder.path(), &[]).await;
     assert!(members(&server.addresses).is_superset(&["version", "listen", "live", "sandbox", "health"].into()));
@@ -51,34 +51,34 @@ async fn it_says_where_it_is_and_ends_well() {
     assert_eq!(server.address("health"), format!("{}/health", visitor.api));
     assert_eq!(visitor.get("/health/ready").await.with(200)["status"], "ok");
     server.terminate();
-    assert_eq!(ends(server).await.0, Some(0));
+    assert_eq!(wait_for_exit(server).await.0, Some(0));
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_folder_is_refused() {
+async fn second_server_on_a_folder_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = serve(folder.path(), &[]).await;
     let second = Program::within(folder.path(), &["serve", "--listen", "127.0.0.1:0"]).runs().await;
     let line = second.failed(1);
     assert!(line.contains("another server") && line.contains("signpost-data") && line.contains("--data-dir"), "{line}");
     server.terminate();
-    assert_eq!(ends(server).await.0, Some(0));
-    // The folder is free again.
+    assert_eq!(wait_for_exit(server).await.0, Some(0));
+    // The folder is no longer locked.
     serve(folder.path(), &[]).await.kill();
 }
 
 #[tokio::test]
-async fn whoever_was_told_that_it_serves_may_ask_it_to_end() {
+async fn sigterm_works_once_the_addresses_are_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     for _ in 0..12 {
         let server = serve(folder.path(), &[]).await;
         server.terminate();
-        assert_eq!(ends(server).await.0, Some(0), "the signal came before anybody listened to it");
+        assert_eq!(wait_for_exit(server).await.0, Some(0), "the signal came before anybody listened to it");
     }
 }
 
 #[tokio::test]
-async fn a_second_server_on_a_database_that_was_named_is_refused() {
+async fn second_server_on_a_database_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = [("SIGNPOST_DATABASE_URL", "sqlite:named.sqlite")];
     let _server = serve(folder.path(), &database).await;
@@ -88,8 +88,8 @@ async fn a_second_server_on_a_database_that_was_named_is_refused() {
     assert_eq!(ended.code(), Some(1));
 }
 
-/// Sends the head of a request and waits until the server asks for the body, so that its handler runs.
-fn half_a_request(to: SocketAddr, key: &str, body: &str) -> TcpStream {
+/// Sends the head of a request and waits until the server requests the body, so that its handler runs.
+fn send_partial_request(to: SocketAddr, key: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(to).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
     let head = format!(
@@ -105,13 +105,13 @@ fn half_a_request(to: SocketAddr, key: &str, body: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_request_that_runs_is_finished_before_the_end() {
+async fn shutdown_completes_running_requests() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = key(folder.path()).await;
     let server = serve(folder.path(), &[]).await;
     integrator(&server, &key).registers("shop.test").await;
     let body = json!({ "domain": "shop.test" }).to_string();
-    let mut stream = half_a_request(address(&server), &key, &body);
+    let mut stream = send_partial_request(address(&server), &key, &body);
     server.terminate();
     let closed = async || TcpStream::connect(address(&server)).is_err().then_some(());
     until("the end of new connections", closed).await;
@@ -123,7 +123,7 @@ async fn a_request_that_runs_is_finished_before_the_end() {
     });
     let answer = finished.await.expect("no panic");
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
-    assert_eq!(ends(server).await.0, Some(0));
+    assert_eq!(wait_for_exit(server).await.0, Some(0));
     let (_, session) = answer.split_once("\r\n\r\n").expect("a body");
     let session = serde_json::from_str(session).expect("JSON");
     let server = serve(folder.path(), &[]).await;
@@ -131,7 +131,7 @@ async fn a_request_that_runs_is_finished_before_the_end() {
 }
 
 #[tokio::test]
-async fn the_end_comes_within_ten_seconds_whatever_runs() {
+async fn shutdown_takes_at_most_ten_seconds() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = key(folder.path()).await;
     let server = serve(folder.path(), &[]).await;
@@ -141,16 +141,16 @@ async fn the_end_comes_within_ten_seconds_whatever_runs() {
     let phone = Phone::of(7, &signpost_platform::clock::Clock::System);
     integrator.hands_in(&session, &phone.answers(&session)).await.with(200);
     endpoint.receives().await;
-    let _never_finished = half_a_request(address(&server), &key, "{}");
+    let _never_finished = send_partial_request(address(&server), &key, "{}");
     server.terminate();
     let begun = Instant::now();
-    assert_eq!(ends(server).await.0, Some(0));
-    // What a busy machine needs comes on top.
+    assert_eq!(wait_for_exit(server).await.0, Some(0));
+    // Includes a margin for a busy machine.
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn nothing_secret_is_logged() {
+async fn secrets_are_not_logged() {
     let folder = tempfile::tempdir().expect("a folder");
     let key = key(folder.path()).await;
     let server = serve(folder.path(), &[("SIGNPOST_LOG", "debug")]).await;
@@ -162,7 +162,7 @@ async fn nothing_secret_is_logged() {
     integrator.with_key(Some(&key[..60])).get("/domains?key=query-secret").await.refused(401, "invalid_api_key");
     endpoint.receives().await;
     server.terminate();
-    let (code, log) = ends(server).await;
+    let (code, log) = wait_for_exit(server).await;
     assert!(code == Some(0) && log.contains("request"), "{log}");
     let nonce = text(&session, "challenge").rsplit(':').next().expect("a nonce");
     for secret in [&key, &key[40..60], text(&domain, "webhook_secret"), "their-secret", "query-secret", nonce] {

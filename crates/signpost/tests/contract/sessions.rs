@@ -1,4 +1,4 @@
-//! Specification, §4, and docs/api.md, Sessions: opening a session and looking at it.
+//! Specification, §4, and docs/api.md, Sessions: creating and reading sessions.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn only_the_domain_is_required() {
     let [scheme, mode, domain, unix, nonce] = parts[..] else { panic!("{parts:?}") };
     assert_eq!((scheme, mode, domain), ("svc", "login", "shop.test"));
     assert_eq!(unix, (created_at / 1000).to_string());
-    // 128 bits or more in base32 or base64url.
+    // At least 128 bits in base32 or base64url.
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     assert!(nonce.len() >= 22 && nonce.chars().all(is_letter), "{nonce}");
     let qr = scan(&session);
@@ -33,7 +33,7 @@ async fn only_the_domain_is_required() {
 }
 
 #[tokio::test]
-async fn the_lifetime_is_the_operators() {
+async fn operator_sets_the_session_lifetime() {
     for (setting, milliseconds) in [("1s", 1000), ("90s", 90_000), ("1h", 3_600_000)] {
         let service = Service::with(&[("session_ttl", setting)]).await;
         let session = service.shop().await.opens("shop.test").await;
@@ -42,7 +42,7 @@ async fn the_lifetime_is_the_operators() {
 }
 
 #[tokio::test]
-async fn no_two_sessions_share_an_id_or_a_challenge() {
+async fn session_ids_and_challenges_are_unique() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (one, two) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
@@ -51,7 +51,7 @@ async fn no_two_sessions_share_an_id_or_a_challenge() {
 }
 
 #[tokio::test]
-async fn the_mode_is_login_or_register() {
+async fn mode_is_login_or_register() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let modes = [("login", Mode::Login), ("register", Mode::Register), ("registration", Mode::Register)];
@@ -69,7 +69,7 @@ async fn the_mode_is_login_or_register() {
 }
 
 #[tokio::test]
-async fn the_domain_is_one_of_the_accounts() {
+async fn domain_must_belong_to_the_account() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for domain in ["shop.test", "SHOP.test", "shop.test."] {
@@ -86,7 +86,7 @@ async fn the_domain_is_one_of_the_accounts() {
 }
 
 #[tokio::test]
-async fn a_session_may_send_wallets_to_its_domain_below_it_or_to_the_domains_webhook() {
+async fn webhook_url_must_belong_to_the_domain() {
     let service = Service::start().await;
     let (live, sandbox) = (service.integrator_of("acme", Environment::Live).await, service.integrator().await);
     live.registers_at("shop.test", "https://auth.provider.test:8443/hook").await;
@@ -129,7 +129,7 @@ async fn a_session_may_send_wallets_to_its_domain_below_it_or_to_the_domains_web
 }
 
 #[tokio::test]
-async fn the_qr_code_has_at_most_500_characters_and_says_nothing_but_what_to_sign_and_where() {
+async fn qr_code_has_at_most_500_characters() {
     let service = Service::start().await;
     let integrator = service.integrator_of("acme", Environment::Live).await;
     integrator.registers_at("shop.test", "https://shop.test/webhooks/login").await;
@@ -153,7 +153,7 @@ async fn the_qr_code_has_at_most_500_characters_and_says_nothing_but_what_to_sig
 }
 
 #[tokio::test]
-async fn a_pending_session_shows_its_state_and_its_end() {
+async fn pending_session_has_status_and_expiry() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -164,7 +164,7 @@ async fn a_pending_session_shows_its_state_and_its_end() {
 }
 
 #[tokio::test]
-async fn an_authenticated_session_shows_who_and_when() {
+async fn authenticated_session_has_user_and_time() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -181,7 +181,7 @@ async fn an_authenticated_session_shows_who_and_when() {
 }
 
 #[tokio::test]
-async fn a_session_expires_exactly_at_its_end() {
+async fn session_expires_exactly_at_its_expiry() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -192,13 +192,13 @@ async fn a_session_expires_exactly_at_its_end() {
     assert_eq!(details["status"], "expired");
     service.passes(SignedDuration::from_hours(24 * 6));
     integrator.sees(&session).await.refused(410, "session_expired");
-    // What is over is forgotten after a week, whether it is still in the database or not.
+    // A finished session is unknown after a week, even if its row still exists.
     service.passes(SignedDuration::from_hours(24));
     integrator.sees(&session).await.refused(404, "session_not_found");
 }
 
 #[tokio::test]
-async fn an_authenticated_session_stays_readable_for_a_day() {
+async fn authenticated_session_is_readable_for_a_day() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -211,7 +211,7 @@ async fn an_authenticated_session_stays_readable_for_a_day() {
 }
 
 #[tokio::test]
-async fn a_register_session_is_answered_like_a_login() {
+async fn register_session_accepts_an_answer() {
     let service = Service::start().await;
     let mut endpoint = Endpoint::start().await;
     let integrator = service.integrator().await;

@@ -1,5 +1,5 @@
-//! Limits that several servers count in one Redis (`make test` starts it): exact while it answers, however slowly, and
-//! shared out while it is away. A limit of an hour, so that no busy machine takes longer than its window.
+//! Limits that several servers count in one Redis (`make test` starts it): exact while Redis replies, even slowly, and
+//! divided between the servers while it is unavailable. The window is an hour, so that no busy machine exceeds it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use signpost_platform::redis::{Redis, Servers};
 
 use crate::harness::{Integrator, Proxy, Reply, Service, Weather, authority, database, redis, until};
 
-/// Three servers with one Redis, each through a proxy of its own, and one integrator at each.
+/// Three servers with one Redis, each with a separate proxy and a client.
 pub(crate) struct Sharing {
     pub(crate) servers: Vec<Service>,
     pub(crate) proxies: Vec<Proxy>,
@@ -21,7 +21,7 @@ pub(crate) struct Sharing {
 }
 
 impl Sharing {
-    /// Servers that all know of each other.
+    /// Starts the servers and waits until each has discovered the others.
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
         let (url, redis, clock) = (database().await, redis(), Service::clock());
         let (mut servers, mut proxies) = (Vec::new(), Vec::new());
@@ -41,7 +41,7 @@ impl Sharing {
         all
     }
 
-    /// The same with a hundred creations an hour, and a domain for them.
+    /// Starts servers with a limit of 100 creations an hour, and registers a domain.
     async fn hundred() -> Self {
         let all = Self::start(&[("rate_limit_create_session", "100/h")]).await;
         all.integrators[0].registers("shop.test").await;
@@ -62,14 +62,16 @@ impl Sharing {
         until("all have noticed", async || self.redis().all(|redis| redis.answers() == answers).then_some(())).await;
     }
 
-    /// So many at once, in turn at all servers: how many passed, and how many were refused because Redis was slow.
+    /// Sends `requests` concurrent requests, in turn to all servers. Returns the number of accepted requests and the
+    /// number that were refused because Redis was slow.
     async fn flood(&self, requests: usize) -> (usize, usize) {
         flood(&self.integrators, requests).await
     }
 
-    /// Sends requests until the limit refuses all of them, and checks how many pass, together with those that passed before. On a
-    /// busy machine Redis may reply after more than a second: it has counted the request, which is refused as late.
-    async fn fills_to(&self, expected: usize, (mut passed, mut late): (usize, usize)) {
+    /// Sends requests until the limit refuses all of them, and checks the number of accepted requests, including
+    /// earlier ones. On a busy machine Redis may reply after more than a second: it has counted the request, which is
+    /// refused as late.
+    async fn fill_to(&self, expected: usize, (mut passed, mut late): (usize, usize)) {
         until("the limit is full", async || {
             let (more, slow) = self.flood(150).await;
             passed += more;
@@ -80,13 +82,13 @@ impl Sharing {
         assert!(passed <= expected && passed + late >= expected, "{passed} passed, {late} late");
     }
 
-    /// Forgets everything in the test's own part of Redis.
-    async fn forgets(&self) {
+    /// Deletes all data in the test's part of Redis.
+    async fn flush(&self) {
         ::redis::cmd("FLUSHDB").query_async::<()>(&mut self.connection().await).await.expect("leave to do so");
     }
 
-    /// Leaves Redis as it is when its clock is set back by three hours: what passed lies ahead.
-    async fn sets_the_clock_of_redis_back(&self) {
+    /// Moves all counted requests into the future, as if the clock of Redis was set back by three hours.
+    async fn set_redis_clock_back(&self) {
         const AHEAD: &str = "
             for _, key in ipairs(redis.call('KEYS', 'signpost:limit:create_session:*')) do
                 for at, passed in ipairs(redis.call('LRANGE', key, 0, -1)) do
@@ -104,26 +106,26 @@ impl Sharing {
     }
 }
 
-async fn creates(integrator: &Integrator) -> Reply {
+async fn create_session(integrator: &Integrator) -> Reply {
     integrator.post("/sessions", json!({ "domain": "shop.test" })).await
 }
 
-/// Creates one session, however often Redis is too slow for it.
-async fn passes(integrator: &Integrator) {
-    until("it passes", async || match creates(integrator).await {
+/// Creates one session, with retries while Redis is too slow.
+async fn create_with_retries(integrator: &Integrator) {
+    until("it passes", async || match create_session(integrator).await {
         reply if is_slow(&reply) => None,
         reply => Some(reply.with(201)),
     })
     .await;
 }
 
-/// Refused for a second, where the window would take most of an hour.
+/// Returns whether the retry delay is one second; a full window requires most of an hour.
 fn is_slow(reply: &Reply) -> bool {
     reply.status == 429 && reply.header("retry-after") == Some("1")
 }
 
 async fn flood(integrators: &[Integrator], requests: usize) -> (usize, usize) {
-    let asked = (0..requests).map(|number| creates(&integrators[number % integrators.len()]));
+    let asked = (0..requests).map(|number| create_session(&integrators[number % integrators.len()]));
     let replies = join_all(asked).await;
     for reply in replies.iter().filter(|reply| reply.status != 201) {
         reply.refused(429, "rate_limited");
@@ -154,12 +156,13 @@ impl Drop for Busy {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn a_hundred_are_a_hundred_at_three_servers() {
+async fn three_servers_share_an_exact_limit() {
     let all = Sharing::hundred().await;
-    all.fills_to(100, (0, 0)).await;
-    let refused =
-        until("Redis refuses it", async || Some(creates(&all.integrators[1]).await).filter(|reply| !is_slow(reply)))
-            .await;
+    all.fill_to(100, (0, 0)).await;
+    let refused = until("Redis refuses it", async || {
+        Some(create_session(&all.integrators[1]).await).filter(|reply| !is_slow(reply))
+    })
+    .await;
     let wait: u64 = refused.header("retry-after").expect("a wait").parse().expect("seconds");
     assert!((3000..=3600).contains(&wait), "{wait}");
     refused.refused(429, "rate_limited");
@@ -167,57 +170,57 @@ async fn a_hundred_are_a_hundred_at_three_servers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn a_burst_on_a_machine_without_a_free_processor_passes_no_more_than_the_limit() {
+async fn burst_on_a_busy_machine_obeys_the_limit() {
     let all = Sharing::hundred().await;
     let busy = Busy::start();
     let (passed, late) = all.flood(300).await;
     assert!(passed <= 100, "{passed} passed");
     drop(busy);
-    all.fills_to(100, (passed, late)).await;
+    all.fill_to(100, (passed, late)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn a_slow_redis_is_awaited_and_still_decides() {
+async fn slow_redis_enforces_the_limit() {
     let all = Sharing::hundred().await;
     all.all_have(Weather::Slow(Duration::from_millis(300)));
     let (passed, late) = all.flood(300).await;
     assert!(passed <= 100, "{passed} passed");
     all.all_have(Weather::Fair);
-    all.fills_to(100, (passed, late)).await;
+    all.fill_to(100, (passed, late)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn who_would_wait_for_redis_longer_than_a_second_is_refused_for_a_second() {
+async fn redis_timeout_returns_retry_after_one_second() {
     let all = Sharing::hundred().await;
     all.all_have(Weather::Slow(Duration::from_millis(1100)));
     for integrator in &all.integrators {
-        let reply = creates(integrator).await;
+        let reply = create_session(integrator).await;
         assert!(is_slow(&reply), "{reply:?}");
         reply.refused(429, "rate_limited");
     }
     assert!(all.redis().all(Redis::answers), "it is slow, and not away");
     all.all_have(Weather::Fair);
-    passes(&all.integrators[0]).await;
+    create_with_retries(&all.integrators[0]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn without_redis_each_server_lets_through_its_share_of_what_is_left() {
+async fn servers_divide_the_quota_without_redis() {
     let all = Sharing::hundred().await;
     for integrator in all.integrators.iter().cycle().skip(2).take(40) {
-        passes(integrator).await;
+        create_with_retries(integrator).await;
     }
-    // One is silent, the others are cut off.
+    // One connection hangs, the others are closed.
     for (proxy, weather) in all.proxies.iter().zip([Weather::Cut, Weather::Silent, Weather::Cut]) {
         proxy.has(weather);
     }
-    // Who asks finds out; nothing fails for it.
+    // A request detects the outage and does not fail.
     join_all(all.servers.iter().map(async |server| server.visitor().get("/health").await)).await;
     all.answers(false).await;
     let mut passed = 0;
-    // The last that each heard of was one's own.
+    // Each server last heard from itself.
     for ((integrator, redis), heard) in all.integrators.iter().zip(all.redis()).zip([38, 39, 40]) {
         let Servers { count, .. } = redis.servers();
         let share = redis.servers().share(100 - heard);
@@ -225,38 +228,39 @@ async fn without_redis_each_server_lets_through_its_share_of_what_is_left() {
         passed += share;
     }
     assert!((60..=62).contains(&passed), "{passed}");
-    // Back, each hands in with its next request what it let through; after the last one nothing is left.
+    // After the outage, the next request of each server reports the requests that it accepted; after the last server no
+    // quota is left.
     all.all_have(Weather::Fair);
     all.answers(true).await;
     for integrator in &all.integrators {
-        until("Redis decides", async || Some(creates(integrator).await).filter(|reply| !is_slow(reply))).await;
+        until("Redis decides", async || Some(create_session(integrator).await).filter(|reply| !is_slow(reply))).await;
     }
-    all.fills_to(0, (0, 0)).await;
+    all.fill_to(0, (0, 0)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn limits_are_shared_again_once_redis_is_back() {
+async fn limits_are_shared_after_redis_recovers() {
     let all = Sharing::hundred().await;
     all.all_have(Weather::Cut);
     all.answers(false).await;
     for integrator in &all.integrators {
-        passes(integrator).await;
+        create_with_retries(integrator).await;
     }
     all.all_have(Weather::Fair);
     all.answers(true).await;
-    all.fills_to(97, (0, 0)).await;
+    all.fill_to(97, (0, 0)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn what_a_server_let_through_counts_there_when_redis_has_forgotten_everything() {
+async fn local_counts_apply_after_redis_loses_its_data() {
     let all = Sharing::hundred().await;
     let first = &all.integrators[..1];
     for _ in 0..60 {
-        passes(&first[0]).await;
+        create_with_retries(&first[0]).await;
     }
-    all.forgets().await;
+    all.flush().await;
     let mut passed = 0;
     until("the limit is full", async || {
         let (more, slow) = flood(first, 60).await;
@@ -269,13 +273,13 @@ async fn what_a_server_let_through_counts_there_when_redis_has_forgotten_everyth
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL and Redis: tests/postgres.sh, which make test runs"]
-async fn nobody_waits_for_longer_than_a_window_when_the_clock_of_redis_is_set_back() {
+async fn redis_clock_set_back_delays_at_most_one_window() {
     let all = Sharing::hundred().await;
-    all.fills_to(100, (0, 0)).await;
-    all.sets_the_clock_of_redis_back().await;
-    // A server that let through less than the limit asks Redis.
+    all.fill_to(100, (0, 0)).await;
+    all.set_redis_clock_back().await;
+    // A server that accepted fewer requests than the limit asks Redis.
     let refused = until("Redis decides", async || {
-        Some(creates(&all.integrators[0]).await).filter(|reply| reply.status == 429 && !is_slow(reply))
+        Some(create_session(&all.integrators[0]).await).filter(|reply| reply.status == 429 && !is_slow(reply))
     });
     let wait: u64 = refused.await.header("retry-after").and_then(|wait| wait.parse().ok()).expect("a wait");
     assert!((3500..=3600).contains(&wait), "{wait}");

@@ -1,4 +1,4 @@
-//! Which signals stop a server, and which it ignores.
+//! The signals that stop a server, and the signals that it ignores.
 
 use std::path::Path;
 
@@ -16,25 +16,25 @@ async fn is_healthy(server: &Running) -> bool {
     visitor.get("/health").await.with(200)["status"] == json!("ok")
 }
 
-async fn ends(mut server: Running) -> (Option<i32>, String) {
+async fn wait_for_exit(mut server: Running) -> (Option<i32>, String) {
     let (status, log) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");
     (status.code(), log)
 }
 
 #[tokio::test]
-async fn a_server_drains_when_it_is_interrupted_or_its_terminal_closes() {
+async fn sigint_and_sighup_drain_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     for signal in ["TERM", "INT", "HUP", "QUIT"] {
         let server = serve(folder.path(), "true").await;
         assert!(is_healthy(&server).await);
         server.signal(signal);
-        let (code, log) = ends(server).await;
+        let (code, log) = wait_for_exit(server).await;
         assert!(code == Some(0) && log.contains("server stopped"), "{signal}: {code:?} {log}");
     }
 }
 
 #[tokio::test]
-async fn signals_with_no_meaning_do_not_end_a_server() {
+async fn other_signals_do_not_stop_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = serve(folder.path(), "true").await;
     for signal in ["USR1", "USR2", "ALRM", "PIPE"] {
@@ -42,16 +42,16 @@ async fn signals_with_no_meaning_do_not_end_a_server() {
         assert!(is_healthy(&server).await, "{signal}");
     }
     server.terminate();
-    assert_eq!(ends(server).await.0, Some(0));
+    assert_eq!(wait_for_exit(server).await.0, Some(0));
 }
 
 #[tokio::test]
-async fn a_server_that_was_started_to_outlive_its_terminal_ignores_a_hangup() {
+async fn nohup_server_ignores_sighup() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = serve(folder.path(), "trap '' HUP").await;
     server.signal("HUP");
     assert!(is_healthy(&server).await);
     server.terminate();
-    let (code, log) = ends(server).await;
+    let (code, log) = wait_for_exit(server).await;
     assert!(code == Some(0) && log.contains("server stopped"), "{log}");
 }

@@ -1,4 +1,4 @@
-//! docs/api.md, Signatures: keys and signatures, as wallets spell them, before `authenticate` and before `/verify`.
+//! docs/api.md, Signatures: the encodings of keys and signatures that `authenticate` and `/verify` accept.
 
 use data_encoding::HEXLOWER;
 use k256::ecdsa::signature::hazmat::PrehashSigner;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::harness::{Integrator, Service, members, text};
 
-/// The same key as `Service::phone`'s, in the hands of another implementation.
+/// The secret key of `Service::phone`, for an independent implementation.
 fn key() -> SigningKey {
     SigningKey::from_slice(&[7; 32]).expect("a key")
 }
@@ -31,7 +31,7 @@ fn hex(signature: &Signature) -> String {
     HEXLOWER.encode(signature.to_der().as_bytes())
 }
 
-/// The second signature that every signature has: the same `r`, the other `s`.
+/// Returns the other valid signature with this `r`: its `s` is negated.
 fn other_s(signature: &Signature) -> Signature {
     let (r, s) = signature.split_scalars();
     Signature::from_scalars(*r, -*s).expect("a signature")
@@ -50,7 +50,7 @@ async fn verify(integrator: &Integrator, public_key: &str, signature: &str, mess
     integrator.post("/verify", &body).await
 }
 
-/// Spellings of signatures that are no signatures.
+/// Returns malformed signatures.
 fn malformed(good: &str) -> Vec<String> {
     vec![
         String::new(),
@@ -70,7 +70,7 @@ fn malformed(good: &str) -> Vec<String> {
     ]
 }
 
-/// Spellings of keys that are no keys.
+/// Returns malformed keys.
 fn no_keys() -> Vec<String> {
     let good = public_key(true);
     vec![
@@ -91,7 +91,7 @@ fn no_keys() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_signature_is_valid_in_every_spelling_of_the_standard() {
+async fn signature_is_valid_in_every_encoding() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     for message in ["", "Sign this", "ü \u{1F600}\n\u{0}", &"long ".repeat(4000)] {
@@ -109,7 +109,7 @@ async fn a_signature_is_valid_in_every_spelling_of_the_standard() {
 }
 
 #[tokio::test]
-async fn a_well_formed_signature_that_is_wrong_is_an_answer_and_no_error() {
+async fn wrong_signature_is_a_result_and_no_error() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (key, good) = (public_key(true), hex(&signed("message")));
@@ -131,7 +131,7 @@ async fn a_well_formed_signature_that_is_wrong_is_an_answer_and_no_error() {
 }
 
 #[tokio::test]
-async fn what_is_no_signature_or_no_key_is_refused_with_the_format_that_is_expected() {
+async fn malformed_values_name_the_expected_format() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let good = hex(&signed("message"));
@@ -149,7 +149,7 @@ async fn what_is_no_signature_or_no_key_is_refused_with_the_format_that_is_expec
 }
 
 #[tokio::test]
-async fn authenticate_takes_every_spelling_and_shows_the_key_as_it_was_sent() {
+async fn authenticate_accepts_every_encoding() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     for (key, high, upper) in [
@@ -175,7 +175,7 @@ async fn authenticate_takes_every_spelling_and_shows_the_key_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn authenticate_tells_malformed_and_wrong_alike() {
+async fn authenticate_rejects_malformed_and_wrong_values() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;

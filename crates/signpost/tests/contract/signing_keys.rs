@@ -1,5 +1,5 @@
-//! The keys that sign ID tokens: made once, announced before they sign, published until their last token is over, and
-//! kept encrypted (docs/operate.md, Rotation).
+//! The keys that sign ID tokens: created once, published before they sign and until their last token expires, and
+//! stored encrypted (docs/operate.md, Rotation).
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 const KEY: &str = "0303030303030303030303030303030303030303030303030303030303030303";
 const OTHER: &str = "0404040404040404040404040404040404040404040404040404040404040404";
 
-/// The server's own domain: an issuer that is there without anybody's doing.
+/// Returns the server's system domain, an issuer that always exists.
 async fn own_domain(service: &Service) -> Domain {
     let app = &service.app;
     own::find_or_make(&app.store, None, &app.public_address, app.clock.now()).await.expect("its own domain")
@@ -36,7 +36,7 @@ async fn jwks(service: &Service) -> Vec<Value> {
     reply["keys"].as_array().expect("keys").clone()
 }
 
-/// The same of a server that has no address.
+/// Returns the published keys of a server without a listening address.
 async fn key_set(server: &OpenidService) -> Vec<Value> {
     let set = server.find_key_set(Environment::Live).await.expect("a database");
     let body = set.reply(&axum::http::HeaderMap::new()).into_body();
@@ -60,7 +60,7 @@ fn kid(token: &str) -> String {
     text(&header, "kid").to_owned()
 }
 
-/// Whether a relying party that reads these keys accepts a token.
+/// Returns whether a relying party with these keys accepts a token.
 fn verifies(keys: &[Value], token: &str) -> bool {
     let (signed, signature) = token.rsplit_once('.').expect("a token");
     let Some(found) = keys.iter().find(|key| key["kid"] == kid(token)) else { return false };
@@ -81,7 +81,7 @@ async fn rotate(service: &Service, algorithm: SigningAlgorithm, beginning: Begin
 }
 
 #[tokio::test]
-async fn however_many_ask_at_two_servers_one_first_key_is_made_for_each_algorithm() {
+async fn two_servers_create_one_first_key_per_algorithm() {
     let service = Service::start().await;
     let servers = [service.app.openid.clone(), OpenidService::new(service.app.login.clone())];
     let asked = (0..32).map(|number| {
@@ -107,18 +107,18 @@ async fn however_many_ask_at_two_servers_one_first_key_is_made_for_each_algorith
 }
 
 #[tokio::test]
-async fn a_token_of_a_key_that_another_server_made_just_now_is_known() {
+async fn token_of_another_servers_new_key_is_valid() {
     let service = Service::start().await;
     let (one, other) = (&service.app.openid, OpenidService::new(service.app.login.clone()));
     let known =
         async |token: &str| other.verify_own_token(Environment::Live, token).await.expect("a database").is_some();
-    // The other one has read that there is none.
+    // The other server has cached that there is no key.
     assert!(!known(&format!("{}.e30.AAAA", BASE64URL_NOPAD.encode(br#"{"alg":"ES256","kid":"x"}"#))).await);
     assert!(known(&sign(one, SigningAlgorithm::Es256).await).await);
 }
 
 #[tokio::test]
-async fn a_published_key_says_what_it_is_for_and_nothing_that_signs() {
+async fn published_keys_are_public_keys() {
     let service = Service::start().await;
     let keys = jwks(&service).await;
     let members = |key: &Value| key.as_object().expect("a key").keys().cloned().collect::<Vec<_>>();
@@ -129,7 +129,7 @@ async fn a_published_key_says_what_it_is_for_and_nothing_that_signs() {
 }
 
 #[tokio::test]
-async fn a_rotation_in_mid_flow_breaks_no_token() {
+async fn rotation_invalidates_no_token() {
     let service = Service::start().await;
     let (openid, algorithm) = (&service.app.openid, SigningAlgorithm::Es256);
     let before = sign(openid, algorithm).await;
@@ -154,7 +154,7 @@ async fn a_rotation_in_mid_flow_breaks_no_token() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_to_sign_soon_is_published_by_every_server_before_it_does() {
+async fn next_key_is_published_before_it_signs() {
     let service = Service::start().await;
     let (one, other) = (service.app.openid.clone(), OpenidService::new(service.app.login.clone()));
     let algorithm = SigningAlgorithm::Es256;
@@ -173,7 +173,7 @@ async fn a_key_that_is_to_sign_soon_is_published_by_every_server_before_it_does(
 }
 
 #[tokio::test]
-async fn what_a_compromised_key_signed_counts_no_more() {
+async fn tokens_of_a_compromised_key_are_invalid() {
     let service = Service::start().await;
     let (openid, algorithm) = (&service.app.openid, SigningAlgorithm::Es256);
     let (before, other) = (sign(openid, algorithm).await, sign(openid, SigningAlgorithm::Rs256).await);
@@ -188,7 +188,7 @@ async fn what_a_compromised_key_signed_counts_no_more() {
 }
 
 #[tokio::test]
-async fn servers_make_the_next_key_once_a_day_before_its_time_and_erase_what_signs_no_more() {
+async fn servers_create_the_next_key_once() {
     let service = Service::start().await;
     let (app, algorithm) = (&service.app, SigningAlgorithm::Es256);
     let keep = async || rotate_due_keys(&app.store, &app.login.seal, app.clock.now()).await.expect("a database");
@@ -196,7 +196,7 @@ async fn servers_make_the_next_key_once_a_day_before_its_time_and_erase_what_sig
     service.passes(DAY * 89 - HOUR);
     assert_eq!(keep().await, 0);
     service.passes(HOUR);
-    // The running server may have been first.
+    // A server's job may have created it already.
     assert!(join_all([keep(), keep(), keep()]).await.into_iter().sum::<usize>() <= 1);
     assert_eq!(keep().await, 0);
     let rows = async || sql::list(&app.store, Environment::Live).await.expect("a database");
@@ -210,7 +210,7 @@ async fn servers_make_the_next_key_once_a_day_before_its_time_and_erase_what_sig
     assert_eq!(erased, [(true, true), (false, false)]);
     service.passes(SignedDuration::from_secs(5));
     assert_ne!(kid(&sign(&app.openid, algorithm).await), first, "the ring is read without what was erased");
-    // The third one was due meanwhile.
+    // The third key became due in between.
     service.passes(DAY * 90);
     keep().await;
     let numbers: Vec<_> = rows().await.iter().map(|row| row.number).collect();
@@ -218,12 +218,12 @@ async fn servers_make_the_next_key_once_a_day_before_its_time_and_erase_what_sig
 }
 
 #[tokio::test]
-async fn a_server_whose_clock_is_two_minutes_slow_signs_what_the_others_publish() {
+async fn slow_clock_signs_with_a_published_key() {
     let service = Service::start().await;
     let (openid, algorithm, skew) = (&service.app.openid, SigningAlgorithm::Es256, SignedDuration::from_mins(2));
     let slow = || service.clock.set(service.clock.now() - skew);
     let right = || service.clock.set(service.clock.now() + skew);
-    // The first key was made by the others, two minutes from now.
+    // Another server created the first key at a time two minutes ahead.
     let first = kid(&sign(openid, algorithm).await);
     slow();
     assert_eq!(kid(&sign(openid, algorithm).await), first);
@@ -239,7 +239,7 @@ async fn a_server_whose_clock_is_two_minutes_slow_signs_what_the_others_publish(
 }
 
 #[tokio::test]
-async fn keys_are_kept_encrypted_and_go_along_with_backups_and_moves() {
+async fn keys_are_encrypted_in_backups_and_moves() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Service::clock();
     let plain = Service::on(folder.path(), &clock, &[]).await;
@@ -278,7 +278,7 @@ async fn keys_are_kept_encrypted_and_go_along_with_backups_and_moves() {
     }
 }
 
-/// A private key of the operator's, as `openssl genpkey` writes it.
+/// Writes an operator's private key like `openssl genpkey`. Returns its path.
 fn write_pem(folder: &Path, name: &str, algorithm: SigningAlgorithm) -> String {
     let key = generate_pkcs8(algorithm).expect("a key");
     let file = folder.join(name);
@@ -289,7 +289,7 @@ fn write_pem(folder: &Path, name: &str, algorithm: SigningAlgorithm) -> String {
 }
 
 #[test]
-fn an_operator_lists_and_rotates_keys_and_brings_their_own() {
+fn operator_lists_rotates_and_imports_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     crate::harness::embedded_database(&folder.path().join("signpost-data"));
     let run = |arguments: &[&str]| Program::within(folder.path(), &[&["signing-keys"], arguments].concat()).run();
@@ -319,7 +319,7 @@ fn an_operator_lists_and_rotates_keys_and_brings_their_own() {
 }
 
 #[test]
-fn what_is_no_key_is_refused_with_what_to_do() {
+fn invalid_key_error_has_a_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
     crate::harness::embedded_database(&folder.path().join("signpost-data"));
     let rotate =

@@ -1,6 +1,6 @@
-//! Three servers under load while everything around them fails, again and again (`tests/soak.sh`, a short one in `make
-//! test`, ten minutes in `make soak`), or while the primary of their database is lost (`tests/failover.sh`): nothing that
-//! was acknowledged is lost, and every login is told.
+//! Three servers under load while each part of the deployment fails repeatedly (`tests/soak.sh`: short in `make test`,
+//! ten minutes in `make soak`), or while the primary of their database is lost (`tests/failover.sh`). Acknowledged
+//! writes are not lost, and every login is reported.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -18,27 +18,27 @@ use tokio::time::sleep;
 
 use crate::harness::{Endpoint, Fleet, PATIENCE, Phone, http, text, until};
 
-/// How many people come at once.
+/// Number of concurrent users.
 const PEOPLE: u8 = 16;
-/// Everything here may take a moment longer where both cores are taken.
+/// Longer timeouts for a machine without a free processor.
 const SETTINGS: [(&str, &str); 3] = [
     ("SIGNPOST_SESSION_TTL", "1h"),
     ("SIGNPOST_WEBHOOK_RETRY_SCHEDULE", "1s,1s,1s,2s,2s,5s,5s,5s,5s,10s,10s,10s,10s"),
     ("SIGNPOST_SHUTDOWN_DELAY", "3s"),
 ];
 
-/// What the script that started the servers says of them.
+/// Returns a setting from the script that started the servers.
 pub(crate) fn setting(name: &str) -> String {
     #[expect(clippy::disallowed_methods, reason = "it says what the script started")]
     std::env::var(name).unwrap_or_else(|_| panic!("{name}: tests/soak.sh and the scripts beside it set it"))
 }
 
-/// A random number below this.
+/// Returns a random number below `below`.
 pub(crate) fn draw(below: u32) -> u32 {
     u32::from_be_bytes(signpost_store::random()) % below
 }
 
-/// Whoever calls the servers, wherever they are.
+/// A client of all servers.
 #[derive(Clone)]
 pub(crate) struct Caller {
     http: Client,
@@ -47,12 +47,12 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Three servers, a key and a domain whose events go to this endpoint.
+    /// Starts three servers and creates an API key and a domain that sends events to `webhook`.
     pub(crate) async fn start(webhook: &str) -> Self {
         Self::by(Path::new(env!("CARGO_BIN_EXE_signpost")), webhook).await
     }
 
-    /// The same by another build of the program.
+    /// Starts a caller like [`Self::start`], with another build of the program.
     pub(crate) async fn by(program: &Path, webhook: &str) -> Self {
         let (database, redis) = (setting("SIGNPOST_TEST_POSTGRES"), setting("SIGNPOST_TEST_REDIS"));
         let schema = format!("soak_{}", draw(u32::MAX));
@@ -74,7 +74,7 @@ impl Caller {
         caller
     }
 
-    /// Status and body, or nothing where the connection failed.
+    /// Sends a request. Returns the status and the body, or `None` if the connection failed.
     pub(crate) async fn asks(
         &self,
         method: Method,
@@ -93,7 +93,7 @@ impl Caller {
         Some((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
 
-    /// What a server takes the time for.
+    /// Returns the time of a server's clock.
     async fn clock(&self, server: u32) -> jiff::Timestamp {
         let (_, health) = self.asks(Method::GET, server, "/health", None).await.expect("an answer");
         text(&health, "timestamp").parse().expect("a time")
@@ -111,13 +111,13 @@ impl Caller {
     }
 }
 
-/// What was acknowledged of a session.
+/// The acknowledged state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Created,
     Authenticated,
     Cancelled,
-    /// Asked for and never heard: either may be.
+    /// A request was sent and no response arrived: the state is either of two.
     Unknown,
 }
 
@@ -130,17 +130,17 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    fn knows(&self, session: &Value, known: Known) {
+    fn record(&self, session: &Value, known: Known) {
         self.sessions.lock().expect("no panic").insert(text(session, "id").to_owned(), known);
     }
 
-    /// How many sessions are acknowledged as this.
+    /// Returns the number of sessions that are acknowledged with this state.
     pub(crate) fn count(&self, known: Known) -> usize {
         self.sessions.lock().expect("no panic").values().filter(|is| **is == known).count()
     }
 }
 
-/// Opens sessions and ends them in one way or another until it is over.
+/// Creates sessions and answers, cancels or abandons them until the test ends.
 async fn person(caller: Caller, number: u8, ledger: Arc<Ledger>) {
     let phone = Phone::of(number + 1, &Clock::System);
     while !ledger.over.load(Ordering::Relaxed) {
@@ -154,7 +154,7 @@ async fn person(caller: Caller, number: u8, ledger: Arc<Ledger>) {
             }
             other => panic!("creating: {other:?}"),
         };
-        ledger.knows(&session, Known::Created);
+        ledger.record(&session, Known::Created);
         let path = format!("/sandbox/v1/sessions/{}", text(&session, "id"));
         match caller.asks(Method::GET, draw(3), &path, None).await {
             Some((200 | 503, _)) | None => {}
@@ -171,19 +171,19 @@ async fn person(caller: Caller, number: u8, ledger: Arc<Ledger>) {
             }
             _ => continue,
         };
-        ledger.knows(&session, Known::Unknown);
+        ledger.record(&session, Known::Unknown);
         for _ in 0..100 {
             match caller.asks(method.clone(), draw(3), &path, body.as_ref()).await {
-                // The second time it may have happened the first time.
+                // A conflict means that an earlier attempt succeeded.
                 Some((200 | 204 | 409 | 410, _)) => {
-                    ledger.knows(&session, done);
+                    ledger.record(&session, done);
                     break;
                 }
                 Some((503, _)) | None => {
                     ledger.unheard.fetch_add(1, Ordering::Relaxed);
                     sleep(Duration::from_millis(100)).await;
                 }
-                // The answer became too old while servers were away. Whether an earlier try was accepted stays unknown.
+                // The answer expired during an outage. It is unknown if an earlier attempt succeeded.
                 Some((408, _)) => break,
                 other => panic!("{path}: {other:?}"),
             }
@@ -191,13 +191,13 @@ async fn person(caller: Caller, number: u8, ledger: Arc<Ledger>) {
     }
 }
 
-/// Finds machines, which needs no database.
+/// Searches for ATMs, which needs no database.
 async fn search(caller: &Caller, ledger: &Ledger) {
     let arguments = json!({ "location": "Austin, TX" });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
                        "params": { "name": "find_nearest_bitcoin_atm", "arguments": arguments } });
     let Some((status, found)) = caller.asks(Method::POST, draw(3), "/mcp", Some(&call)).await else { return };
-    // A server that starts has its address before it has its ATMs; one that runs always answers.
+    // A starting server accepts connections before it has loaded its ATMs; a ready server always answers.
     let is_starting = status == 503 && found["error"]["message"].as_str().is_some_and(|text| text.contains("starting"));
     if !is_starting {
         assert!(status == 200 && found["result"]["structuredContent"]["total"].as_u64() > Some(0), "{found}");
@@ -205,8 +205,8 @@ async fn search(caller: &Caller, ledger: &Ledger) {
     }
 }
 
-/// Lets one thing fail; says which.
-async fn fails(fleet: Arc<Fleet>) -> &'static str {
+/// Causes one failure. Returns its description.
+async fn cause_failure(fleet: Arc<Fleet>) -> &'static str {
     let (what, server) = (draw(8), draw(3) as usize);
     let run = move || match what {
         0..=4 => {
@@ -226,7 +226,7 @@ async fn fails(fleet: Arc<Fleet>) -> &'static str {
     tokio::task::spawn_blocking(run).await.expect("no panic")
 }
 
-/// Runs a script that lets a server fail.
+/// Runs a script that restarts a server.
 pub(crate) fn restart(script: &str, what: &'static str) -> &'static str {
     assert!(Command::new("sh").arg(setting(script)).status().expect("sh is there").success(), "{script}");
     what
@@ -234,7 +234,7 @@ pub(crate) fn restart(script: &str, what: &'static str) -> &'static str {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs servers that may be stopped: tests/soak.sh, which make test runs"]
-async fn nothing_acknowledged_is_lost_whatever_fails() {
+async fn acknowledged_writes_survive_failures() {
     let mut endpoint = Endpoint::start().await;
     let caller = Caller::start(&endpoint.url("/hook")).await;
     let ledger = Arc::new(Ledger::default());
@@ -242,7 +242,7 @@ async fn nothing_acknowledged_is_lost_whatever_fails() {
     let end = Instant::now() + Duration::from_secs(setting("SIGNPOST_SOAK_SECONDS").parse().expect("seconds"));
     let mut failures = BTreeMap::new();
     while Instant::now() < end {
-        *failures.entry(fails(Arc::clone(&caller.fleet)).await).or_insert(0) += 1;
+        *failures.entry(cause_failure(Arc::clone(&caller.fleet)).await).or_insert(0) += 1;
         assert!(!people.iter().any(JoinHandle::is_finished), "somebody saw what must not be");
         sleep(Duration::from_millis(500 + u64::from(draw(1500)))).await;
     }
@@ -250,12 +250,12 @@ async fn nothing_acknowledged_is_lost_whatever_fails() {
     nothing_is_lost(&caller, &ledger, people, &mut endpoint).await;
 }
 
-/// People who come at once, until it is over.
+/// Spawns the concurrent users.
 pub(crate) fn crowd(caller: &Caller, ledger: &Arc<Ledger>) -> Vec<JoinHandle<()>> {
     (0..PEOPLE).map(|number| tokio::spawn(person(caller.clone(), number, Arc::clone(ledger)))).collect()
 }
 
-/// Sends the people home, and holds what is there against what was acknowledged.
+/// Stops the users and compares the stored sessions with the acknowledged states.
 pub(crate) async fn nothing_is_lost(
     caller: &Caller,
     ledger: &Ledger,
@@ -268,7 +268,7 @@ pub(crate) async fn nothing_is_lost(
     }
     caller.all_ready().await;
     let sessions = ledger.sessions.lock().expect("no panic").clone();
-    let (logins, lost) = judge(caller, &sessions).await;
+    let (logins, lost) = compare(caller, &sessions).await;
     let (told, twice) = events(endpoint, &logins).await;
     let (acknowledged, unheard) = (sessions.len(), ledger.unheard.load(Ordering::Relaxed));
     println!("{acknowledged} sessions acknowledged, {} logins, {lost} lost; {unheard} requests unheard", logins.len());
@@ -277,8 +277,8 @@ pub(crate) async fn nothing_is_lost(
     assert!(logins.len() > 50, "there was no load");
 }
 
-/// The sessions that are logins now, and how many are not what was acknowledged.
-async fn judge(caller: &Caller, sessions: &HashMap<String, Known>) -> (HashSet<String>, usize) {
+/// Returns the authenticated sessions, and the number of sessions whose state differs from the acknowledged state.
+async fn compare(caller: &Caller, sessions: &HashMap<String, Known>) -> (HashSet<String>, usize) {
     let (mut logins, mut lost) = (HashSet::new(), 0);
     let all: Vec<(&String, &Known)> = sessions.iter().collect();
     for some in all.chunks(64) {
@@ -305,7 +305,7 @@ async fn judge(caller: &Caller, sessions: &HashMap<String, Known>) -> (HashSet<S
     (logins, lost)
 }
 
-/// Waits until every login was told; how many were, and how many events came more than once.
+/// Waits for the event of every login. Returns the number of reported logins and of duplicate events.
 async fn events(endpoint: &mut Endpoint, logins: &HashSet<String>) -> (usize, usize) {
     let (mut told, mut twice, end) = (HashSet::new(), 0, Instant::now() + Duration::from_secs(150));
     while told.len() < logins.len() {

@@ -1,4 +1,4 @@
-//! `signpost serve` while its PostgreSQL server is not ready yet.
+//! `signpost serve` while its PostgreSQL server is not ready.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::harness::{Integrator, Program, Proxy, Weather, authority, database, http};
 
-/// A database server that refuses every connection for a reason.
+/// A database server that refuses every connection with an error.
 struct RefusingServer {
     url: String,
     connections: Arc<AtomicUsize>,
 }
 
 impl RefusingServer {
-    /// Starts one that refuses each connection with the next of these states, and all further ones with the last.
+    /// Starts a server that refuses each connection with the next of these states, then with the last.
     async fn start(states: &'static [&'static str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("postgres://signpost@{}/signpost", listener.local_addr().expect("an address"));
@@ -47,7 +47,7 @@ fn serve(folder: &Path, database: &str, wait: &str) -> Program {
     Program::within(folder, &arguments)
 }
 
-/// A port that is reserved, and refuses connections.
+/// Returns a reserved port that refuses connections.
 fn closed_port() -> (TcpSocket, String) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
@@ -56,7 +56,7 @@ fn closed_port() -> (TcpSocket, String) {
 }
 
 #[tokio::test]
-async fn a_database_that_is_starting_is_waited_for_and_a_wrong_password_is_not() {
+async fn server_waits_only_for_a_starting_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = RefusingServer::start(&["57P03", "57P03", "57P03", "28P01"]).await;
     let ended = serve(folder.path(), &server.url, "1h").runs().await;
@@ -67,7 +67,7 @@ async fn a_database_that_is_starting_is_waited_for_and_a_wrong_password_is_not()
 }
 
 #[tokio::test]
-async fn errors_that_waiting_cannot_end_exit_at_once() {
+async fn permanent_errors_exit_immediately() {
     let folder = tempfile::tempdir().expect("a folder");
     for states in [&["28P01"], &["3D000"], &["28000"]] {
         let server = RefusingServer::start(states).await;
@@ -78,7 +78,7 @@ async fn errors_that_waiting_cannot_end_exit_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_shall_not_wait_exits_at_once_and_another_when_the_time_is_over() {
+async fn startup_timeout_ends_the_wait() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_reserved, url) = closed_port();
     let line = serve(folder.path(), &url, "0").runs().await;
@@ -92,7 +92,7 @@ async fn a_server_that_shall_not_wait_exits_at_once_and_another_when_the_time_is
 }
 
 #[tokio::test]
-async fn a_server_that_waits_is_healthy_and_not_ready_and_ends_when_asked() {
+async fn waiting_server_is_healthy_and_not_ready() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_reserved, url) = closed_port();
     let mut server = serve(folder.path(), &url, "1h").logs();
@@ -111,7 +111,7 @@ async fn a_server_that_waits_is_healthy_and_not_ready_and_ends_when_asked() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "it needs PostgreSQL: tests/postgres.sh, which make test runs"]
-async fn a_server_starts_as_soon_as_its_database_is_there() {
+async fn server_starts_once_its_database_is_ready() {
     let (folder, url) = (tempfile::tempdir().expect("a folder"), database().await);
     let proxy = Proxy::before(&authority(&url)).await;
     proxy.has(Weather::Cut);
@@ -134,7 +134,7 @@ async fn a_server_starts_as_soon_as_its_database_is_there() {
     assert_eq!(server.interrupted().await.0.code(), Some(0));
 }
 
-/// The lines of a section of the systemd unit.
+/// Returns the lines of a section of the systemd unit.
 fn unit_section(name: &str) -> Vec<&'static str> {
     let unit = include_str!("../../../../deploy/signpost.service");
     let section = unit.split("\n[").find_map(|section| section.strip_prefix(&format!("{name}]\n")));
@@ -142,12 +142,12 @@ fn unit_section(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn service_managers_restart_a_server_for_as_long_as_its_database_is_away() {
-    // In another section systemd ignores it, and gives up after five restarts.
+fn service_managers_restart_without_limit() {
+    // systemd ignores the setting in other sections, and gives up after five restarts.
     assert!(unit_section("Unit").contains(&"StartLimitIntervalSec=0"));
     let service = unit_section("Service");
     assert!(service.contains(&"Restart=on-failure") && service.contains(&"RestartPreventExitStatus=2"));
-    // A pod that waits must not be killed for it.
+    // The probes must not kill a pod that waits for its database.
     let manifest = include_str!("../../../../deploy/kubernetes/signpost.yaml");
     for probe in ["startupProbe", "livenessProbe"] {
         let (_, probe) = manifest.split_once(&format!("{probe}:\n")).expect("the probe");

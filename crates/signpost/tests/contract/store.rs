@@ -1,4 +1,4 @@
-//! The database behind it all: a write is whole or not at all, whoever else writes at the moment.
+//! The database: writes are atomic, with concurrent writers too.
 
 use signpost::server::schema::SCHEMA;
 use signpost_store::{Newer, Step, Store, Unavailable, Value, WriteOutcome, must, step};
@@ -22,7 +22,7 @@ fn file(folder: &Path) -> String {
     format!("sqlite:{}", folder.join("store.sqlite").display())
 }
 
-/// A database that outlives whoever has it open.
+/// Returns the URL of a database that outlives its connections.
 async fn place(folder: &Path) -> String {
     match database().await {
         memory if memory.starts_with("sqlite") => file(folder),
@@ -44,7 +44,7 @@ async fn all(store: &Store) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn all_steps_happen_or_none() {
+async fn writes_are_atomic() {
     let folder = tempfile::tempdir().expect("a folder");
     for url in [&database().await, &file(folder.path())] {
         let store = numbers(url).await;
@@ -75,7 +75,7 @@ async fn all_steps_happen_or_none() {
 }
 
 #[tokio::test]
-async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
+async fn failed_write_does_not_affect_its_batch() {
     let folder = tempfile::tempdir().expect("a folder");
     for url in [&database().await, &file(folder.path())] {
         let store = numbers(url).await;
@@ -109,7 +109,7 @@ async fn a_write_that_fails_or_is_refused_leaves_its_neighbours_alone() {
 }
 
 #[tokio::test]
-async fn steps_that_are_alike_each_end_as_they_would_alone() {
+async fn batched_steps_end_like_single_steps() {
     const INSERT_MANY: &str = "INSERT INTO numbers (n) SELECT n FROM unnest($1::BIGINT[]) AS new (n) RETURNING n";
     const DELETE_MANY: &str = "DELETE FROM numbers WHERE n = ANY ($1::BIGINT[]) RETURNING n";
     let folder = tempfile::tempdir().expect("a folder");
@@ -117,7 +117,7 @@ async fn steps_that_are_alike_each_end_as_they_would_alone() {
         let store = numbers(url).await;
         assert!(store.write((0..300).map(insert).collect::<Vec<_>>()).await.expect("a database").is_committed());
         let write_all = |steps: Vec<Vec<Step>>| join_all(steps.into_iter().map(|steps| store.write(steps)));
-        // Some are there, some are not, and some are asked for twice.
+        // Some rows exist, some do not, and some are requested twice.
         let removed = (200..400).map(|n| if n % 10 == 0 { 200 } else { n });
         let removed: Vec<i64> = removed.collect();
         let remove_one = |n: &i64| vec![remove(*n).batched(DELETE_MANY, 0)];
@@ -132,7 +132,7 @@ async fn steps_that_are_alike_each_end_as_they_would_alone() {
         gone.sort_unstable();
         let expected: Vec<i64> = (200..300).filter(|n| *n == 200 || n % 10 != 0).collect();
         assert_eq!(gone, expected, "{url}");
-        // One that fails takes none with it.
+        // A failed write does not affect the others of its batch.
         let insert_one = |n: i64| vec![insert(n).batched(INSERT_MANY, 0)];
         let added = write_all((190..250).map(insert_one).collect()).await;
         let failed: Vec<i64> = (190..250).zip(&added).filter(|(_, added)| added.is_err()).map(|(n, _)| n).collect();
@@ -144,7 +144,7 @@ async fn steps_that_are_alike_each_end_as_they_would_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn writers_of_two_programs_count_together() {
+async fn two_programs_increment_one_counter() {
     const ADD: &str = "UPDATE numbers SET n = n + 1";
     let folder = tempfile::tempdir().expect("a folder");
     let url = place(folder.path()).await;
@@ -158,12 +158,12 @@ async fn writers_of_two_programs_count_together() {
     for written in join_all(adding).await {
         assert!(written.expect("no panic").expect("a database").is_committed());
     }
-    // What was acknowledged is seen by whoever looks, in either program.
+    // Both programs read all acknowledged writes.
     assert_eq!((all(&one).await, all(&two).await), (vec![400], vec![400]));
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_a_close() {
+async fn writes_survive_a_close() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = place(folder.path()).await;
     let store = numbers(&url).await;
@@ -177,7 +177,7 @@ async fn what_was_written_is_there_after_a_close() {
 }
 
 #[tokio::test]
-async fn every_kind_of_value_comes_back() {
+async fn all_value_types_round_trip() {
     const ECHO: &str = "SELECT $1, $2, $3, $4";
     let store = Store::open("sqlite::memory:", &SCHEMA).expect("a database");
     for int in [0, 1, -1, i64::MAX, i64::MIN] {
@@ -191,12 +191,12 @@ async fn every_kind_of_value_comes_back() {
 }
 
 #[tokio::test]
-async fn a_newer_programs_database_is_refused_and_left_as_it_is() {
+async fn newer_database_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     Store::open(&file(folder.path()), &SCHEMA).expect("a database").close().await;
-    // By hand, so that the file holds all of it: a store that closes may leave the last writes beside it.
+    // Done manually, so that the file has all data: a store that closes may leave the last writes in the WAL.
     let by_hand = rusqlite::Connection::open(folder.path().join("store.sqlite")).expect("a database");
-    // Newer tables alone do no harm: what a newer program adds, this one does not miss.
+    // Newer tables are not an error: this program does not need them.
     by_hand.execute("INSERT INTO applied_migrations (version) VALUES (4711)", []).expect("the table");
     Store::open(&file(folder.path()), &SCHEMA).expect("a database").close().await;
     by_hand.execute("INSERT INTO required_migrations (version) VALUES (4711)", []).expect("the table");
@@ -212,7 +212,7 @@ async fn a_newer_programs_database_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn what_is_no_database_is_refused_and_left_as_it_is() {
+fn invalid_database_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store.sqlite");
     let letter = "Dear Sir or Madam, this is a letter and no database. ".repeat(100);
@@ -225,12 +225,12 @@ fn what_is_no_database_is_refused_and_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_new_database_waits_for_the_program_that_is_making_it() {
+async fn open_waits_for_a_database_in_creation() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = file(folder.path());
     let database = folder.path().join("store.sqlite");
     let maker = rusqlite::Connection::open(&database).expect("a database");
-    // A database without tables: a file without bytes is none.
+    // A database without tables. An empty file would not be a database.
     maker.pragma_update(None, "user_version", 1).expect("a header");
     maker.execute_batch("BEGIN IMMEDIATE; CREATE TABLE half_made (n)").expect("a lock");
     let (says, hears) = std::sync::mpsc::channel();
@@ -239,7 +239,7 @@ async fn a_new_database_waits_for_the_program_that_is_making_it() {
         Store::open(&url, &SCHEMA).map(drop).map_err(|error| format!("{error:#}"))
     });
     let thread = Path::new("/proc").join(hears.recv().expect("a thread"));
-    // Whoever does not wait has failed; whoever waits has the file open and sleeps.
+    // A program without a wait has failed by now; a waiting one has the file open and sleeps.
     until("it waits", async || {
         let files = std::fs::read_dir(thread.join("fd")).into_iter().flatten().flatten();
         let opened = files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|path| path == database)).count();

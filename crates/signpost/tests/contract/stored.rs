@@ -1,4 +1,4 @@
-//! A stored session that cannot be read is an error, and never one that asks for less.
+//! An invalid stored session is an error, and is never read as a session with fewer requirements.
 
 use serde_json::json;
 use signpost_login::ids::SessionId;
@@ -9,7 +9,7 @@ use crate::harness::{Service, text};
 use crate::page_flow::{SECRET, browser, completes, hosts, opens, scans, visits};
 
 #[tokio::test]
-async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
+async fn session_with_invalid_columns_is_an_error() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let user = r#"user_json = '{"public_key":"02","device_info":{}}'"#;
@@ -52,7 +52,7 @@ async fn a_session_whose_columns_make_no_sense_is_neither_shown_nor_answered() {
 }
 
 #[tokio::test]
-async fn a_page_whose_columns_contradict_the_others_is_no_session_at_all() {
+async fn page_with_conflicting_columns_is_an_error() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let live = service.integrator_of("acme", Environment::Live).await;

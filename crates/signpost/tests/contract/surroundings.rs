@@ -1,5 +1,5 @@
-//! What `signpost doctor` finds of what an installation stands on and reaches, and how the server tells whom it counts a
-//! request for.
+//! The checks of `signpost doctor` for the dependencies of an installation, and the server's answer about the client IP
+//! that it counts a request for.
 
 use anyhow::anyhow;
 use axum::http::StatusCode;
@@ -14,7 +14,7 @@ use signpost_store::Store;
 use crate::console::operator;
 use crate::harness::{Endpoint, NameServer, Service, config, http, redis, send, until};
 
-async fn looks(config: &Config, store: Option<&Store>) -> Vec<CheckFinding> {
+async fn inspect(config: &Config, store: Option<&Store>) -> Vec<CheckFinding> {
     let store = store.cloned().ok_or_else(|| anyhow!("no database"));
     let outbound = Outbound::new(&Names::System);
     check_installation(&Installation::inspect(config, store, &outbound, None, Clock::System.now()).await)
@@ -24,29 +24,29 @@ fn of<'a>(findings: &'a [CheckFinding], check: &str) -> &'a CheckFinding {
     findings.iter().find(|finding| finding.check == check).unwrap_or_else(|| panic!("no {check}: {findings:?}"))
 }
 
-async fn visits(service: &Service) -> Vec<CheckFinding> {
+async fn probe(service: &Service) -> Vec<CheckFinding> {
     let url = service.url("/").parse().expect("a URL");
     check_address(&AddressProbe::run(url, &Outbound::new(&Names::System), Clock::System.now()).await)
 }
 
 #[tokio::test]
-async fn an_installation_is_told_how_fast_its_database_is_and_how_much_room_is_left() {
+async fn doctor_reports_database_latency_and_disk_space() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(folder.path(), &Clock::System, &[]).await;
-    let findings = looks(&service.app.config, Some(&service.app.store)).await;
+    let findings = inspect(&service.app.config, Some(&service.app.store)).await;
     let (latency, disk) = (of(&findings, "latency"), of(&findings, "disk"));
     assert!(latency.found.starts_with("the database reads in ") && latency.found.contains("writes in "), "{latency:?}");
     assert!(disk.found.ends_with(" MiB are left for the data folder"), "{disk:?}");
-    // Of a database that is gone it is told too.
+    // A closed database is reported too.
     service.app.store.close().await;
-    let latency = looks(&service.app.config, Some(&service.app.store)).await;
+    let latency = inspect(&service.app.config, Some(&service.app.store)).await;
     assert_eq!(of(&latency, "latency").grade, Grade::Fail);
 }
 
 #[tokio::test]
-async fn a_redis_and_a_name_server_that_nobody_is_at_are_found_and_nothing_hangs() {
+async fn doctor_reports_unreachable_redis_and_dns() {
     let nobody = config(&[("redis_url", "redis://127.0.0.1:1/"), ("dns_server", "127.0.0.1:1")]);
-    let findings = looks(&nobody, None).await;
+    let findings = inspect(&nobody, None).await;
     let (redis, dns) = (of(&findings, "Redis"), of(&findings, "DNS"));
     assert_eq!((redis.grade, dns.grade), (Grade::Fail, Grade::Warn), "{findings:?}");
     let mended = findings.iter().filter(|finding| finding.grade != Grade::Pass).all(|finding| finding.mend.is_some());
@@ -54,76 +54,77 @@ async fn a_redis_and_a_name_server_that_nobody_is_at_are_found_and_nothing_hangs
 }
 
 #[tokio::test]
-async fn a_name_server_that_answers_is_enough_even_where_it_knows_no_such_name() {
+async fn doctor_accepts_a_negative_dns_answer() {
     let names = NameServer::start().await;
-    let findings = looks(&config(&[("dns_server", &names.setting())]), None).await;
+    let findings = inspect(&config(&[("dns_server", &names.setting())]), None).await;
     assert_eq!(of(&findings, "DNS").grade, Grade::Pass);
     names.fails_for("example.com");
-    let findings = looks(&config(&[("dns_server", &names.setting())]), None).await;
+    let findings = inspect(&config(&[("dns_server", &names.setting())]), None).await;
     assert_eq!(of(&findings, "DNS").grade, Grade::Warn);
 }
 
 #[tokio::test]
 #[ignore = "it needs Redis: tests/postgres.sh, which make test runs"]
-async fn a_redis_that_answers_passes() {
-    let findings = looks(&config(&[("redis_url", &redis())]), None).await;
+async fn doctor_passes_a_working_redis() {
+    let findings = inspect(&config(&[("redis_url", &redis())]), None).await;
     let redis = of(&findings, "Redis");
-    // On a busy machine an answer may take so long that it is a warning.
+    // On a busy machine a slow answer may be a warning.
     assert!(redis.grade != Grade::Fail && redis.found.starts_with("it answers in "), "{findings:?}");
 }
 
 #[tokio::test]
-async fn hosts_of_live_domains_are_asked_whether_they_are_there_and_sent_no_event() {
+async fn doctor_probes_live_hosts_without_an_event() {
     let service = Service::with(&[("allow_private_webhooks", "true")]).await;
     let live = service.integrator_of("acme", Environment::Live).await;
     let mut endpoint = Endpoint::start().await;
     endpoint.answers(StatusCode::METHOD_NOT_ALLOWED);
     live.registers_at("shop.test", &endpoint.url("/hook")).await;
-    let findings = looks(&service.app.config, Some(&service.app.store)).await;
+    let findings = inspect(&service.app.config, Some(&service.app.store)).await;
     assert_eq!(of(&findings, "egress").grade, Grade::Pass, "{findings:?}");
     let asked = endpoint.receives().await;
     assert_eq!((asked.path.as_str(), asked.body.len()), ("/", 0));
     assert!(asked.headers.keys().all(|name| !name.as_str().contains("signature")), "{:?}", asked.headers);
     assert!(endpoint.has().is_none(), "it was asked twice");
-    // One more that nobody is at: the others are still reached.
+    // Another domain whose host is unreachable does not affect the others.
     live.registers_at("gone.test", "http://127.0.0.1:1/hook").await;
-    let findings = looks(&service.app.config, Some(&service.app.store)).await;
+    let findings = inspect(&service.app.config, Some(&service.app.store)).await;
     let egress = of(&findings, "egress");
     assert!(egress.grade == Grade::Warn && egress.found.contains("http://127.0.0.1:1"), "{egress:?}");
 }
 
 #[tokio::test]
-async fn on_the_server_itself_the_public_url_is_asked_for_its_clock_and_its_proxy() {
+async fn doctor_checks_the_clock_and_the_proxy() {
     let service = Service::start().await;
     let address = service.url("");
-    let findings = looks(&config(&[("public_url", &address), ("dns_server", "127.0.0.1:1")]), None).await;
+    let findings = inspect(&config(&[("public_url", &address), ("dns_server", "127.0.0.1:1")]), None).await;
     for check in ["public URL", "clock", "proxy"] {
         assert_eq!(of(&findings, check).grade, Grade::Pass, "{findings:?}");
     }
-    let elsewhere = looks(&config(&[("public_url", "http://127.0.0.1:1"), ("dns_server", "127.0.0.1:1")]), None).await;
+    let elsewhere =
+        inspect(&config(&[("public_url", "http://127.0.0.1:1"), ("dns_server", "127.0.0.1:1")]), None).await;
     assert_eq!(of(&elsewhere, "public URL").grade, Grade::Warn);
 }
 
 #[tokio::test]
-async fn every_revision_of_the_protocol_shakes_hands() {
+async fn doctor_reports_every_protocol_revision() {
     let service = Service::with(&[("services", "atm")]).await;
-    let findings = visits(&service).await;
+    let findings = probe(&service).await;
     let spoken = of(&findings, "MCP");
     assert_eq!(spoken.grade, Grade::Pass, "{spoken:?}");
     assert_eq!(spoken.found, "speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28");
 }
 
 #[tokio::test]
-async fn on_the_servers_own_machine_nobody_takes_a_neighbour_for_a_stranger() {
+async fn proxy_check_passes_on_the_servers_machine() {
     for (trusted, said) in [("", "none stands in front"), ("127.0.0.1", "this machine is trusted itself")] {
-        let findings = visits(&Service::with(&[("trusted_proxies", trusted)]).await).await;
+        let findings = probe(&Service::with(&[("trusted_proxies", trusted)]).await).await;
         let proxy = of(&findings, "proxy");
         assert!(proxy.grade == Grade::Pass && proxy.found.starts_with(said), "{proxy:?}");
     }
 }
 
 #[tokio::test]
-async fn who_asks_is_told_a_word_of_how_it_is_counted_and_no_address() {
+async fn health_names_the_client_class_without_its_ip() {
     const FOR: &str = "x-forwarded-for";
     for (trusted, forwarded, told) in [
         ("", "192.0.2.77", "direct"),
@@ -142,7 +143,7 @@ async fn who_asks_is_told_a_word_of_how_it_is_counted_and_no_address() {
 }
 
 #[tokio::test]
-async fn the_page_of_health_has_the_lines_of_the_doctor() {
+async fn health_page_has_the_findings_of_the_doctor() {
     let service = Service::start().await;
     let mut browser = operator(&service).await;
     let page = until("the end of the checks", async || {
@@ -152,7 +153,7 @@ async fn the_page_of_health_has_the_lines_of_the_doctor() {
     .await;
     let (config, store, now) = (&service.app.config, Ok(service.app.store.clone()), service.clock.now());
     let doctor = Installation::inspect(config, store, &Outbound::new(&Names::System), None, now).await;
-    // How fast the disk is at one moment is no property of the page.
+    // The grade of the latency varies between the two measurements.
     let graded = |grade: &str, check: &str| (if check == "latency" { "" } else { grade }.to_owned(), check.to_owned());
     let found = check_installation(&doctor).into_iter();
     let mut expected: Vec<_> = found.map(|one| graded(one.grade.as_str(), one.check)).collect();

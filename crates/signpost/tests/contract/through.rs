@@ -1,4 +1,5 @@
-//! docs/handlers.md, The `through` rendering: a code of `v=2` is answered by one text, which names the host that gets the answer and the number.
+//! docs/handlers.md, The `through` rendering: a code with `v=2` has one valid answer text, which names the host that
+//! receives the answer and the number.
 
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ struct Case {
     outcome: String,
 }
 
-/// The session that shows a code.
+/// Returns the session of a code.
 pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
     let (now, account) = (Timestamp::UNIX_EPOCH, Account { name: "a".to_owned(), environment: Environment::Live });
     let new = domains::NewDomain {
@@ -62,7 +63,7 @@ pub(crate) fn session(code: &QrData, number: Option<&str>) -> Session {
 }
 
 #[test]
-fn every_answer_of_the_vectors_comes_to_its_outcome() {
+fn test_vectors_have_the_expected_outcome() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/challenge.json");
     let vectors: Vectors = serde_json::from_str(&std::fs::read_to_string(path).expect("a file")).expect("vectors");
     let wallet = Wallet::from_bytes([7; 32]).expect("a key");
@@ -82,7 +83,7 @@ fn every_answer_of_the_vectors_comes_to_its_outcome() {
             Err(other) => panic!("{name}: {other:?}"),
         };
         assert_eq!(found, outcome, "{name}: {text}");
-        // What is signed by nobody is told no reason.
+        // If no accepted text was signed, the error has no reason.
         answer.signature = wallet.sign("another text");
         let refused = session.verify(&answer, now).expect_err(&name);
         assert_eq!(refused == AnswerRefusal::UnknownChallenge, outcome == "challenge_not_found", "{name}");
@@ -98,19 +99,19 @@ async fn hosted(service: &Service, environment: Environment) -> Integrator {
     integrator
 }
 
-async fn opens(integrator: &Integrator, mode: &str) -> Value {
+async fn create_session(integrator: &Integrator, mode: &str) -> Value {
     integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": mode, "confirm": "code" })).await.with(201)
 }
 
-/// Posts to where the code says, as a wallet does: without a key.
-async fn posts(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
+/// Posts to the code's webhook URL like a wallet, without an API key.
+async fn post_answer(integrator: &Integrator, session: &Value, answer: &Value) -> Reply {
     let told = scan(session).webhook().clone();
-    // A public URL of a test leads nowhere: the server itself is asked.
+    // The test's server does not listen at its public URL.
     let url = reqwest::Url::parse(&integrator.api).expect("an address").join(told.path()).expect("an address");
     send(integrator.http.post(url).header("content-type", "application/json").body(answer.to_string())).await
 }
 
-/// What a person's wallet signs that was shown the code with another host in it, and the number beside.
+/// Returns the signature of a wallet that scanned the code with another host in it, and the number.
 fn relayed(phone: &Phone, session: &Value) -> Value {
     let number = text(session, "confirm_code");
     let sentence = Challenge::parse(text(session, "challenge")).expect("a challenge").sentence();
@@ -118,7 +119,7 @@ fn relayed(phone: &Phone, session: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_signature_for_another_host_is_worth_nothing_and_costs_nothing() {
+async fn signature_for_another_host_is_rejected() {
     for (environment, public_url) in
         [(Environment::Sandbox, None), (Environment::Live, Some("https://Login.B\u{fc}cher.test:443/"))]
     {
@@ -127,13 +128,14 @@ async fn a_signature_for_another_host_is_worth_nothing_and_costs_nothing() {
         let service = Service::with(&settings).await;
         let integrator = hosted(&service, environment).await;
         for (mode, status) in [("register", "registered"), ("login", "authenticated")] {
-            let session = opens(&integrator, mode).await;
+            let session = create_session(&integrator, mode).await;
             let qr_data = text(&session, "qr_data");
             assert!(qr_data.starts_with("svc://auth?v=2&") && qr_data.ends_with("&number=1"), "{qr_data}");
             let (phone, number) = (service.phone(), text(&session, "confirm_code"));
-            // The thief gets this, and posts it to us. At a login the key is known, at a registration it is new.
+            // The attacker receives this answer and posts it to us. The key is known in a login, and new in a
+            // registration.
             for _ in 0..5 {
-                let refused = posts(&integrator, &session, &relayed(&phone, &session)).await;
+                let refused = post_answer(&integrator, &session, &relayed(&phone, &session)).await;
                 assert_eq!((refused.status, &refused.json()["details"]), (406, &json!({ "reason": "host" })));
                 let handed_in = integrator.hands_in(&session, &relayed(&phone, &session)).await;
                 assert_eq!(handed_in.refused(406, "invalid_signature"), json!({ "reason": "host" }));
@@ -145,7 +147,7 @@ async fn a_signature_for_another_host_is_worth_nothing_and_costs_nothing() {
             assert!(text(&answer, "challenge").ends_with(&expected), "{answer}");
             assert!(answer.get("confirm_code").is_none(), "{answer}");
             assert!(public_url.is_none() || authority == "login.xn--bcher-kva.test", "{authority}");
-            assert_eq!(posts(&integrator, &session, &answer).await.with(200)["status"], status);
+            assert_eq!(post_answer(&integrator, &session, &answer).await.with(200)["status"], status);
             let events = service.outbox().await;
             let event = events.iter().find(|event| event.body["session_id"] == session["id"]).expect("an event");
             assert_eq!((events.len(), &event.body["data"]["signed_message"]), (before + 1, &answer["challenge"]));
@@ -155,23 +157,23 @@ async fn a_signature_for_another_host_is_worth_nothing_and_costs_nothing() {
 }
 
 #[tokio::test]
-async fn a_code_of_one_version_is_not_answered_as_one_of_the_other() {
+async fn code_versions_are_not_interchangeable() {
     let service = Service::start().await;
     let integrator = hosted(&service, Environment::Sandbox).await;
     let phone = service.phone();
-    let session = opens(&integrator, "register").await;
+    let session = create_session(&integrator, "register").await;
     let challenge = Challenge::parse(text(&session, "challenge")).expect("a challenge");
     for signed in [challenge.to_string(), challenge.sentence()] {
         let mut answer = phone.signs(&signed);
         answer["confirm_code"] = session["confirm_code"].clone();
-        assert_eq!(posts(&integrator, &session, &answer).await.status, 404);
+        assert_eq!(post_answer(&integrator, &session, &answer).await.status, 404);
         integrator.hands_in(&session, &answer).await.refused(404, "challenge_not_found");
     }
-    // Without a number a code is as the specification says, and so is that of a domain that answers for itself.
+    // Without a number, and for a domain with a direct handler, a code follows the specification.
     let plain = integrator.post("/sessions", &json!({ "domain": "shop.test", "mode": "register" })).await.with(201);
     let direct = service.integrator_of("direct", Environment::Sandbox).await;
     direct.registers_at("shop.test", "http://127.0.0.1:1/hook").await;
-    let own = opens(&direct, "register").await;
+    let own = create_session(&direct, "register").await;
     for (integrator, session, path) in [(&integrator, &plain, "/hosted/register"), (&direct, &own, "/hook")] {
         let code = scan(session);
         assert_eq!((code.signing(), code.webhook().path().ends_with(path)), (Signing::Sentence, true));
@@ -187,46 +189,46 @@ async fn a_code_of_one_version_is_not_answered_as_one_of_the_other() {
 }
 
 #[tokio::test]
-async fn a_wrong_number_costs_a_try_wherever_it_stands() {
+async fn wrong_number_uses_an_attempt() {
     let service = Service::start().await;
     let integrator = hosted(&service, Environment::Sandbox).await;
-    let session = opens(&integrator, "register").await;
+    let session = create_session(&integrator, "register").await;
     let phone = service.phone();
     let right = text(&session, "confirm_code");
     let wrong = if right == "11" { "12" } else { "11" };
-    posts(&integrator, &session, &relayed(&phone, &session)).await;
+    post_answer(&integrator, &session, &relayed(&phone, &session)).await;
     let mut beside = phone.answers(&session);
     beside["confirm_code"] = right.into();
     for answer in [beside, phone.answers_with(&session, Some(wrong)), phone.answers(&session)] {
-        let refused = posts(&integrator, &session, &answer).await;
+        let refused = post_answer(&integrator, &session, &answer).await;
         assert_eq!((refused.status, &refused.json()["details"]["reason"]), (406, &json!("confirm_code")));
     }
     let late = phone.answers_with(&session, Some(right));
-    assert_eq!(posts(&integrator, &session, &late).await.status, 404);
+    assert_eq!(post_answer(&integrator, &session, &late).await.status, 404);
     integrator.sees(&session).await.refused(410, "session_cancelled");
 }
 
 #[tokio::test]
-async fn a_signature_over_the_third_rendering_verifies_like_any_other() {
+async fn verify_accepts_the_third_rendering() {
     let service = Service::start().await;
     let integrator = hosted(&service, Environment::Sandbox).await;
-    let session = opens(&integrator, "register").await;
+    let session = create_session(&integrator, "register").await;
     let answer = service.phone().answers_with(&session, Some("42"));
     let body = json!({ "public_key": answer["public_key"], "signature": answer["signature"],
                        "message": answer["challenge"] });
     assert_eq!(integrator.post("/verify", &body).await.with(200)["valid"], true);
-    // Nor does a refresh change how the code is answered.
+    // A refresh does not change the signed text.
     let fresh = integrator.refreshes(&session).await.with(200);
     assert!(text(&fresh, "qr_data").ends_with("&number=1"), "{fresh}");
     let answer = service.phone().answers_with(&fresh, session["confirm_code"].as_str());
-    posts(&integrator, &fresh, &answer).await.with(200);
+    post_answer(&integrator, &fresh, &answer).await.with(200);
 }
 
 #[tokio::test]
-async fn the_sandbox_plays_a_wallet_that_signs_what_the_code_asks_for() {
+async fn simulated_wallet_signs_the_code() {
     let service = Service::start().await;
     let integrator = hosted(&service, Environment::Sandbox).await;
-    let session = opens(&integrator, "register").await;
+    let session = create_session(&integrator, "register").await;
     let path = format!("/sessions/{}/simulate", text(&session, "id"));
     for (fault, status) in [("signature", 406), ("timestamp", 408), ("challenge", 404), ("confirm_code", 406)] {
         let told = integrator.post(&path, &json!({ "fault": fault })).await.with(200);

@@ -18,7 +18,7 @@ async fn take(State(spans): State<mpsc::UnboundedSender<Bytes>>, body: Bytes) {
 }
 
 #[tokio::test]
-async fn a_request_is_a_span_of_its_callers_trace() {
+async fn request_is_a_span_of_its_callers_trace() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let collector = format!("http://{}/v1/traces", listener.local_addr().expect("an address"));
     let (spans, mut arrived) = mpsc::unbounded_channel();
@@ -31,7 +31,7 @@ async fn a_request_is_a_span_of_its_callers_trace() {
     let parent = format!("00-{}-00f067aa0ba902b7-01", data_encoding::HEXLOWER.encode(&TRACE));
     let request = http().get(server.address("health")).header("traceparent", parent);
     assert_eq!(request.send().await.expect("an answer").status(), 200);
-    // A server that ends sends the spans that it still has.
+    // A server sends its remaining spans before it exits.
     server.terminate();
     let body = timeout(PATIENCE, arrived.recv()).await.expect("spans arrive").expect("a collector");
     let (ended, _) = tokio::task::spawn_blocking(move || server.ends()).await.expect("no panic");

@@ -1,4 +1,4 @@
-//! docs/api.md, Users of hosted domains: who logged in, by which key.
+//! docs/api.md, Users of hosted domains: the logged-in user and the key.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use signpost_store::{params, step};
 use crate::harness::{Endpoint, Integrator, Phone, Service, send, text};
 use crate::hosted::{opens, posts, shop};
 
-/// Lets a phone answer a new session, and tells how that session ends.
-async fn enters(integrator: &Integrator, mode: &str, phone: &Phone) -> Value {
+/// Answers a new session with a phone. Returns the final session.
+async fn log_in(integrator: &Integrator, mode: &str, phone: &Phone) -> Value {
     let session = opens(integrator, mode).await;
     posts(integrator, &session, &phone.answers(&session)).await.with(200);
     integrator.sees(&session).await.with(200)
@@ -21,14 +21,14 @@ async fn users_of(integrator: &Integrator, domain: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_user_has_one_id_in_the_list_in_sessions_and_in_events() {
+async fn user_id_is_equal_in_lists_sessions_and_events() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     let domain = shop(&integrator, &endpoint.url("/hook")).await;
     let phone = service.phone();
     let mut ids = Vec::new();
     for mode in ["register", "login", "login"] {
-        let seen = enters(&integrator, mode, &phone).await;
+        let seen = log_in(&integrator, mode, &phone).await;
         assert_eq!(seen["method"], "scan");
         let event = endpoint.receives().await.json();
         assert_eq!((&event["data"]["method"], &event["data"]["user_id"]), (&json!("scan"), &seen["user"]["id"]));
@@ -47,7 +47,7 @@ async fn a_user_has_one_id_in_the_list_in_sessions_and_in_events() {
 }
 
 #[tokio::test]
-async fn a_direct_domain_tells_nothing_of_users() {
+async fn direct_domain_has_no_users() {
     let service = Service::start().await;
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     integrator.registers_at("shop.test", &endpoint.url("/hook")).await;
@@ -59,7 +59,7 @@ async fn a_direct_domain_tells_nothing_of_users() {
 }
 
 #[tokio::test]
-async fn an_answer_that_the_integrator_hands_in_obeys_the_same_rules() {
+async fn submitted_answer_creates_a_user() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -75,7 +75,7 @@ async fn an_answer_that_the_integrator_hands_in_obeys_the_same_rules() {
 }
 
 #[tokio::test]
-async fn of_two_sessions_that_register_one_key_one_makes_a_user() {
+async fn concurrent_registrations_create_one_user() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -97,7 +97,7 @@ async fn of_two_sessions_that_register_one_key_one_makes_a_user() {
 }
 
 #[tokio::test]
-async fn who_registered_on_two_devices_at_once_is_logged_in_by_both() {
+async fn concurrent_registrations_both_log_in() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
@@ -123,17 +123,17 @@ async fn who_registered_on_two_devices_at_once_is_logged_in_by_both() {
 }
 
 #[tokio::test]
-async fn one_key_is_another_user_in_every_domain_and_environment() {
+async fn key_is_a_separate_user_in_each_domain() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let (shop, mut ids) = (shop(&integrator, "http://127.0.0.1:1/hook").await, Vec::new());
     let phone = service.phone();
-    ids.push(enters(&integrator, "register", &phone).await["user"]["id"].clone());
+    ids.push(log_in(&integrator, "register", &phone).await["user"]["id"].clone());
     let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
     let rivals = crate::hosted::shop(&rival, "http://127.0.0.1:1/hook").await;
     let unknown = opens(&rival, "login").await;
     assert_eq!(posts(&rival, &unknown, &phone.answers(&unknown)).await.status, 404);
-    ids.push(enters(&rival, "register", &phone).await["user"]["id"].clone());
+    ids.push(log_in(&rival, "register", &phone).await["user"]["id"].clone());
     assert_ne!(ids[0], ids[1]);
     assert_eq!((users_of(&integrator, &shop).await.len(), users_of(&rival, &rivals).await.len()), (1, 1));
     let foreign = format!("/domains/{}/users/{}", text(&rivals, "id"), ids[0].as_str().expect("an id"));
@@ -144,12 +144,12 @@ async fn one_key_is_another_user_in_every_domain_and_environment() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_no_user() {
+async fn invalid_stored_user_is_an_error() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
-    enters(&integrator, "register", &phone).await;
+    log_in(&integrator, "register", &phone).await;
     let write = async |sql: String| {
         assert!(service.app.store.write([step(sql.leak(), params![])]).await.expect("a database").is_committed());
     };
@@ -173,12 +173,12 @@ async fn what_cannot_be_read_is_no_user() {
         write(format!("UPDATE {table} SET {column} = (SELECT {column} FROM kept)")).await;
         write("DROP TABLE kept".to_owned()).await;
     }
-    assert_eq!(enters(&integrator, "login", &phone).await["user"]["public_key"], json!(phone.public_key()));
+    assert_eq!(log_in(&integrator, "login", &phone).await["user"]["public_key"], json!(phone.public_key()));
 }
 
-/// On one engine alone, which is told to refuse some petnames as if they had been given.
+/// On SQLite only, with a trigger that rejects some petnames as if they were used.
 #[tokio::test]
-async fn a_petname_that_was_given_before_is_drawn_again() {
+async fn used_petname_is_drawn_again() {
     const REFUSE: &str = "
         CREATE TRIGGER given BEFORE INSERT ON petnames WHEN substr(NEW.petname, -1) < '3'
         BEGIN SELECT RAISE(IGNORE); END";
@@ -188,7 +188,7 @@ async fn a_petname_that_was_given_before_is_drawn_again() {
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     assert!(service.app.store.write([step(REFUSE, params![])]).await.expect("a database").is_committed());
     for somebody in 1..=60 {
-        enters(&integrator, "register", &Phone::of(somebody, &service.clock)).await;
+        log_in(&integrator, "register", &Phone::of(somebody, &service.clock)).await;
     }
     let all = integrator.get(&format!("/domains/{}/users?limit=100", text(&domain, "id"))).await.with(200);
     let petnames: Vec<_> = all["users"].as_array().expect("a list").iter().map(|user| text(user, "petname")).collect();
@@ -197,14 +197,14 @@ async fn a_petname_that_was_given_before_is_drawn_again() {
 }
 
 #[tokio::test]
-async fn a_petname_stays_with_whom_it_was_given_to_also_when_that_one_is_gone() {
+async fn petname_is_not_reused_after_deletion() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
     let mut given = Vec::new();
     for _ in 0..2 {
-        enters(&integrator, "register", &phone).await;
+        log_in(&integrator, "register", &phone).await;
         let users = users_of(&integrator, &domain).await;
         given.push(text(&users[0], "petname").to_owned());
         let path = format!("/domains/{}/users/{}", text(&domain, "id"), text(&users[0], "id"));

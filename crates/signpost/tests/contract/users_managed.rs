@@ -1,4 +1,4 @@
-//! docs/api.md, Users of hosted domains: what an integrator says of a user, and takes away.
+//! docs/api.md, Users of hosted domains: changes and deletions by an integrator.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,20 +9,20 @@ use signpost_store::{params, step};
 use crate::harness::{Integrator, Phone, Reply, Service, send, text};
 use crate::hosted::{opens, posts, shop};
 
-async fn deletes(integrator: &Integrator, path: &str) -> Reply {
+async fn delete(integrator: &Integrator, path: &str) -> Reply {
     send(integrator.request(Method::DELETE, path)).await
 }
 
-/// Somebody registers; tells the address of that user.
-async fn registers(integrator: &Integrator, domain: &Value, phone: &Phone) -> String {
+/// Registers a user. Returns the path of the user.
+async fn register(integrator: &Integrator, domain: &Value, phone: &Phone) -> String {
     let session = opens(integrator, "register").await;
     posts(integrator, &session, &phone.answers(&session)).await.with(200);
     let seen = integrator.sees(&session).await.with(200);
     format!("/domains/{}/users/{}", text(domain, "id"), text(&seen["user"], "id"))
 }
 
-/// Gives a user another key, as a second wallet would.
-async fn adds_key(service: &Service, user: &str, somebody: u8) -> Phone {
+/// Adds another key to a user, like a second wallet.
+async fn add_key(service: &Service, user: &str, somebody: u8) -> Phone {
     const ADD: &str = "
         INSERT INTO credentials (domain_id, public_key, created_at, id, user_id, kind, name)
         SELECT domain_id, $1, created_at + 1, $2, user_id, kind, 'Second' FROM credentials WHERE user_id = $3 LIMIT 1";
@@ -34,17 +34,17 @@ async fn adds_key(service: &Service, user: &str, somebody: u8) -> Phone {
     phone
 }
 
-async fn told(service: &Service, action: &str) -> Vec<Value> {
+async fn audit_entries(service: &Service, action: &str) -> Vec<Value> {
     let all = audit::sql::list(&service.app.store, None, jiff::Timestamp::UNIX_EPOCH, "", action, 1000).await;
     all.expect("a database").into_iter().map(|entry| entry.details).collect()
 }
 
 #[tokio::test]
-async fn a_user_is_given_a_name_and_groups() {
+async fn user_has_a_name_and_groups() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
-    let user = registers(&integrator, &domain, &service.phone()).await;
+    let user = register(&integrator, &domain, &service.phone()).await;
     let shown = integrator.get(&user).await.with(200);
     assert_eq!((shown.get("name"), shown.get("groups")), (None, None));
     let change = json!({ "name": " Ann\u{202e} Lee", "groups": ["admins", "shop staff"] });
@@ -59,8 +59,8 @@ async fn a_user_is_given_a_name_and_groups() {
     assert_eq!((cleared.get("name"), &cleared["groups"]), (None, &changed["groups"]));
     assert_eq!(integrator.patch(&user, &json!({ "groups": null })).await.with(200), shown);
     assert_eq!(integrator.patch(&user, &json!({})).await.with(200), shown);
-    // What happens in one millisecond is told in no order.
-    let mut entries: Vec<_> = told(&service, "user.changed").await.iter().map(ToString::to_string).collect();
+    // Events of one millisecond have no defined order.
+    let mut entries: Vec<_> = audit_entries(&service, "user.changed").await.iter().map(ToString::to_string).collect();
     let id = &shown["id"];
     let mut expected = [
         json!({ "groups": changed["groups"], "name": "set", "user_id": id }),
@@ -75,11 +75,11 @@ async fn a_user_is_given_a_name_and_groups() {
 }
 
 #[tokio::test]
-async fn what_is_no_name_and_no_group_is_refused() {
+async fn invalid_name_or_group_is_rejected() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
-    let user = registers(&integrator, &domain, &service.phone()).await;
+    let user = register(&integrator, &domain, &service.phone()).await;
     let many: Vec<_> = (0..51).map(|number| number.to_string()).collect();
     for (field, value) in [
         ("name", json!("")),
@@ -102,60 +102,60 @@ async fn what_is_no_name_and_no_group_is_refused() {
         integrator.patch(&format!("{users}/{nobody}"), &json!({})).await.refused(404, "not_found");
         integrator.get(&format!("{users}/{nobody}")).await.refused(404, "not_found");
     }
-    assert!(told(&service, "user.changed").await.is_empty());
+    assert!(audit_entries(&service, "user.changed").await.is_empty());
 }
 
 #[tokio::test]
-async fn a_users_last_credential_stays() {
+async fn last_credential_cannot_be_deleted() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
-    let user = registers(&integrator, &domain, &phone).await;
+    let user = register(&integrator, &domain, &phone).await;
     let shown = integrator.get(&user).await.with(200);
     let own = text(&shown["credentials"][0], "id");
     for last in [own, &phone.public_key()] {
-        deletes(&integrator, &format!("{user}/credentials/{last}")).await.refused(409, "last_credential");
+        delete(&integrator, &format!("{user}/credentials/{last}")).await.refused(409, "last_credential");
     }
     for nobody in ["cred_x", "x", &Phone::of(9, &service.clock).public_key()] {
-        deletes(&integrator, &format!("{user}/credentials/{nobody}")).await.refused(404, "not_found");
+        delete(&integrator, &format!("{user}/credentials/{nobody}")).await.refused(404, "not_found");
     }
-    let second = adds_key(&service, &user, 8).await;
+    let second = add_key(&service, &user, 8).await;
     let both = integrator.get(&user).await.with(200);
     assert_eq!(
         (both["credentials"].as_array().map(Vec::len), &both["public_key"]),
         (Some(2), &json!(second.public_key()))
     );
-    // Another's credential is not this user's.
-    let other = registers(&integrator, &domain, &Phone::of(3, &service.clock)).await;
-    deletes(&integrator, &format!("{other}/credentials/{own}")).await.refused(404, "not_found");
-    // Either logs the same user in, until it is gone.
+    // The credential of another user is not found.
+    let other = register(&integrator, &domain, &Phone::of(3, &service.clock)).await;
+    delete(&integrator, &format!("{other}/credentials/{own}")).await.refused(404, "not_found");
+    // Both credentials log in the user until one is deleted.
     for wallet in [&phone, &second] {
         let session = opens(&integrator, "login").await;
         posts(&integrator, &session, &wallet.answers(&session)).await.with(200);
         assert_eq!(integrator.sees(&session).await.with(200)["user"]["id"], shown["id"]);
     }
-    assert_eq!(deletes(&integrator, &format!("{user}/credentials/{own}")).await.status, 204);
+    assert_eq!(delete(&integrator, &format!("{user}/credentials/{own}")).await.status, 204);
     let session = opens(&integrator, "login").await;
     assert_eq!(posts(&integrator, &session, &phone.answers(&session)).await.status, 404);
     posts(&integrator, &session, &second.answers(&session)).await.with(200);
-    let [entry] = &*told(&service, "credential.deleted").await else { panic!("one entry") };
+    let [entry] = &*audit_entries(&service, "credential.deleted").await else { panic!("one entry") };
     assert_eq!((&entry["credential_id"], &entry["public_key"]), (&json!(own), &json!(phone.public_key())));
     let left = format!("{user}/credentials/{}", second.public_key().to_uppercase());
-    deletes(&integrator, &left).await.refused(409, "last_credential");
+    delete(&integrator, &left).await.refused(409, "last_credential");
 }
 
 #[tokio::test]
-async fn of_two_credentials_that_are_deleted_at_once_one_stays() {
+async fn concurrent_deletions_leave_one_credential() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     for round in 0..4 {
         let phone = Phone::of(10 + round, &service.clock);
-        let user = registers(&integrator, &domain, &phone).await;
-        let second = adds_key(&service, &user, 20 + round).await;
+        let user = register(&integrator, &domain, &phone).await;
+        let second = add_key(&service, &user, 20 + round).await;
         let paths = [&phone, &second].map(|phone| format!("{user}/credentials/{}", phone.public_key()));
-        let (one, two) = tokio::join!(deletes(&integrator, &paths[0]), deletes(&integrator, &paths[1]));
+        let (one, two) = tokio::join!(delete(&integrator, &paths[0]), delete(&integrator, &paths[1]));
         let mut statuses = [one.status, two.status];
         statuses.sort_unstable();
         assert_eq!(statuses, [204, 409]);
@@ -164,12 +164,12 @@ async fn of_two_credentials_that_are_deleted_at_once_one_stays() {
 }
 
 #[tokio::test]
-async fn others_users_are_not_there() {
+async fn users_of_other_accounts_are_not_found() {
     let settings = [("allow_private_webhooks", "true"), ("public_url", "https://login.test")];
     let service = Service::with(&settings).await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
-    let user = registers(&integrator, &domain, &service.phone()).await;
+    let user = register(&integrator, &domain, &service.phone()).await;
     let rival = service.integrator_of("rival", Environment::Sandbox).await;
     let rivals = shop(&rival, "http://127.0.0.1:1/hook").await;
     let live = service.integrator_of("acme", Environment::Live).await;
@@ -181,29 +181,29 @@ async fn others_users_are_not_there() {
     ] {
         stranger.get(&path).await.refused(404, code);
         stranger.patch(&path, &json!({ "name": "Mallory" })).await.refused(404, code);
-        deletes(stranger, &path).await.refused(404, code);
+        delete(stranger, &path).await.refused(404, code);
         let credential = format!("{path}/credentials/{}", service.phone().public_key());
-        deletes(stranger, &credential).await.refused(404, code);
+        delete(stranger, &credential).await.refused(404, code);
     }
     assert!(integrator.get(&user).await.with(200).get("name").is_none());
 }
 
 #[tokio::test]
-async fn a_deleted_user_takes_all_credentials_along() {
+async fn deleted_user_loses_all_credentials() {
     let service = Service::start().await;
     let integrator = service.integrator().await;
     let domain = shop(&integrator, "http://127.0.0.1:1/hook").await;
     let phone = service.phone();
-    let user = registers(&integrator, &domain, &phone).await;
-    let second = adds_key(&service, &user, 8).await;
+    let user = register(&integrator, &domain, &phone).await;
+    let second = add_key(&service, &user, 8).await;
     let by_key = format!("/domains/{}/users/{}", text(&domain, "id"), second.public_key());
-    assert_eq!(deletes(&integrator, &by_key).await.status, 204);
+    assert_eq!(delete(&integrator, &by_key).await.status, 204);
     for wallet in [&phone, &second] {
         let session = opens(&integrator, "login").await;
         assert_eq!(posts(&integrator, &session, &wallet.answers(&session)).await.status, 404);
     }
-    let [entry] = &*told(&service, "user.deleted").await else { panic!("one entry") };
+    let [entry] = &*audit_entries(&service, "user.deleted").await else { panic!("one entry") };
     assert_eq!(entry["public_key"], json!(second.public_key()));
-    let again = registers(&integrator, &domain, &phone).await;
+    let again = register(&integrator, &domain, &phone).await;
     assert_ne!(again, user);
 }

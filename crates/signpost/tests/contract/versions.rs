@@ -9,10 +9,10 @@ use url::Url;
 
 use crate::harness::Service;
 
-/// The migrations of this version.
+/// Number of migrations of this version.
 const OLDER: usize = SCHEMA.migrations.len();
 
-/// What a newer version adds, and what it removes when no older server is left.
+/// The migrations of a newer version, including one that removes a part when no older server is left.
 const NEXT: [Migration; 2] = [
     Migration::expands("ALTER TABLE users ADD COLUMN nickname TEXT"),
     Migration { contracts: true, ..Migration::expands("DROP INDEX audit_action") },
@@ -47,14 +47,14 @@ async fn log_in(service: &Service) {
 }
 
 #[tokio::test]
-async fn an_older_server_works_until_a_newer_version_contracts_the_tables() {
+async fn older_server_works_until_contract() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = url(folder.path()).await;
     let newer = schema([SCHEMA.migrations, &NEXT].concat());
     let [from, expanded, contracted] = [OLDER, OLDER + 1, OLDER + 2].map(|version| i64::try_from(version).unwrap());
     let service = Service::open(&[("database_url", &url)], Service::clock()).await;
     service.shop().await;
-    // An embedded database has one server, and the tables are contracted at once.
+    // An embedded database has one server, so the tables are contracted immediately.
     if is_postgres(&url) {
         let migrated = Store::migrate(&url, newer, false).await.expect("a migration");
         assert_eq!(migrated, Migrated { from, to: expanded, waiting: vec![contracted] });
@@ -72,7 +72,7 @@ async fn an_older_server_works_until_a_newer_version_contracts_the_tables() {
 }
 
 #[tokio::test]
-async fn a_database_of_an_unreleased_version_is_refused_and_not_changed() {
+async fn unreleased_database_is_rejected_and_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = url(folder.path()).await;
     if is_postgres(&url) {

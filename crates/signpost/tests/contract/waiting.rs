@@ -1,4 +1,4 @@
-//! Waiting for a session to change: `?wait=` and `/events` (docs/api.md, Read, additive).
+//! Waiting for a change of a session: `?wait=` and `/events` (docs/api.md, Read, additive).
 
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
@@ -16,17 +16,17 @@ use crate::harness::{Integrator, Service, text, until};
 
 const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
-async fn waits(integrator: &Integrator, session: &Value, seconds: &str) -> crate::harness::Reply {
+async fn wait(integrator: &Integrator, session: &Value, seconds: &str) -> crate::harness::Reply {
     integrator.get(&format!("/sessions/{}?wait={seconds}", text(session, "id"))).await
 }
 
 #[tokio::test]
-async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
+async fn waiting_request_returns_with_the_answer() {
     let service = Service::with(&[("rate_limit_get_session", "off")]).await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let begun = Instant::now();
-    let waiting = join_all((0..20).map(|_| waits(&integrator, &session, "25")));
+    let waiting = join_all((0..20).map(|_| wait(&integrator, &session, "25")));
     let answering = async {
         until("they wait", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
         integrator.hands_in(&session, &service.phone().answers(&session)).await.with(200)
@@ -37,32 +37,32 @@ async fn a_request_that_waits_is_answered_as_soon_as_the_session_is() {
     }
     assert!(begun.elapsed() < Duration::from_secs(25), "they waited to the end");
     until("nobody waits any more", async || (service.app.login.waiting.sessions() == 0).then_some(())).await;
-    // What is over is not waited for.
-    assert_eq!(waits(&integrator, &session, "25").await.with(200), answered);
+    // A finished session returns immediately.
+    assert_eq!(wait(&integrator, &session, "25").await.with(200), answered);
 }
 
 #[tokio::test]
-async fn a_request_waits_no_longer_than_it_asked_and_hears_of_every_end() {
+async fn waiting_request_times_out_and_reports_each_end() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let begun = Instant::now();
-    assert_eq!(text(&waits(&integrator, &session, "1").await.with(200), "status"), "pending");
+    assert_eq!(text(&wait(&integrator, &session, "1").await.with(200), "status"), "pending");
     assert!(begun.elapsed() >= Duration::from_millis(900));
-    let (cancelled, _) = tokio::join!(waits(&integrator, &session, "20"), integrator.cancels(&session));
+    let (cancelled, _) = tokio::join!(wait(&integrator, &session, "20"), integrator.cancels(&session));
     cancelled.refused(410, "session_cancelled");
     let session = integrator.opens("shop.test").await;
     let time_passes = async { service.passes(SignedDuration::from_secs(300)) };
-    let (expired, ()) = tokio::join!(waits(&integrator, &session, "20"), time_passes);
+    let (expired, ()) = tokio::join!(wait(&integrator, &session, "20"), time_passes);
     expired.refused(410, "session_expired");
     for wrong in ["26", "-1", "1.5", "", "long", "1&wait=2"] {
-        waits(&integrator, &session, wrong).await.blames("wait");
+        wait(&integrator, &session, wrong).await.blames("wait");
     }
-    waits(&integrator, &json!({ "id": "sess_x" }), "5").await.refused(404, "session_not_found");
+    wait(&integrator, &json!({ "id": "sess_x" }), "5").await.refused(404, "session_not_found");
 }
 
 #[tokio::test]
-async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
+async fn stream_sends_the_status_and_the_end() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -81,7 +81,7 @@ async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
         .map(|data| serde_json::from_str(data).expect("JSON"))
         .collect();
     assert_eq!((text(&data[0], "status"), &data[1], data.len()), ("pending", &answered, 2));
-    // What is over is told once.
+    // A finished session has one event.
     let again = integrator.get(&path).await;
     assert_eq!(again.text.matches("event: status").count(), 1, "{}", again.text);
     let rival = service.integrator_of("rival", signpost_platform::accounts::Environment::Sandbox).await;
@@ -89,16 +89,16 @@ async fn a_stream_tells_where_the_session_stands_and_then_how_it_ends() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_lets_those_who_wait_go() {
+async fn shutdown_ends_waiting_requests() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
     let waiting = tokio::spawn({
         let (integrator, session) = (integrator.clone(), session.clone());
-        async move { waits(&integrator, &session, "25").await }
+        async move { wait(&integrator, &session, "25").await }
     });
     until("it waits", async || (service.app.login.waiting.sessions() == 1).then_some(())).await;
-    // Whoever waits to the end of its 25 s is cut off after 10.
+    // A request that waits for its full 25 s would be closed after 10 s.
     service.stop().await;
     assert_eq!(text(&waiting.await.expect("no panic").with(200), "status"), "pending");
 }
@@ -112,7 +112,7 @@ fn id(session: &Value) -> SessionId {
 }
 
 #[tokio::test]
-async fn one_session_takes_no_more_than_its_places() {
+async fn waiting_requests_per_session_are_limited() {
     let service = Service::start().await;
     let integrator = service.shop().await;
     let (session, other) = (integrator.opens("shop.test").await, integrator.opens("shop.test").await);
@@ -125,7 +125,7 @@ async fn one_session_takes_no_more_than_its_places() {
 }
 
 #[tokio::test]
-async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() {
+async fn waiting_requests_per_account_are_limited() {
     let service = Service::start().await;
     let hostile = service.shop().await;
     let session = hostile.opens("shop.test").await;
@@ -143,14 +143,14 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
     let other = service.integrator_of("rival", Environment::Sandbox).await;
     other.registers("rival.test").await;
     let theirs = other.opens("rival.test").await;
-    let (seen, _) = tokio::join!(waits(&other, &theirs, "25"), async {
+    let (seen, _) = tokio::join!(wait(&other, &theirs, "25"), async {
         until("the other waits", async || (service.app.login.waiting.requests() == 2501).then_some(())).await;
         other.cancels(&theirs).await
     });
     seen.refused(410, "session_cancelled");
-    // What ended is free again at once.
+    // The slot of a finished request is free immediately.
     places.pop();
-    let (seen, _) = tokio::join!(waits(&hostile, &session, "25"), async {
+    let (seen, _) = tokio::join!(wait(&hostile, &session, "25"), async {
         until("it waits", async || (service.app.login.waiting.requests() == 2500).then_some(())).await;
         hostile.cancels(&session).await
     });
@@ -158,7 +158,7 @@ async fn an_account_that_waits_with_all_it_has_leaves_the_others_their_places() 
 }
 
 #[test]
-fn pages_at_many_addresses_leave_an_account_places_of_its_own() {
+fn waiting_pages_leave_slots_for_the_account() {
     let (waiting, acme) = (Waiters::default(), account("acme"));
     let take = |number: u32, is_page: bool| {
         let id = SessionId::new(BEGINNING, [u8::try_from(number / 100).expect("small"); 16]);
@@ -174,7 +174,7 @@ fn pages_at_many_addresses_leave_an_account_places_of_its_own() {
 }
 
 #[tokio::test]
-async fn pages_at_one_address_leave_those_at_others_their_places() {
+async fn waiting_pages_per_client_ip_are_limited() {
     let service = Service::with(&[("trusted_proxies", "127.0.0.1"), ("allow_private_webhooks", "true")]).await;
     let integrator = service.shop().await;
     let session = integrator.opens("shop.test").await;
@@ -193,7 +193,7 @@ async fn pages_at_one_address_leave_those_at_others_their_places() {
     let refused = opens("203.0.113.1").await;
     assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"1".parse().expect("a value")));
     assert_eq!(opens("203.0.113.2").await.status(), 200);
-    // The account's own servers are counted as the account, wherever they are.
+    // Requests of the account's servers count for the account, at any client IP.
     let own = integrator.request(Method::GET, &path).header("x-forwarded-for", "203.0.113.1");
     assert_eq!(own.send().await.expect("an answer").status(), 200);
     streams.pop();

@@ -1,4 +1,4 @@
-//! `signpost wallet`: a wallet for people at a terminal, and for tests.
+//! `signpost wallet`: a wallet for a terminal, and for tests.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,14 +15,14 @@ async fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     Program::within(folder, &[arguments, &["--json"]].concat()).runs().await.json()
 }
 
-/// A server whose clock shows the same time as the wallet's.
+/// Starts a server with the system clock, which the wallet uses too.
 async fn service() -> Service {
     let clock = Clock::manual(Clock::System.now());
     Service::open(&[("database_url", "sqlite::memory:")], clock).await
 }
 
 #[tokio::test]
-async fn a_wallet_is_made_once_shown_and_signs() {
+async fn wallet_is_created_once_and_signs() {
     let folder = tempfile::tempdir().expect("a folder");
     for arguments in [&["wallet", "show"][..], &["wallet", "sign", "text"]] {
         let ended = Program::within(folder.path(), arguments).runs().await;
@@ -48,7 +48,7 @@ async fn a_wallet_is_made_once_shown_and_signs() {
 }
 
 #[tokio::test]
-async fn a_scanned_code_is_signed_posted_and_taken() {
+async fn scanned_code_is_signed_and_accepted() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     let wallet = json_of(folder.path(), &["wallet", "new"]).await;
@@ -74,7 +74,7 @@ async fn a_scanned_code_is_signed_posted_and_taken() {
 }
 
 #[tokio::test]
-async fn a_login_that_was_refused_is_a_failure() {
+async fn rejected_login_is_a_failure() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
@@ -92,7 +92,7 @@ async fn a_login_that_was_refused_is_a_failure() {
 }
 
 #[tokio::test]
-async fn nothing_is_signed_without_a_yes_or_for_a_code_that_is_over() {
+async fn signing_requires_consent_and_a_valid_code() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
@@ -125,7 +125,7 @@ async fn nothing_is_signed_without_a_yes_or_for_a_code_that_is_over() {
 }
 
 #[tokio::test]
-async fn a_person_sees_the_domain_the_host_and_what_the_host_says_of_who_asks() {
+async fn scan_shows_domain_host_and_requester() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
@@ -148,16 +148,16 @@ async fn a_person_sees_the_domain_the_host_and_what_the_host_says_of_who_asks() 
     assert!(lines[2].starts_with(&said) && lines[2].contains("\"203.0.113.9\", country \"US\""), "{}", ended.err);
     assert!(lines[2].ends_with("x\"") && lines[2].matches('x').count() < 80, "{}", ended.err);
     assert!(!lines[2].contains(['\u{202e}', '\u{1b}', '\u{200b}']), "{}", ended.err);
-    // Where all is well nothing warns.
+    // There are no warnings.
     assert_eq!(lines.len(), 3, "{}", ended.err);
 }
 
 #[tokio::test]
-async fn a_host_that_the_domain_does_not_name_is_neither_asked_nor_answered() {
+async fn unlisted_host_receives_no_request() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let (integrator, mut endpoint) = (service.integrator().await, Endpoint::start().await);
     json_of(folder.path(), &["wallet", "new"]).await;
-    // A name that exists nowhere: nobody says which hosts are its own.
+    // The name does not resolve, so the hosts of the domain are unknown.
     integrator.registers_at("shop.invalid", &endpoint.url("/hook")).await;
     let session = integrator.opens("shop.invalid").await;
     let host = endpoint.url("").replace("http://", "");
@@ -176,7 +176,7 @@ async fn a_host_that_the_domain_does_not_name_is_neither_asked_nor_answered() {
     }
 }
 
-/// A domain whose wallets the service answers.
+/// Registers a domain with the hosted handler.
 async fn hosted(integrator: &Integrator) {
     let domain = integrator.registers_at("localhost", "http://localhost:9/").await;
     let path = format!("/domains/{}", text(&domain, "id"));
@@ -184,7 +184,7 @@ async fn hosted(integrator: &Integrator) {
 }
 
 #[tokio::test]
-async fn a_number_is_signed_where_the_code_wants_one_and_asked_for_where_nobody_gave_it() {
+async fn scan_requires_the_confirmation_number() {
     let (folder, service) = (tempfile::tempdir().expect("a folder"), service().await);
     let integrator = service.integrator().await;
     let wallet = json_of(folder.path(), &["wallet", "new"]).await;

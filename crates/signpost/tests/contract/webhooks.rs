@@ -1,4 +1,4 @@
-//! `signpost webhook`, and what `signpost listen` reads.
+//! `signpost webhook`, and the event list for `signpost listen`.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use signpost_platform::accounts::Environment;
 use crate::harness::{Program, Service, text};
 
 #[tokio::test]
-async fn events_are_listed_behind_an_id_for_whoever_may_see_them() {
+async fn events_are_listed_after_an_id() {
     let service = Service::start().await;
     let (shop, other) = (service.shop().await, service.integrator_of("other", Environment::Sandbox).await);
     let live = service.integrator_of("other", Environment::Live).await;
@@ -37,7 +37,7 @@ async fn events_are_listed_behind_an_id_for_whoever_may_see_them() {
 }
 
 #[tokio::test]
-async fn what_is_signed_by_hand_verifies_and_what_was_done_to_it_is_named() {
+async fn webhook_verify_names_the_mistake() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::on(&folder.path().join("signpost-data"), &Service::clock(), &[]).await;
     let integrator = service.integrator().await;

@@ -1,4 +1,4 @@
-//! A browser without scripts: it keeps its cookies, goes to pages and presses their buttons.
+//! A browser without scripts: it stores cookies, loads pages and submits their forms.
 
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder};
@@ -6,23 +6,23 @@ use serde_json::{Value, json};
 
 use super::{Service, text};
 
-/// A browser, by what it keeps and sends.
+/// A browser and its cookies.
 #[derive(Debug)]
 pub(crate) struct Browser {
     pub(crate) http: Client,
     pub(crate) base: String,
     pub(crate) origin: String,
-    /// Which browser it is.
+    /// The cookie that identifies the browser.
     pub(crate) cookie: Option<String>,
-    /// What its person is signed in by.
+    /// The cookie of the login session.
     pub(crate) login_cookie: Option<String>,
-    /// By which it opens the hint of a request that it posted.
+    /// The cookie that gives access to the hint of a posted authorization request.
     pub(crate) hint_cookie: Option<String>,
-    /// Which link to the console it opened.
+    /// The cookie of an opened setup link to the console.
     pub(crate) setup_cookie: Option<String>,
 }
 
-/// What a browser was shown.
+/// A response as the browser receives it.
 #[derive(Debug)]
 pub(crate) struct ShownPage {
     pub(crate) status: u16,
@@ -68,7 +68,7 @@ impl Browser {
         ShownPage { status, headers, html: response.text().await.expect("a whole page") }
     }
 
-    /// Its person goes to an address.
+    /// Loads a path.
     pub(crate) async fn goes_to(&mut self, path: &str) -> ShownPage {
         let request = self.request(Method::GET, path);
         let request = request.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document");
@@ -79,7 +79,7 @@ impl Browser {
         self.goes_to(&page_path(session)).await
     }
 
-    /// Its person presses a button of a page of ours.
+    /// Submits a form of one of our pages.
     pub(crate) async fn presses(&mut self, shown: &ShownPage, button: &str, more: &str) -> ShownPage {
         let (action, token) = shown.form(button);
         let body = format!("token={token}{more}");
@@ -89,7 +89,7 @@ impl Browser {
         self.goes_on(reply).await
     }
 
-    /// Its person goes to an address that leads to another.
+    /// Loads a path that redirects, and follows the redirect.
     pub(crate) async fn follows(&mut self, path: &str) -> ShownPage {
         let reply = self.goes_to(path).await;
         self.goes_on(reply).await
@@ -98,12 +98,12 @@ impl Browser {
     pub(crate) async fn goes_on(&mut self, reply: ShownPage) -> ShownPage {
         let Some(to) = reply.headers.get(LOCATION).filter(|_| reply.status == 303) else { return reply };
         let to = to.to_str().expect("an address").to_owned();
-        // Of an absolute address the path: the server of a test is where the browser knows it to be.
+        // Only the path of an absolute URL is used: the test's server listens at another address.
         let path = to.strip_prefix(&self.origin).unwrap_or(&to).to_owned();
         self.goes_to(&path).await
     }
 
-    /// What the script of the page asks.
+    /// Returns the session status that the page's script polls.
     pub(crate) async fn status(&mut self, session: &Value) -> Value {
         let shown = self.send(self.request(Method::GET, &format!("{}/state", page_path(session)))).await;
         assert_eq!((shown.status, &shown.headers["cache-control"].to_str().unwrap()), (200, &"no-store"), "{shown:?}");
@@ -118,7 +118,7 @@ impl ShownPage {
         rest.split_once(after).expect("an end").0
     }
 
-    /// Where a form posts to, and its token.
+    /// Returns the form's action and its CSRF token.
     #[track_caller]
     pub(crate) fn form(&self, id: &str) -> (String, String) {
         let form = self.between(&format!("<form id=\"{id}\""), "</form>");
@@ -137,7 +137,7 @@ impl ShownPage {
         self
     }
 
-    /// What a wallet scans, and the number that its person types.
+    /// Returns the QR code data for the wallet and the confirmation number.
     #[track_caller]
     pub(crate) fn code(&self) -> Value {
         let qr_data = self.between("rel=\"signpost-code\" href=\"", "\"").replace("&amp;", "&");

@@ -7,7 +7,7 @@ use std::path::Path;
 /// The modules whose tests never call [`database()`]. The run on PostgreSQL skips them.
 const EMBEDDED_ONLY: &str = include_str!("../../../../tests/embedded-only.txt");
 
-/// A database of a test's own: memory, or a schema of the server that `SIGNPOST_TEST_POSTGRES` names.
+/// Returns the URL of a database for one test: in memory, or a schema of the server in `SIGNPOST_TEST_POSTGRES`.
 pub(crate) async fn database() -> String {
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     let module = name.split("::").next().unwrap_or_default();
@@ -24,13 +24,13 @@ pub(crate) async fn database() -> String {
     )
 }
 
-/// Makes an embedded database in a folder, as a server that ran there leaves it: commands find one and make none.
+/// Creates the embedded database in a folder, as a server leaves it. Commands open a database and never create one.
 pub(crate) fn embedded_database(data_dir: &Path) {
     std::fs::create_dir_all(data_dir).expect("a folder");
     drop(Store::open(&address_in(data_dir), &SCHEMA).expect("a database"));
 }
 
-/// The database of a folder as another process has it, beside the server's own handle.
+/// Opens the database of a folder like another process, with a handle separate from the server's.
 pub(crate) fn beside_server(data_dir: &Path) -> Store {
     Store::open_existing(&address_in(data_dir), &SCHEMA).expect("the server's database")
 }

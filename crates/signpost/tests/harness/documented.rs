@@ -1,4 +1,4 @@
-//! `openapi.yaml` as the judge of every reply.
+//! Checks every reply against `openapi.yaml`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, OpenOptions};
@@ -13,13 +13,13 @@ use serde_json::{Map, Value, json};
 pub(crate) static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("../../../../openapi.yaml")).expect("YAML"));
 
-/// The schemas as the tests read them: see [`closed`].
+/// The schemas with closed objects: see [`closed`].
 static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
     let schemas = DOCUMENT["components"]["schemas"].as_object().expect("schemas");
     schemas.iter().map(|(name, schema)| (name.clone(), part(schema))).collect::<Map<_, _>>().into()
 });
 
-/// The operations by name, each with its path, method and description.
+/// Returns the operations by name, each with its path, method and description.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {
     let paths = DOCUMENT["paths"].as_object().expect("paths");
     paths.iter().flat_map(|(path, item)| {
@@ -29,13 +29,13 @@ pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, 
     })
 }
 
-/// The events by kind, each with the description of its request.
+/// Returns the events by kind, each with the description of its request.
 pub(crate) fn webhooks() -> impl Iterator<Item = (&'static str, &'static Value)> {
     let webhooks = DOCUMENT["webhooks"].as_object().expect("webhooks");
     webhooks.iter().map(|(kind, item)| (kind.as_str(), &item["post"]))
 }
 
-/// Checks a reply: its address, its status, its media type and its body are documented.
+/// Checks that the path, status, media type and body of a reply are documented.
 pub(crate) fn check(method: &Method, path: &str, status: u16, media_type: &str, body: &str) {
     let (rest, is_sandbox) = match path.strip_prefix("/sandbox/v1") {
         Some(rest) => (rest, true),
@@ -85,7 +85,7 @@ pub(crate) fn check(method: &Method, path: &str, status: u16, media_type: &str, 
     }
 }
 
-/// The description of an address: that with the fewest places for anything.
+/// Returns the path item that matches a path, preferring the fewest parameters.
 fn item(rest: &str) -> Option<(&'static str, &'static Value)> {
     let segments: Vec<_> = rest.split('/').collect();
     let matches = |template: &str| {
@@ -100,7 +100,7 @@ fn item(rest: &str) -> Option<(&'static str, &'static Value)> {
     fitting.min_by_key(|(template, _)| template.matches('{').count()).map(|(template, item)| (template.as_str(), item))
 }
 
-/// What a reference leads to, or the value itself.
+/// Resolves a reference; returns any other value unchanged.
 pub(crate) fn resolve(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
         Some(pointer) => DOCUMENT.pointer(&pointer[1..]).unwrap_or_else(|| panic!("{pointer} is not there")),
@@ -108,21 +108,21 @@ pub(crate) fn resolve(value: &'static Value) -> &'static Value {
     }
 }
 
-/// Checks a value against a schema by its name.
+/// Checks a value against a schema by name.
 pub(crate) fn fits(schema: &str, value: &Value) -> Result<(), String> {
     let validator = validator(schema, &json!({ "$ref": format!("#/components/schemas/{schema}") }));
     validator.validate(value).map_err(|error| format!("{error} at {}: no {schema}: {value}", error.instance_path()))
 }
 
-/// The schema of a value that has no member which the document does not name. Clients ignore members that they do not
-/// know, so the document leaves its objects open; here a member that is sent and not documented is a mistake.
+/// Returns the schema with its objects closed. Clients ignore unknown members, so the document leaves objects open; in
+/// tests an undocumented member is an error.
 fn closed(schema: &Value) -> Value {
     let mut closed = part(schema);
     closed["unevaluatedProperties"] = false.into();
     closed
 }
 
-/// A schema that others are put together from: its members' values are closed, it is not.
+/// Closes the member schemas of a schema that is part of a composition, and leaves the schema itself open.
 fn part(schema: &Value) -> Value {
     let members = schema.as_object().expect("a schema is an object").iter().map(|(word, value)| {
         let value = match (word.as_str(), value) {
@@ -148,14 +148,14 @@ fn validator(key: &str, schema: &Value) -> Arc<Validator> {
     Arc::clone(validators.entry(key.to_owned()).or_insert_with(make))
 }
 
-/// Where the tests of this very binary write what they saw, for the check that comes after all of them.
+/// Returns the file in which this test binary records seen replies, for the check after all tests.
 pub(crate) fn seen_file() -> PathBuf {
     let built = std::env::current_exe().and_then(|exe| exe.metadata()?.modified()).expect("a binary");
     let built = built.duration_since(std::time::UNIX_EPOCH).expect("a time").as_nanos();
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("seen-{built}"))
 }
 
-/// A line per documented reply that some test has seen.
+/// Records a documented reply that a test received, one per line.
 fn saw(line: String) {
     static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);

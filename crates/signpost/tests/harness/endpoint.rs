@@ -1,4 +1,4 @@
-//! An integrator's webhook endpoint: keeps what arrives and answers as it was told.
+//! An integrator's webhook endpoint: it records deliveries and sends configured responses.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ pub(crate) struct Endpoint {
     arrived: mpsc::UnboundedReceiver<Received>,
 }
 
-/// One request.
+/// One received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) path: String,
@@ -30,7 +30,7 @@ pub(crate) struct Received {
     pub(crate) body: Bytes,
 }
 
-/// The next answers; 200 once they are used up, and none while the endpoint hangs.
+/// The next responses; 200 if the list is empty, and no response while the endpoint hangs.
 #[derive(Clone, Debug)]
 struct Answers {
     next: Arc<Mutex<VecDeque<Response>>>,
@@ -40,12 +40,12 @@ struct Answers {
 type Shared = (Answers, mpsc::UnboundedSender<Received>);
 
 impl Endpoint {
-    /// Answers 200.
+    /// Starts an endpoint that responds with 200.
     pub(crate) async fn start() -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), false)
     }
 
-    /// Takes every request and answers none.
+    /// Starts an endpoint that accepts every request and never responds.
     pub(crate) async fn hanging() -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").await.expect("a free port"), true)
     }
@@ -63,23 +63,23 @@ impl Endpoint {
         format!("{}{path}", self.address)
     }
 
-    /// Answers one of the next requests like this.
+    /// Sets the response to one of the next requests.
     pub(crate) fn answers(&self, answer: impl IntoResponse) {
         self.answers.next.lock().unwrap().push_back(answer.into_response());
     }
 
-    /// Takes every request from now on and answers none, or answers them all.
+    /// Sets if requests from now on get no response.
     pub(crate) fn hangs(&self, hangs: bool) {
         self.answers.hangs.send_replace(hangs);
     }
 
-    /// The next request that nobody has looked at yet.
+    /// Waits for the next request that the test has not read.
     pub(crate) async fn receives(&mut self) -> Received {
         let arrived = tokio::time::timeout(PATIENCE, self.arrived.recv()).await;
         arrived.expect("a request arrives").expect("a server").checked()
     }
 
-    /// A request that is there already.
+    /// Returns the next request if it has already arrived.
     pub(crate) fn has(&mut self) -> Option<Received> {
         self.arrived.try_recv().ok().map(Received::checked)
     }
@@ -88,7 +88,7 @@ impl Endpoint {
 async fn receive(State((answers, arrivals)): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.expect("a whole body").to_bytes();
-    // A test that ended listens no more.
+    // After the test ends, nothing receives the requests.
     drop(arrivals.send(Received { path: parts.uri.to_string(), headers: parts.headers, body }));
     answers.hangs.subscribe().wait_for(|hangs| !hangs).await.expect("we hold the sender");
     let answer = answers.next.lock().unwrap().pop_front();
@@ -96,7 +96,7 @@ async fn receive(State((answers, arrivals)): State<Shared>, request: Request) ->
 }
 
 impl Received {
-    /// Nobody reads an event that is not as it is documented.
+    /// Checks the event against its documented schema.
     fn checked(self) -> Self {
         if self.headers.contains_key(signpost_auth::WEBHOOK_ID) {
             documented::fits("Event", &self.json()).unwrap_or_else(|error| panic!("{error}"));

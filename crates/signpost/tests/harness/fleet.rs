@@ -1,4 +1,4 @@
-//! Three servers as processes of their own, on one database and one Redis: they can be killed, and their clocks differ.
+//! Three server processes on one database and one Redis. Tests can kill them, and their clocks differ.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -6,27 +6,27 @@ use std::sync::Mutex;
 
 use super::{Program, Running};
 
-/// By how much the clocks are off: 20 s lie between the first and the last.
+/// Clock offsets: the first and the last server differ by 20 s.
 const CLOCKS: [&str; 3] = ["-10s", "+0s", "+10s"];
 
 #[derive(Debug)]
 pub(crate) struct Fleet {
     folder: tempfile::TempDir,
-    /// Where each listens, also after a restart.
+    /// The server addresses, unchanged by restarts.
     pub(crate) addresses: Vec<String>,
     environment: Vec<(String, String)>,
     running: Vec<Mutex<Option<Running>>>,
-    /// What runs when one starts.
+    /// The program that the next start runs.
     program: Mutex<PathBuf>,
 }
 
 impl Fleet {
-    /// Starts all of them by a build of the program.
+    /// Starts all servers with a build of the program.
     pub(crate) fn start(program: &Path, database: &str, redis: &str, settings: &[(&str, &str)]) -> Self {
         let free = |_| TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
         let addresses = CLOCKS.map(free).map(|address| address.to_string()).into();
         let own = [("SIGNPOST_DATABASE_URL", database), ("SIGNPOST_REDIS_URL", redis), ("SIGNPOST_LOG", "warn")];
-        // Those that the tests reach: an older program does not know every limit of this one.
+        // Only limits that the tests reach: an older program may not have all current limits.
         let limits = ["CREATE_SESSION", "GET_SESSION", "VERIFY", "DOMAINS", "ANSWER", "MCP"];
         let limits = limits.map(|limit| (format!("SIGNPOST_RATE_LIMIT_{limit}"), "off".to_owned()));
         let settings = own.iter().chain(settings).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -40,7 +40,7 @@ impl Fleet {
         fleet
     }
 
-    /// Starts one that does not run.
+    /// Starts a server that is not running.
     pub(crate) fn starts(&self, number: usize) {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -51,7 +51,7 @@ impl Fleet {
         *self.running[number].lock().expect("no panic") = Some(running);
     }
 
-    /// From now on what starts is another build.
+    /// Sets the program for later starts.
     pub(crate) fn takes(&self, program: &Path) {
         program.clone_into(&mut self.program.lock().expect("no panic"));
     }
@@ -60,14 +60,14 @@ impl Fleet {
         self.program.lock().expect("no panic").clone()
     }
 
-    /// Ends one without asking.
+    /// Kills a server without a graceful shutdown.
     pub(crate) fn kills(&self, number: usize) {
         if let Some(running) = self.running[number].lock().expect("no panic").take() {
             running.kill();
         }
     }
 
-    /// Asks one to end, and waits until it has.
+    /// Stops a server gracefully and waits for its exit.
     pub(crate) fn stops(&self, number: usize) {
         if let Some(mut running) = self.running[number].lock().expect("no panic").take() {
             running.terminate();
@@ -76,7 +76,7 @@ impl Fleet {
         }
     }
 
-    /// Runs a command on the same database.
+    /// Runs a command on the fleet's database.
     pub(crate) fn command(&self, arguments: &[&str]) -> Program {
         let program = Program::of(&self.program(), self.folder.path(), arguments);
         self.environment.iter().fold(program, |program, (name, value)| program.env(name, value))

@@ -1,4 +1,4 @@
-//! Whoever calls the interface, with a key or without.
+//! A client of the API, with or without an API key.
 
 use std::borrow::Borrow;
 
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 
 use super::{Reply, text};
 
-/// A webhook at which nobody listens: events to it are refused at once and leave the machine alone.
+/// A webhook URL without a listener: events to it are refused immediately and never leave this host.
 pub(crate) const DEAD: &str = "http://127.0.0.1:1/hook";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Integrator {
     pub(crate) http: Client,
-    /// The address of the interface, `/v1` or `/sandbox/v1` included.
+    /// The base URL of the API, including `/v1` or `/sandbox/v1`.
     pub(crate) api: String,
     pub(crate) key: Option<String>,
 }
 
 impl Integrator {
-    /// The same caller with another key, or none.
+    /// Returns a copy of this client with another API key, or without one.
     pub(crate) fn with_key(&self, key: Option<&str>) -> Self {
         Self { key: key.map(str::to_owned), ..self.clone() }
     }
@@ -46,29 +46,29 @@ impl Integrator {
         send(request.body(body.to_string())).await
     }
 
-    /// Posts a text that may not even be JSON.
+    /// Posts a text that may be invalid JSON.
     pub(crate) async fn post_raw(&self, path: &str, body: &str) -> Reply {
         let request = self.request(Method::POST, path).header(CONTENT_TYPE, "application/json");
         send(request.body(body.to_owned())).await
     }
 
-    /// Asks for a session under a key.
+    /// Creates a session with an idempotency key.
     pub(crate) async fn creates_once(&self, key: &str, body: &Value) -> Reply {
         let request = self.request(Method::POST, "/sessions").header(CONTENT_TYPE, "application/json");
         send(request.header("idempotency-key", key).body(body.to_string())).await
     }
 
-    /// Calls a session off.
+    /// Cancels a session.
     pub(crate) async fn cancels(&self, session: &Value) -> Reply {
         send(self.request(Method::DELETE, &format!("/sessions/{}", text(session, "id")))).await
     }
 
-    /// Posts nothing at all.
+    /// Posts an empty body.
     pub(crate) async fn post_nothing(&self, path: &str) -> Reply {
         send(self.request(Method::POST, path)).await
     }
 
-    /// Registers a domain whose webhooks lead nowhere.
+    /// Registers a domain whose webhooks have no listener.
     pub(crate) async fn registers(&self, domain: &str) -> Value {
         self.registers_at(domain, DEAD).await
     }
@@ -77,7 +77,7 @@ impl Integrator {
         self.post("/domains", &json!({ "domain": domain, "webhook_url": webhook_url })).await.with(201)
     }
 
-    /// Opens a session with nothing but what is required.
+    /// Creates a session with only the required members.
     pub(crate) async fn opens(&self, domain: &str) -> Value {
         self.post("/sessions", &json!({ "domain": domain })).await.with(201)
     }
@@ -90,7 +90,7 @@ impl Integrator {
         self.post_nothing(&format!("/sessions/{}/refresh", text(session, "id"))).await
     }
 
-    /// Hands in what a wallet posted.
+    /// Submits a wallet's answer to a session.
     pub(crate) async fn hands_in(&self, session: &Value, answer: &Value) -> Reply {
         self.post(&format!("/sessions/{}/authenticate", text(session, "id")), answer).await
     }

@@ -1,5 +1,5 @@
-//! The actors of both test binaries: a running [`Service`], the [`Integrator`] who calls it, the [`Phone`] that answers, the [`Endpoint`] that
-//! receives events, the [`NameServer`] that knows domains, and the [`Program`] at a command line.
+//! The actors of both test binaries: a running [`Service`], an [`Integrator`] that calls it, a [`Phone`] that answers,
+//! an [`Endpoint`] that receives events, a [`NameServer`] with DNS records, and the [`Program`] at a command line.
 
 mod browser;
 mod database;
@@ -37,10 +37,11 @@ pub(crate) use relying_party::{RelyingParty, VERIFIER};
 pub(crate) use reply::Reply;
 pub(crate) use service::{Queued, Service, config, http, redis};
 
-/// How long a test waits for what must happen; never for what takes that long. A busy machine is slow, not broken.
+/// Timeout for events that must happen. It is long because the machine may be busy; no test measures a duration with
+/// it.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Looks again and again until there is something to see.
+/// Polls until `look` returns a value.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -70,26 +71,26 @@ pub(crate) fn is_session_written<T>(result: Result<T, SessionWriteError>) -> boo
     }
 }
 
-/// Copies a file of a server that runs in this process. Another process does it, because the locks of a process on a file end
-/// when it closes any descriptor of that file (POSIX): without the lock on `-shm`, the next program that opens the database
-/// truncates that file, which the server has mapped into memory.
+/// Copies a file of a server that runs in this process. Another process does it, because the locks of a process on a
+/// file end when it closes any descriptor of that file (POSIX): without the lock on `-shm`, the next program that opens
+/// the database truncates that file, which the server has mapped into memory.
 pub(crate) fn copy_file(from: &Path, to: &Path) {
     let status = Command::new("cp").arg(from).arg(to).status().expect("a program cp");
     assert!(status.success(), "{} is not copied", from.display());
 }
 
-/// The names of an object's members.
+/// Returns the names of an object's members.
 pub(crate) fn members(object: &Value) -> BTreeSet<&str> {
     let object = object.as_object().unwrap_or_else(|| panic!("{object} is no object"));
     object.keys().map(String::as_str).collect()
 }
 
-/// A member that is a text.
+/// Returns a text member.
 pub(crate) fn text<'a>(object: &'a Value, member: &str) -> &'a str {
     object[member].as_str().unwrap_or_else(|| panic!("{member} is no text in {object}"))
 }
 
-/// A member that is a time in RFC 3339, in UTC with `Z`; Unix milliseconds.
+/// Returns a member in RFC 3339 with `Z` as Unix milliseconds.
 pub(crate) fn time(object: &Value, member: &str) -> i64 {
     let text = text(object, member);
     assert!(text.ends_with('Z') && text.as_bytes()[10] == b'T', "{member}: {text}");

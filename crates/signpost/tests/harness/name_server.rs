@@ -1,4 +1,4 @@
-//! A name server on loopback that knows what it was told.
+//! A name server on loopback with configured records.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -15,11 +15,11 @@ pub(crate) struct NameServer {
     zone: Arc<Mutex<HashMap<String, Said>>>,
 }
 
-/// What is said of a name; of one that is not here: that it does not exist.
+/// The records of a name. A name without an entry does not exist.
 #[derive(Clone, Debug)]
 enum Said {
     Texts(Vec<String>),
-    /// Where the name leads: the first answer, then the next; the last one for ever.
+    /// The addresses of the name: each response uses the next list, and the last list repeats.
     Addresses(VecDeque<Vec<IpAddr>>),
     Failure,
     Nothing,
@@ -33,27 +33,27 @@ impl NameServer {
         Self { address, zone }
     }
 
-    /// The server's address as a setting.
+    /// Returns the server's address as a setting.
     pub(crate) fn setting(&self) -> String {
         self.address.to_string()
     }
 
-    /// Sets the texts of a name.
+    /// Sets the TXT records of a name.
     pub(crate) fn publishes(&self, name: &str, texts: &[&str]) {
         self.set(name, Said::Texts(texts.iter().map(ToString::to_string).collect()));
     }
 
-    /// Answers with these addresses, one list after the other.
+    /// Sets the addresses of a name, one list per response.
     pub(crate) fn leads(&self, name: &str, answers: &[&[IpAddr]]) {
         self.set(name, Said::Addresses(answers.iter().map(|addresses| addresses.to_vec()).collect()));
     }
 
-    /// Answers with a failure when asked for a name.
+    /// Responds to queries for a name with a server failure.
     pub(crate) fn fails_for(&self, name: &str) {
         self.set(name, Said::Failure);
     }
 
-    /// Says nothing when asked for a name's texts or addresses.
+    /// Never responds to queries for a name's TXT or address records.
     pub(crate) fn is_silent_about(&self, name: &str) {
         self.set(name, Said::Nothing);
     }
@@ -86,7 +86,7 @@ fn answer(question: Message, zone: &mut HashMap<String, Said>) -> Option<Message
         Some(Said::Failure) => reply.metadata.response_code = ResponseCode::ServFail,
         Some(Said::Texts(texts)) if query.query_type() == RecordType::TXT => {
             for text in texts {
-                // An hour: whoever keeps answers would not see the next one.
+                // A TTL of one hour: a resolver with a cache would miss the next answer.
                 let data = RData::TXT(TXT::new(vec![text.clone()]));
                 reply.add_answer(Record::from_rdata(query.name().clone(), 3600, data));
             }

@@ -1,4 +1,4 @@
-//! The program at a command line: the real binary, in a folder of its own.
+//! The program at a command line: the built binary, in a separate folder.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -16,14 +16,14 @@ pub(crate) struct Program {
     command: Command,
 }
 
-/// A command that prints JSON lines until it is told to end.
+/// A command that prints JSON lines until it is stopped.
 #[derive(Debug)]
 pub(crate) struct Following {
     child: Child,
     lines: mpsc::UnboundedReceiver<String>,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -31,23 +31,23 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// A server that runs until it is told to end.
+/// A server that runs until it is stopped.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
     log: Option<JoinHandle<String>>,
-    /// Its addresses, as `serve --json` prints them.
+    /// The addresses that `serve --json` prints.
     pub(crate) addresses: Value,
 }
 
 impl Program {
-    /// In a folder that is its working directory and holds its data; with nothing of our own environment, and proxies
-    /// that lead nowhere.
+    /// Prepares a command whose working directory and data are in `folder`, without our environment and with dead
+    /// proxies.
     pub(crate) fn within(folder: &Path, arguments: &[&str]) -> Self {
         Self::of(Path::new(env!("CARGO_BIN_EXE_signpost")), folder, arguments)
     }
 
-    /// The same by another build of the program.
+    /// Prepares a command like [`Self::within`], with another build of the program.
     pub(crate) fn of(program: &Path, folder: &Path, arguments: &[&str]) -> Self {
         Self::by(Command::new(program), folder, arguments)
     }
@@ -70,7 +70,7 @@ impl Program {
         self
     }
 
-    /// Runs it to its end.
+    /// Runs the command to its end.
     pub(crate) fn run(mut self) -> Ended {
         self.command.stderr(Stdio::piped());
         let output = self.command.output().expect("the program starts");
@@ -78,18 +78,18 @@ impl Program {
         Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Runs it to its end while the rest of the test goes on.
+    /// Runs the command to its end without blocking the test.
     pub(crate) async fn runs(self) -> Ended {
         tokio::task::spawn_blocking(|| self.run()).await.expect("no panic")
     }
 
-    /// Starts it and does not wait.
+    /// Starts the command without waiting for it.
     pub(crate) fn spawn(mut self) -> Running {
         let child = self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
         Running { child, log: None, addresses: Value::Null }
     }
 
-    /// Starts a command whose lines are read while it runs.
+    /// Starts a command whose output lines are read while it runs.
     pub(crate) fn follows(mut self) -> Following {
         let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
         let stdout = child.stdout.take().expect("a pipe");
@@ -103,30 +103,30 @@ impl Program {
         Following::reading(child, stderr)
     }
 
-    /// Starts `serve` on a free port and waits until it is there.
+    /// Starts `serve` on a free port and waits until it is ready.
     pub(crate) fn serves(folder: &Path, environment: &[(&str, &str)]) -> Running {
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "auth"];
         Self::within(folder, &arguments).started(environment)
     }
 
-    /// The same where no more than so many files may be open.
+    /// Starts `serve` with a limit of open files.
     pub(crate) fn serves_with(folder: &Path, descriptors: u32) -> Running {
         Self::serves_after(folder, &format!("ulimit -n {descriptors}"))
     }
 
-    /// The same from a shell that has run a command before, of which the process inherits what it changed.
+    /// Starts `serve` from a shell that ran another command first, to inherit the changed process state.
     pub(crate) fn serves_after(folder: &Path, before: &str) -> Running {
-        // The tests may run where a hangup is ignored, which children inherit.
+        // The tests may run with an ignored SIGHUP, which child processes inherit.
         let mut shell = Command::new("/usr/bin/env");
         let script = format!("{before} && exec \"$0\" \"$@\"");
         shell.args(["--default-signal=HUP", "/bin/sh", "-c", &script, env!("CARGO_BIN_EXE_signpost")]);
         let arguments = ["serve", "--json", "--listen", "127.0.0.1:0"];
-        // A fast machine may ask for more logins than an account has a minute.
+        // A fast machine may exceed the login limit of an account per minute.
         let unlimited = [("SIGNPOST_RATE_LIMIT_MCP", "off"), ("SIGNPOST_RATE_LIMIT_CREATE_SESSION", "off")];
         Self::by(shell, folder, &arguments).started(&unlimited)
     }
 
-    /// A command that may have at most so many files open.
+    /// Prepares a command with a limit of open files.
     pub(crate) fn limited(folder: &Path, descriptors: u32, arguments: &[&str]) -> Self {
         let mut shell = Command::new("/bin/sh");
         let limited = "ulimit -n \"$0\" && exec \"$@\"";
@@ -140,8 +140,7 @@ impl Program {
         self
     }
 
-    /// The same by a build of one's choice with both services at an address of one's choice, under a clock that is off by
-    /// this much.
+    /// Starts `serve` with the given build, both services at the given address, and a clock offset.
     pub(crate) fn serves_at(
         program: &Path,
         folder: &Path,
@@ -150,13 +149,13 @@ impl Program {
         environment: &[(&str, &str)],
     ) -> Running {
         let mut program = Self::of(program, folder, &["serve", "--json", "--listen", listen]);
-        // What `faketime` sets; itself it would stand between us and the process. $LIB is the loader's.
+        // The settings of `faketime`, which would otherwise be a process in between. The loader expands `$LIB`.
         program = program.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketime.so.1").env("FAKETIME", clock);
-        // What measures how long something takes goes on as it does.
+        // Monotonic clocks are not shifted.
         program.env("DONT_FAKE_MONOTONIC", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1").started(environment)
     }
 
-    /// Starts a `serve --json` and waits until it is there.
+    /// Starts `serve --json` and waits until it is ready.
     pub(crate) fn started(self, environment: &[(&str, &str)]) -> Running {
         let mut command = self.command;
         command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -177,14 +176,14 @@ impl Program {
 }
 
 impl Ended {
-    /// The one JSON document of a command that succeeded.
+    /// Returns the JSON document of a command that succeeded.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
 
-    /// The one line of a command that failed.
+    /// Returns the error line of a command that failed.
     #[track_caller]
     pub(crate) fn failed(&self, code: i32) -> &str {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{}", self.err);
@@ -198,24 +197,24 @@ impl Following {
     fn reading(child: Child, printed: impl Read + Send + 'static) -> Self {
         let (send, lines) = mpsc::unbounded_channel();
         let printed = BufReader::new(printed);
-        // Ends with the command, or with the test that reads no more.
+        // Ends with the command, or when the test stops reading.
         std::thread::spawn(move || printed.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
         Self { child, lines }
     }
 
-    /// The next line, for people.
+    /// Reads the next line as text.
     pub(crate) async fn text_line(&mut self) -> String {
         let line = tokio::time::timeout(PATIENCE, self.lines.recv()).await.expect("a line in time");
         line.expect("it goes on")
     }
 
-    /// The next line, for programs.
+    /// Reads the next line as JSON.
     pub(crate) async fn line(&mut self) -> Value {
         let line = self.text_line().await;
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// Interrupts it, as Ctrl+C does, and waits for its end; with what it had still printed.
+    /// Interrupts the command like Ctrl+C and waits for its exit. Returns the remaining output.
     pub(crate) async fn interrupted(mut self) -> (ExitStatus, Vec<String>) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill is there").success());
@@ -228,7 +227,7 @@ impl Following {
 }
 
 impl Drop for Following {
-    /// Ends it without asking.
+    /// Kills the process.
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
@@ -236,39 +235,39 @@ impl Drop for Following {
 }
 
 impl Running {
-    /// An address of the server, by its name in `serve --json`.
+    /// Returns an address of the server, by its name in `serve --json`.
     pub(crate) fn address(&self, name: &str) -> String {
         self.addresses[name].as_str().unwrap_or_else(|| panic!("no {name} in {}", self.addresses)).to_owned()
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     pub(crate) fn terminate(&self) {
         self.signal("TERM");
     }
 
-    /// Sends it a signal by its name.
+    /// Sends a signal by name.
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args([&format!("-{name}"), &self.process().to_string()]).status();
         assert!(status.expect("kill is there").success());
     }
 
-    /// The ID of its process.
+    /// Returns the process ID.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it without asking.
+    /// Kills the process and consumes the handle.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("a process");
         self.child.wait().expect("a process");
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status if the process has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a process")
     }
 
-    /// Waits until it ended; its exit code and its log.
+    /// Waits for the exit. Returns the exit status and the log.
     pub(crate) fn ends(&mut self) -> (ExitStatus, String) {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {

@@ -1,4 +1,4 @@
-//! What stands between a server and its database, and fails as networks do.
+//! A proxy between a server and its database that simulates network failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,30 +9,30 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// How it fails.
+/// A kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weather {
-    /// Not at all.
+    /// No failure.
     Fair,
-    /// Nothing gets through either way, and nobody is told.
+    /// Nothing gets through in either direction, and no connection is closed.
     Silent,
-    /// Every connection is ended, and new ones too.
+    /// Every connection is closed, including new ones.
     Cut,
-    /// What the server asks is delivered this much later.
+    /// Requests of the server are delivered after this delay.
     Slow(Duration),
-    /// A commit is delivered, and the connection ended before its answer.
+    /// A commit is delivered, and the connection is closed before the response.
     CutAtCommit,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Proxy {
-    /// Where it listens: `127.0.0.1` and a port.
+    /// The listening address: `127.0.0.1` and a port.
     pub(crate) address: String,
     weather: Arc<watch::Sender<Weather>>,
 }
 
 impl Proxy {
-    /// In front of an address like `127.0.0.1:5432`.
+    /// Starts a proxy in front of an address like `127.0.0.1:5432`.
     pub(crate) async fn before(target: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
@@ -46,7 +46,7 @@ impl Proxy {
         Self { address, weather }
     }
 
-    /// The same address with this proxy in its place.
+    /// Returns the URL with this proxy as host and port.
     pub(crate) fn instead_of(&self, url: &str) -> String {
         url.replace(&authority(url), &self.address)
     }
@@ -56,7 +56,7 @@ impl Proxy {
     }
 }
 
-/// Host and port of an address.
+/// Returns host and port of a URL.
 pub(crate) fn authority(url: &str) -> String {
     let behind = url.split("//").nth(1).unwrap_or_else(|| panic!("{url} has a host"));
     let whole = behind.split(['/', '?']).next().expect("split gives one");
@@ -82,7 +82,7 @@ async fn carry(client: TcpStream, target: String, mut weather: watch::Receiver<W
     }
 }
 
-/// Passes on what comes, as the weather allows, until one side ends.
+/// Forwards data, subject to the failure, until one side closes.
 async fn pass(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -109,7 +109,7 @@ async fn pass(
             return;
         }
         if cuts {
-            // The server has it by then; whoever asked never hears.
+            // The database has the commit by now; the client never gets the response.
             tokio::time::sleep(Duration::from_millis(200)).await;
             return;
         }

@@ -1,4 +1,4 @@
-//! An application that logs people in by standard login: it sends browsers, gets them back with a code, and redeems that.
+//! An OpenID Connect client: it sends browsers to the authorization endpoint and exchanges the authorization codes.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use url::form_urlencoded;
 
 use super::{Browser, Reply, Service, ShownPage, send, text};
 
-/// RFC 7636, appendix B.
+/// The code verifier of RFC 7636, appendix B.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// An application, as a client of a domain.
+/// A registered client of a domain.
 #[derive(Clone, Debug)]
 pub(crate) struct RelyingParty {
     http: Http,
-    /// Where the server of the test is.
+    /// The base URL of the test's server.
     base: String,
-    /// What people call the server.
+    /// The public origin of the server.
     origin: String,
     /// The path of the issuer.
     pub(crate) path: String,
@@ -32,11 +32,11 @@ pub(crate) struct RelyingParty {
     pub(crate) redirect_uri: String,
 }
 
-/// What an application gets back.
+/// The parameters of an authorization response.
 pub(crate) type Answer = BTreeMap<String, String>;
 
 impl RelyingParty {
-    /// One of a domain, with its settings changed.
+    /// Registers a client at a domain, with changed settings.
     pub(crate) async fn at(service: &Service, domain: &Value, change: impl FnOnce(&mut ClientSettings)) -> Self {
         let (store, now) = (&service.app.store, service.clock.now());
         let id = DomainId::parse(text(domain, "id")).expect("an id");
@@ -59,17 +59,17 @@ impl RelyingParty {
         }
     }
 
-    /// The same at another server of the deployment.
+    /// Returns this client for another server of the deployment.
     pub(crate) fn moved_to(&self, service: &Service) -> Self {
         Self { base: service.url(""), ..self.clone() }
     }
 
-    /// The server is known to people by this address.
+    /// Sets the public origin of the server.
     pub(crate) fn at_address(&mut self, origin: &str) {
         origin.clone_into(&mut self.origin);
     }
 
-    /// The same at another issuer.
+    /// Returns this client for another issuer.
     pub(crate) fn at_issuer(&self, path: &str) -> Self {
         Self { path: path.to_owned(), ..self.clone() }
     }
@@ -82,7 +82,7 @@ impl RelyingParty {
         format!("{}{}{path}", self.base, self.path)
     }
 
-    /// The parameters of its request, these set instead; an empty one is left out.
+    /// Returns the query of an authorization request. `set` replaces parameters; an empty value omits one.
     pub(crate) fn query(&self, set: &[(&str, &str)]) -> String {
         let usual = [
             ("client_id", self.client.id.as_str()),
@@ -100,12 +100,12 @@ impl RelyingParty {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
     }
 
-    /// Where it sends a browser.
+    /// Returns the authorization URL.
     pub(crate) fn authorize(&self, set: &[(&str, &str)]) -> String {
         format!("{}/authorize?{}", self.path, self.query(set))
     }
 
-    /// What it gets back, where the browser goes to it by itself or by a page that leads there.
+    /// Returns the authorization response, from a redirect or from a page that submits it.
     #[track_caller]
     pub(crate) fn gets(&self, shown: &ShownPage) -> Answer {
         let url = if let Some(to) = shown.headers.get(LOCATION) {
@@ -124,7 +124,7 @@ impl RelyingParty {
         answer
     }
 
-    /// A code that it gets back.
+    /// Returns the authorization code from the response.
     #[track_caller]
     pub(crate) fn code(&self, shown: &ShownPage) -> String {
         let answer = self.gets(shown);
@@ -132,7 +132,7 @@ impl RelyingParty {
         answer.get("code").unwrap_or_else(|| panic!("no code: {answer:?}")).clone()
     }
 
-    /// The error that it gets back.
+    /// Returns the error code from the response.
     #[track_caller]
     pub(crate) fn error(&self, shown: &ShownPage) -> String {
         let answer = self.gets(shown);
@@ -146,7 +146,7 @@ impl RelyingParty {
         request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)
     }
 
-    /// Posts a form as itself.
+    /// Posts a form with client authentication.
     pub(crate) async fn posts(&self, path: &str, form: &[(&str, &str)]) -> Reply {
         let id = self.client.id.as_str();
         match &self.secret {
@@ -174,13 +174,13 @@ impl RelyingParty {
         send(request.header(AUTHORIZATION, format!("Bearer {token}"))).await
     }
 
-    /// What the issuer says of itself.
+    /// Returns the discovery document of the issuer.
     pub(crate) async fn discovers(&self) -> Value {
         let reply = self.http.get(self.url("/.well-known/openid-configuration")).send().await.expect("a reply");
         serde_json::from_str(&reply.text().await.expect("a whole body")).expect("JSON")
     }
 
-    /// The claims of an ID token, whose signature it does not look at.
+    /// Returns the claims of an ID token without verification of the signature.
     #[track_caller]
     pub(crate) fn claims(tokens: &Value) -> Value {
         let part = text(tokens, "id_token").split('.').nth(1).expect("three parts");
@@ -190,7 +190,7 @@ impl RelyingParty {
 }
 
 impl Browser {
-    /// Its person says yes to the application.
+    /// Confirms the consent page.
     pub(crate) async fn agrees(&mut self, asked: &ShownPage) -> ShownPage {
         self.presses(asked.is(200, "consent"), "consent", "&answer=allow").await
     }

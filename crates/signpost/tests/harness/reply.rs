@@ -1,4 +1,4 @@
-//! What the service answered. Nobody reads a reply that breaks the rules which hold for all of them.
+//! A reply of the service. Reading it checks the rules that apply to all replies.
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -14,7 +14,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Reads a reply and checks what holds for every one.
+    /// Reads a reply and checks the general rules.
     pub(crate) async fn read(method: &Method, response: reqwest::Response) -> Self {
         let path = response.url().path().to_owned();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -52,14 +52,14 @@ impl Reply {
             return;
         }
         if *status >= 400 && path.contains("/login/") && self.json().get("reason").is_some() {
-            // For the page's own script, which says it to its person.
+            // For the page's script, which shows the message to the user.
             let body = self.json();
             let told = members(&body).into_iter().filter(|name| *name != "signal").collect::<Vec<_>>();
             assert_eq!(told, ["message", "reason"], "{path}: {status} {text}");
             return;
         }
         if *status >= 400 && *status != 404 && is_protocol(path) {
-            // In the words of OAuth 2.0, for its clients.
+            // In the format of OAuth 2.0, for its clients.
             assert_eq!(self.header("content-type"), Some("application/json"), "{path}: {status} {text}");
             assert_eq!(self.header("cache-control"), Some("no-store"), "{path}: {status} {text}");
             assert_eq!(members(&self.json()), ["error", "error_description"].into(), "{path}: {status} {text}");
@@ -72,21 +72,21 @@ impl Reply {
             let message = body["error"]["message"].as_str().expect("a message");
             assert!(!message.is_empty() && !message.contains('\n'), "{path}: {status} {text}");
         }
-        // A token whose scopes do not suffice is told so in a challenge too (RFC 6750, 3.1).
+        // A token with insufficient scope gets a challenge too (RFC 6750, 3.1).
         let is_challenged = *status == 401 || (*status == 403 && is_protocol(path));
         assert_eq!(is_challenged, headers.contains_key("www-authenticate"), "{path}: {status}");
         let is_later = matches!(status, 429 | 503) && path != "/health/ready";
         assert_eq!(is_later, headers.contains_key("retry-after"), "{path}: {status}");
     }
 
-    /// What every page has, whatever it says.
+    /// Checks the headers and the markup that all pages have in common.
     fn check_page(&self, path: &str) {
         let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
         let is_wallet = path == "/wallet";
         let policy = if is_wallet { format!("{policy}; worker-src 'self'") } else { policy.to_owned() };
         let found = self.header("content-security-policy").unwrap_or_default();
-        // At a host of its own the wallet asks one origin more, which its own tests look at.
+        // On its own host the wallet page connects to one more origin, which the wallet's tests check.
         let asks =
             found.split("connect-src 'self'").nth(1).and_then(|rest| rest.split(';').next()).filter(|_| is_wallet);
         let policy = policy.replace("connect-src 'self'", &format!("connect-src 'self'{}", asks.unwrap_or_default()));
@@ -121,21 +121,21 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {} {}", self.status, self.text))
     }
 
-    /// The body of an answer that has to have this status.
+    /// Returns the body and checks the status.
     #[track_caller]
     pub(crate) fn with(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
         self.json()
     }
 
-    /// The details of a refusal that has to have this status and code.
+    /// Returns the details of an error and checks its status and code.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text);
         self.json()["error"]["details"].clone()
     }
 
-    /// Refused for a field that does not hold what it must.
+    /// Checks that the error is about this field.
     #[track_caller]
     pub(crate) fn blames(&self, field: &str) {
         let details = self.refused(400, "invalid_request");
@@ -143,20 +143,20 @@ impl Reply {
         assert!(details["reason"].is_string(), "{}", self.text);
     }
 
-    /// The code of a refusal, or nothing.
+    /// Returns the error code, or an empty text.
     pub(crate) fn code(&self) -> String {
         if self.status < 400 { String::new() } else { self.json()["error"]["code"].as_str().unwrap_or("").to_owned() }
     }
 }
 
-/// Whether what is at this path is of the standard protocol, below an issuer, and for programs.
+/// Returns whether the path is an OpenID Connect endpoint for programs, below an issuer.
 fn is_protocol(path: &str) -> bool {
     let path = path.strip_prefix("/sandbox").unwrap_or(path);
     let of_issuer = path.strip_prefix("/dom_").and_then(|rest| rest.split_once('/'));
     of_issuer.is_some_and(|(_, path)| ["token", "revoke", "introspect", "userinfo"].contains(&path))
 }
 
-/// Whether pages may follow what is at this path, with their session's client secret.
+/// Returns whether pages may poll the path with their session's client secret.
 fn is_followed(path: &str) -> bool {
     let path = path.strip_prefix("/sandbox").unwrap_or(path).strip_prefix("/v1/sessions/").unwrap_or_default();
     path.starts_with("sess_") && (!path.contains('/') || path.ends_with("/events"))

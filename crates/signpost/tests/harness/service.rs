@@ -1,4 +1,4 @@
-//! A server of our own: the real one, in this process, with a clock that stands still.
+//! The server in this process, with a manual clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use signpost_store::random;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The account of those who do not say another.
+/// The default account.
 const ACCOUNT: &str = "acme";
-/// When a test begins: not on a whole second, as most moments are not.
+/// Start time of tests, with a fraction of a second like most times.
 const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 250_000_000);
 
 #[derive(Debug)]
@@ -49,30 +49,30 @@ pub(crate) struct Queued {
 }
 
 impl Service {
-    /// A server with its data in memory.
+    /// Starts a server with an in-memory database.
     pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    /// A server with its data in memory and some settings changed; limits are off unless they are among them.
+    /// Starts a server with an in-memory database and changed settings. Limits are off unless set.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let url = database().await;
         let settings = [&[("database_url", url.as_str())], settings].concat();
         Self::open(&settings, Clock::manual(BEGINNING)).await
     }
 
-    /// A server on a folder, at a time that may have begun with another.
+    /// Starts a server on a data folder, with a clock that other servers may share.
     pub(crate) async fn on(folder: &Path, clock: &Clock, settings: &[(&str, &str)]) -> Self {
         let folder = folder.to_str().expect("a path of ours is text");
         Self::open(&[&[("data_dir", folder)], settings].concat(), clock.clone()).await
     }
 
-    /// A clock for servers that follow one another.
+    /// Returns a clock for consecutive servers.
     pub(crate) fn clock() -> Clock {
         Clock::manual(BEGINNING)
     }
 
-    /// A server with these settings.
+    /// Starts a server with these settings.
     pub(crate) async fn open(settings: &[(&str, &str)], clock: Clock) -> Self {
         let server = HttpServer::open(config(settings), clock.clone()).await.expect("a server");
         let (app, stop) = (Arc::clone(&server.app), CancellationToken::new());
@@ -81,30 +81,30 @@ impl Service {
         Self { app, clock, metrics_listen, http: http(), stop, running }
     }
 
-    /// Ends as SIGTERM ends it.
+    /// Stops the server like SIGTERM.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         self.running.await.expect("no panic").expect("a clean end");
     }
 
-    /// Somebody with a new key of the usual account, in the sandbox.
+    /// Creates a client with a new API key of the default account, in the sandbox.
     pub(crate) async fn integrator(&self) -> Integrator {
         self.integrator_of(ACCOUNT, Environment::Sandbox).await
     }
 
-    /// Somebody who has registered `shop.test` there.
+    /// Creates a client of the sandbox that has registered `shop.test`.
     pub(crate) async fn shop(&self) -> Integrator {
         let integrator = self.integrator().await;
         integrator.registers("shop.test").await;
         integrator
     }
 
-    /// Somebody with a new key.
+    /// Creates a client with a new API key.
     pub(crate) async fn integrator_of(&self, account: &str, environment: Environment) -> Integrator {
         self.integrator_with_id(account, environment).await.0
     }
 
-    /// Somebody with a new key, and the key's id.
+    /// Creates a client with a new API key. Returns the client and the key's ID.
     pub(crate) async fn integrator_with_id(&self, account: &str, environment: Environment) -> (Integrator, KeyId) {
         let key = NewKey::new(environment, random(), random());
         let account = Account { name: account.to_owned(), environment };
@@ -119,7 +119,7 @@ impl Service {
         (integrator, key.id)
     }
 
-    /// An address of this server, whatever it calls itself in public.
+    /// Returns a URL at the server's listening address, independent of its public URL.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.app.listen)
     }
@@ -128,18 +128,18 @@ impl Service {
         Phone::of(7, &self.clock)
     }
 
-    /// Somebody at the root of the server, without a key.
+    /// Creates a client of the server's root, without an API key.
     pub(crate) fn visitor(&self) -> Integrator {
         Integrator { http: self.http.clone(), api: self.url(""), key: None }
     }
 
-    /// Moves the clock, and wakes what waits for it.
+    /// Advances the clock and wakes waiting tasks.
     pub(crate) fn passes(&self, time: SignedDuration) {
         self.clock.advance(time);
         self.app.login.outbox.notify_one();
     }
 
-    /// What stands in the outbox, oldest first.
+    /// Returns the events in the outbox, oldest first.
     pub(crate) async fn outbox(&self) -> Vec<Queued> {
         const ALL: &str = "SELECT id, state, attempts, next_attempt_at, leased_until, body, last_status, last_error
                            FROM deliveries ORDER BY created_at, id";
@@ -159,7 +159,7 @@ impl Service {
         rows.iter().map(read).collect::<Result<_, _>>().expect("the table as it is")
     }
 
-    /// Waits until the worker has looked into the outbox twice from now on: what it would do at this time, it has begun.
+    /// Waits until the worker has scanned the outbox twice: all work that is due has been started.
     pub(crate) async fn looks_again(&self) {
         let looks = self.app.metrics.outbox_passes();
         until("the worker looks into the outbox", async || {
@@ -169,7 +169,7 @@ impl Service {
         .await;
     }
 
-    /// Waits until the outbox's only event was tried this often and the last attempt is over.
+    /// Waits until the only event in the outbox has had this many attempts and none is running.
     pub(crate) async fn tried(&self, attempts: i64) -> Queued {
         until(&format!("attempt {attempts}"), async || {
             let mut outbox = self.outbox().await;
@@ -180,7 +180,7 @@ impl Service {
     }
 }
 
-/// A part of the Redis that `SIGNPOST_TEST_REDIS` names, of a test's own.
+/// Returns a URL of the Redis in `SIGNPOST_TEST_REDIS` that no other test uses.
 pub(crate) fn redis() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     #[expect(clippy::disallowed_methods, reason = "it says which Redis the tests run on")]
@@ -188,7 +188,7 @@ pub(crate) fn redis() -> String {
     format!("{}/{}", server.trim_end_matches('/'), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The configuration of a test: nothing leaves the machine, nothing is limited unless the test is about limits.
+/// Returns a test configuration: no outbound requests, and no limits unless set.
 pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
     let mut raw = RawSettings::default();
     for (key, value) in [("listen", "127.0.0.1:0"), ("services", "auth"), ("dns_server", "127.0.0.1:1"), ("log", "off")]
@@ -208,7 +208,7 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
 
 #[expect(clippy::disallowed_methods, reason = "the tests are clients, outside of the program")]
 pub(crate) fn http() -> Client {
-    // Fails where a server of this process has chosen already.
+    // Fails if a server of this process has already installed the provider.
     drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().expect("a client")
 }

@@ -1,4 +1,4 @@
-//! Advisories: what the law does to a status, an operator's own file, and the command (docs/locator.md and
+//! Advisories: the effect of laws on the status of an ATM, the operator's file, and the command (docs/locator.md and
 //! docs/operate.md, Advisories).
 
 use std::fs;
@@ -17,18 +17,18 @@ const DETAILS: &str = "get_atm_details";
 const STATUS: &str = "check_atm_status";
 const LIST: &str = "list_atms_by_city";
 
-/// Machines in service around the clock: id, city, state, latitude, longitude.
+/// ATMs that are in service around the clock: ID, city, state, latitude, longitude.
 const MACHINES: [(u64, &str, &str, f64, f64); 6] = [
     (1, "Minneapolis", "MN", 44.9778, -93.2650),
     (2, "Moorhead", "MN", 46.8738, -96.7678),
     (3, "Fargo", "ND", 46.8772, -96.7898),
     (4, "Indianapolis", "IN", 39.7684, -86.1581),
     (5, "Nashville", "TN", 36.1627, -86.7816),
-    // Its source says nothing of the address: the nearest place does.
+    // Without an address in its source: the nearest place determines its state.
     (6, "", "", 44.9537, -93.0900),
 ];
 
-/// A row of an operator's file. Its text is the line `text`, its other lines are `lines`.
+/// Returns a row of an operator's file with this ID. The ID is its text too; `lines` are the other members.
 fn row(id: &str, lines: &str) -> String {
     format!(
         "[[advisory]]\nid = \"{id}\"\nsource = {{ url = \"https://example.com/{id}\", title = \"Law\", class = \"primary\" \
@@ -49,7 +49,7 @@ fn machines(version: i64) -> Snapshot {
     Snapshot::build(StoredCatalogue { version, atms, ..StoredCatalogue::default() })
 }
 
-/// A server with these machines at a time.
+/// Starts a server with these ATMs at a fixed time.
 async fn at(now: &str, file: Option<&Path>) -> Service {
     let server = match file {
         Some(file) => server_with(&[("advisories", file.to_str().unwrap())]).await,
@@ -67,7 +67,7 @@ async fn call(server: &Service, tool: &str, arguments: Value) -> Value {
     body["result"]["structuredContent"].clone()
 }
 
-/// A machine's status and the reason for it.
+/// Returns the status of an ATM and its reason.
 async fn status(server: &Service, id: u64) -> (String, String) {
     let details = call(server, DETAILS, json!({ "atmId": id })).await;
     let text = |member: &str| details[member].as_str().unwrap().to_owned();
@@ -79,8 +79,8 @@ fn ids(page: &Value) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_ban_begins_at_midnight_of_the_place() {
-    // It is already August in Greenwich, and for five hours still July in Minneapolis.
+async fn ban_starts_at_local_midnight() {
+    // It is already August in UTC, and for five hours still July in Minneapolis.
     let server = at("2026-08-01T04:59:59Z", None).await;
     let near = json!({ "lat": 44.97, "lon": -93.2, "openNow": true });
     for id in [1, 6] {
@@ -98,7 +98,7 @@ async fn a_ban_begins_at_midnight_of_the_place() {
 }
 
 #[tokio::test]
-async fn each_machine_is_under_the_law_of_its_own_side_of_the_border() {
+async fn border_atms_follow_the_law_of_their_state() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Fargo, ND", "openNow": false })).await;
     let said: Vec<_> = found["atms"].as_array().unwrap().iter().map(|atm| (&atm["id"], &atm["status"])).collect();
@@ -111,19 +111,19 @@ async fn each_machine_is_under_the_law_of_its_own_side_of_the_border() {
 }
 
 #[tokio::test]
-async fn what_is_only_reported_changes_no_status() {
+async fn reported_law_changes_no_status() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     assert_eq!(status(&server, 4).await.0, "open", "Indiana");
     assert_eq!(status(&server, 5).await, ("unknown".to_owned(), "state law since 1 July 2026".to_owned()), "Tennessee");
 }
 
-/// The ids of what a reply tells.
+/// Returns the IDs of the advisories in a reply.
 fn told(reply: &Value) -> Vec<&str> {
     reply["advisories"].as_array().into_iter().flatten().map(|one| one["id"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
-async fn a_ban_is_told_first_with_its_source_and_the_nearest_machine_outside() {
+async fn ban_notice_names_the_nearest_atm_outside() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let forbidden = "Minnesota law forbids Bitcoin ATMs since 1 August 2026.";
     let found = call(&server, FIND, json!({ "location": "Minneapolis, MN" })).await;
@@ -150,7 +150,7 @@ async fn a_ban_is_told_first_with_its_source_and_the_nearest_machine_outside() {
 }
 
 #[tokio::test]
-async fn at_a_border_the_notice_says_how_many_are_concerned() {
+async fn border_notice_counts_affected_atms() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Fargo, ND" })).await;
     let said = "Minnesota law forbids Bitcoin ATMs since 1 August 2026. That is 1 of the 2 listed.";
@@ -158,7 +158,7 @@ async fn at_a_border_the_notice_says_how_many_are_concerned() {
 }
 
 #[tokio::test]
-async fn a_ban_is_announced_before_its_day_and_a_report_is_told_as_one() {
+async fn future_ban_is_announced() {
     let server = at("2026-07-31T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Minneapolis, MN" })).await;
     let coming = "Minnesota law forbids Bitcoin ATMs from 1 August 2026.";
@@ -169,7 +169,7 @@ async fn a_ban_is_announced_before_its_day_and_a_report_is_told_as_one() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_found_the_law_of_the_place_is_told() {
+async fn empty_result_includes_the_local_law() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Minneapolis, MN", "openNow": true })).await;
     let notice = found["notice"].as_str().unwrap();
@@ -179,14 +179,14 @@ async fn where_nothing_is_found_the_law_of_the_place_is_told() {
     assert_eq!(told(&listed), ["us-tn-kiosk-ban"]);
     let limited = call(&server, FIND, json!({ "location": "Burlington, VT" })).await;
     assert_eq!(told(&limited), ["us-vt-limit", "us-vt-fee-cap"]);
-    // Of a place without a law that is known nothing is said: not that there is none.
+    // For a place without a known law the reply has no advisory: it does not claim that there is no law.
     let found = call(&server, FIND, json!({ "location": "Austin, TX" })).await;
     assert!(found.get("advisories").is_none(), "{found}");
     assert_eq!(told(&call(&server, FIND, json!({ "location": "Fargo, ND", "limit": 1 })).await), ["scam"]);
 }
 
 #[tokio::test]
-async fn a_source_that_was_read_long_ago_is_told_with_its_day() {
+async fn old_source_is_shown_with_its_date() {
     let server = at("2027-05-22T12:00:00Z", None).await;
     let found = call(&server, FIND, json!({ "location": "Nashville, TN" })).await;
     let text = found["advisories"][0]["text"].as_str().unwrap();
@@ -195,7 +195,7 @@ async fn a_source_that_was_read_long_ago_is_told_with_its_day() {
 }
 
 #[tokio::test]
-async fn what_is_told_takes_few_words_and_few_rows() {
+async fn advisories_are_short() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("advisories.toml");
     let of = |id: &str, kind: &str, words: usize| {
@@ -212,7 +212,7 @@ async fn what_is_told_takes_few_words_and_few_rows() {
 }
 
 #[tokio::test]
-async fn a_machine_s_resource_tells_what_its_details_tell() {
+async fn atm_resource_matches_its_details() {
     let server = at("2026-11-22T12:00:00Z", None).await;
     let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": "atm://1" } });
     let reply = server.rpc(&read).await.with(200);
@@ -222,7 +222,7 @@ async fn a_machine_s_resource_tells_what_its_details_tell() {
 }
 
 #[tokio::test]
-async fn an_operator_s_rows_replace_the_built_in_ones() {
+async fn operator_rows_replace_built_in_rows() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("advisories.toml");
     let rows = [
@@ -248,7 +248,7 @@ async fn an_operator_s_rows_replace_the_built_in_ones() {
 }
 
 #[tokio::test]
-async fn a_running_server_notices_a_file_that_changes() {
+async fn running_server_reloads_a_changed_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     embedded_database(&folder.join("data"));
@@ -269,7 +269,7 @@ async fn a_running_server_notices_a_file_that_changes() {
     .await;
 }
 
-/// Writes a file anew, at a time that tells it from what it was.
+/// Rewrites a file with another modification time.
 fn rewrite(file: &Path, text: &str) {
     let before = fs::metadata(file).unwrap().modified().unwrap();
     fs::write(file, text).unwrap();
@@ -278,7 +278,7 @@ fn rewrite(file: &Path, text: &str) {
 }
 
 #[test]
-fn the_command_lists_and_checks() {
+fn command_lists_and_checks_advisories() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let all = document(folder, &["advisories", "list"]);
@@ -292,7 +292,7 @@ fn the_command_lists_and_checks() {
     let all = document(folder, &["advisories", "list", "--advisories", "mine.toml"]);
     assert_eq!(of("us-mn-kiosk-ban", &all)["origin"], "file");
 
-    // Read in 2020, and a row without its source.
+    // Checked in 2020, and a row without its source.
     let old = row("old", mine).replace("2026-07-01", "2020-07-01");
     fs::write(folder.join("mine.toml"), format!("{old}[[advisory]]\nid = \"bad\"\n")).unwrap();
     let checked = command(folder, &["advisories", "check", "--advisories", "mine.toml"]).run();
@@ -301,7 +301,7 @@ fn the_command_lists_and_checks() {
 }
 
 #[test]
-fn a_broken_file_stops_the_server_before_it_starts() {
+fn invalid_file_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let row = row("x", "kind = \"ban\"\nstatus = \"in_force\"\ntext = \"No machines.\"");

@@ -1,4 +1,4 @@
-//! What answers say and leave out, and how much of it there is to read (docs/locator.md, Results).
+//! Content and length of answers (docs/locator.md, Results).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const LIST: &str = "list_atms_by_city";
 
 const AUSTIN: (f64, f64) = (30.267_15, -97.743_06);
 
-/// A server whose catalogue has these machines, numbered from 1.
+/// Starts a server whose catalogue has these ATMs, with row IDs from 1.
 async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
     let server = server().await;
     let atm =
@@ -28,7 +28,7 @@ async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
         attribution: "Imported from machines".to_owned(),
         imported_at: "2027-01-10T12:00:00Z".parse().unwrap(),
     };
-    // A server that sees the version that its database has leaves the machines where they are.
+    // A server that sees the version of its database does not reload the ATMs.
     let snapshot = Snapshot::build(StoredCatalogue {
         version: server.app.atm.catalogue.snapshot().version(),
         atms: (1..).zip(records).map(atm).collect(),
@@ -39,7 +39,7 @@ async fn server_of(records: impl IntoIterator<Item = Record>) -> Service {
     server
 }
 
-/// A machine of which only its name and its address are known, as of most.
+/// Returns an ATM with only a name and an address, as for most ATMs.
 fn plain(number: u32) -> Record {
     let away = f64::from(number) * 0.001_234_567;
     let mut record = Record::at(Point::new(AUSTIN.0 + away, AUSTIN.1 - away).unwrap());
@@ -49,7 +49,7 @@ fn plain(number: u32) -> Record {
     record
 }
 
-/// The text of an answer, which is the structured value too.
+/// Returns the text of an answer, which is equal to the structured value.
 async fn text(server: &Service, tool: &str, arguments: Value) -> String {
     let reply = server.call(tool, arguments).await.with(200);
     assert_eq!(reply["result"]["isError"], false, "{reply}");
@@ -61,7 +61,7 @@ async fn answer(server: &Service, tool: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_answer_is_short_enough_to_be_read() {
+async fn answers_stay_below_the_token_limits() {
     let server = server_of((1..=60).map(plain)).await;
     let near = |limit: u32| json!({ "location": "Austin, TX", "limit": limit });
     let city = json!({ "state": "TX", "city": "Austin" });
@@ -80,7 +80,7 @@ async fn an_answer_is_short_enough_to_be_read() {
     }
 }
 
-/// The same in another city.
+/// Returns a plain ATM in another city.
 fn elsewhere(number: u32, (city, state): (&str, &str), (north, east): (f64, f64)) -> Record {
     let mut record = plain(number);
     record.point = Point::new(record.point.lat() + north, record.point.lon() + east).unwrap();
@@ -91,7 +91,7 @@ fn elsewhere(number: u32, (city, state): (&str, &str), (north, east): (f64, f64)
 }
 
 #[tokio::test]
-async fn what_is_told_of_the_law_fits_into_a_short_answer() {
+async fn advisories_fit_into_a_short_answer() {
     let in_chicago = |number| elsewhere(number, ("Chicago", "IL"), (11.61, 10.12));
     let server = server_of((1..=60).map(in_chicago)).await;
     for (limit, told) in [(2, 3), (10, 1), (50, 3)] {
@@ -105,7 +105,7 @@ async fn what_is_told_of_the_law_fits_into_a_short_answer() {
 }
 
 #[tokio::test]
-async fn a_long_list_tells_the_law_once() {
+async fn long_list_mentions_the_law_once() {
     let server = server_of((1..=60).map(|number| elsewhere(number, ("Minneapolis", "MN"), (14.71, 4.48)))).await;
     for (tool, arguments) in [
         (FIND, json!({ "location": "Minneapolis, MN", "limit": 50 })),
@@ -124,7 +124,7 @@ async fn a_long_list_tells_the_law_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_not_there() {
+async fn unknown_values_are_omitted() {
     let server = server_of([plain(1)]).await;
     let found = answer(&server, FIND, json!({ "location": "Austin, TX" })).await;
     let members: Vec<_> = found["atms"][0].as_object().unwrap().keys().map(String::as_str).collect();
@@ -141,7 +141,7 @@ async fn what_is_not_known_is_not_there() {
 }
 
 #[tokio::test]
-async fn an_answer_says_of_when_its_data_is() {
+async fn answer_has_the_date_of_its_data() {
     let dated = |number: u32, at: &str| Record { verified_at: Some(at.parse().unwrap()), ..plain(number) };
     let imported = server_of([plain(1)]).await;
     let checked = server_of([plain(1), dated(2, "2026-05-01T00:00:00Z"), dated(3, "2025-05-01T00:00:00Z")]).await;
@@ -161,7 +161,7 @@ async fn notice(server: &Service, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_filter_counts_the_machines_of_which_nothing_is_known() {
+async fn filter_counts_atms_with_unknown_values() {
     let server = server_of((1..=91).map(|number| {
         let away = f64::from(number) * 0.000_5;
         Record { point: Point::new(AUSTIN.0 + away, AUSTIN.1).unwrap(), ..plain(number) }
@@ -193,14 +193,14 @@ async fn a_filter_counts_the_machines_of_which_nothing_is_known() {
 }
 
 #[tokio::test]
-async fn a_filter_says_how_many_are_known_to_be_otherwise() {
+async fn filter_counts_excluded_atms() {
     let works = |number: u32, hours: &str| Record {
         reported: Reported::InService,
         hours: Hours::parse(hours),
         time_zone: Some("America/Chicago".into()),
         ..plain(number)
     };
-    // It is two in the night there.
+    // The local time is 2 a.m.
     let mut machines = vec![works(1, "24/7"), works(2, "Mo-Su 09:00-17:00"), plain(3), plain(4)];
     machines[1].coins = Arc::new([(Coin::bitcoin(), Tri::Yes)].into());
     machines[2].coins = Arc::new([(Coin::bitcoin(), Tri::No)].into());
@@ -215,7 +215,7 @@ async fn a_filter_says_how_many_are_known_to_be_otherwise() {
 }
 
 #[tokio::test]
-async fn a_place_in_a_country_without_machines_is_told_where_they_are() {
+async fn place_without_atms_lists_covered_countries() {
     let nation = |number: u32, code: &str| {
         let mut record = plain(number);
         record.address.region = None;
@@ -246,7 +246,7 @@ async fn a_place_in_a_country_without_machines_is_told_where_they_are() {
 }
 
 #[tokio::test]
-async fn latitude_and_longitude_the_wrong_way_around_are_an_answer_with_a_question() {
+async fn swapped_coordinates_return_a_question() {
     let server = server_of([plain(1)]).await;
     let found = answer(&server, FIND, json!({ "lat": -74.0, "lon": 40.7 })).await;
     let said = found["notice"].as_str().unwrap();
@@ -256,7 +256,7 @@ async fn latitude_and_longitude_the_wrong_way_around_are_an_answer_with_a_questi
     assert!(!notice(&server, json!({ "lat": 9.0, "lon": 38.7 })).await.contains("did you mean"), "Addis Ababa");
 }
 #[tokio::test]
-async fn how_a_place_was_understood_is_told_first() {
+async fn answer_starts_with_the_resolved_place() {
     let server = server_of([plain(1)]).await;
     for (asked, told) in [
         ("Autsin, TX", "'Autsin' is not known; it was taken for Austin, TX."),
@@ -277,7 +277,7 @@ async fn how_a_place_was_understood_is_told_first() {
 }
 
 #[tokio::test]
-async fn who_gives_no_place_is_asked_for_one() {
+async fn unusable_place_returns_a_question() {
     let server = server_of([plain(1)]).await;
     for (asked, parts) in [
         ("near me", ["ask", "ZIP code"]),
@@ -295,7 +295,7 @@ async fn who_gives_no_place_is_asked_for_one() {
 }
 
 #[tokio::test]
-async fn a_ping_is_answered_over_http_at_every_revision() {
+async fn ping_works_at_every_revision() {
     let server = server().await;
     for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
         let meta = json!({

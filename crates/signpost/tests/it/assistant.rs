@@ -1,4 +1,4 @@
-//! An assistant that asks a server for machines.
+//! An assistant that sends MCP requests to a server.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use signpost_platform::clock::Clock;
 
 use crate::harness::{Reply, Service, database, send};
 
-/// When every test begins.
+/// Start time of every test.
 const BEGINNING: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
-/// A server of both services with a database of its own, the limits off.
+/// Starts a server of both services with a separate database and without limits.
 pub(crate) async fn server() -> Service {
     server_with(&[]).await
 }
 
-/// The same with other settings.
+/// Starts a server with other settings.
 pub(crate) async fn server_with(settings: &[(&str, &str)]) -> Service {
     let url = database().await;
     open(&[&[("database_url", url.as_str())], settings].concat()).await
 }
 
-/// A server whose database is a file, which the next one finds again.
+/// Starts a server whose database file persists for the next server.
 pub(crate) async fn server_in(folder: &Path, settings: &[(&str, &str)]) -> Service {
     open(&[&[("data_dir", folder.to_str().unwrap())], settings].concat()).await
 }
@@ -33,7 +33,7 @@ async fn open(settings: &[(&str, &str)]) -> Service {
 }
 
 impl Service {
-    /// A request by nobody in particular.
+    /// Sends a request without credentials.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut request = self.visitor().request(method, path).body(body.to_owned());
         for (name, value) in headers {
@@ -44,12 +44,12 @@ impl Service {
         reply
     }
 
-    /// A JSON-RPC message to `/mcp`.
+    /// Sends a JSON-RPC message to `/mcp`.
     pub(crate) async fn rpc(&self, message: &Value) -> Reply {
         self.send(Method::POST, "/mcp", &[("content-type", "application/json")], &message.to_string()).await
     }
 
-    /// A tool call, as the simplest client makes it.
+    /// Calls a tool like the simplest client.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Reply {
         let params = json!({ "name": tool, "arguments": arguments });
         self.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })).await

@@ -1,4 +1,4 @@
-//! The card that assistants show of a result (MCP Apps), as they find it. What it does is tested in `tests/pages`.
+//! The result card for MCP Apps, as clients receive it. Its behaviour is tested in `tests/pages`.
 
 use std::fs;
 
@@ -13,11 +13,11 @@ const URI: &str = "ui://signpost/atms-v1.html";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
 
-/// What calls returned before there was a card, a reply a line. Whoever changes results on purpose writes it anew: run
-/// `write_the_results` with `--ignored`, and read the difference.
+/// The results before the card existed, one reply per line. After an intentional change run `write_the_results` with
+/// `--ignored`, and review the difference.
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/results.txt");
 
-/// A request of a revision, by a client that can do this.
+/// Sends a request of a protocol revision with these client capabilities.
 async fn ask(server: &Service, revision: Revision, method: &str, params: Value, capabilities: Value) -> String {
     let (mut params, name) = (params, revision.as_str());
     let mut headers = vec![("content-type", "application/json"), ("mcp-protocol-version", name)];
@@ -41,7 +41,7 @@ async fn result(server: &Service, revision: Revision, method: &str, params: Valu
 }
 
 #[tokio::test]
-async fn every_revision_finds_the_card() {
+async fn every_revision_lists_the_card() {
     let server = server().await;
     for revision in Revision::ALL {
         let introduction = if revision.is_stateless() { "server/discover" } else { "initialize" };
@@ -71,7 +71,7 @@ async fn every_revision_finds_the_card() {
 }
 
 #[tokio::test]
-async fn the_card_links_to_pages_that_people_can_reach_and_has_the_domain_that_is_set() {
+async fn card_uses_the_public_url_and_domain() {
     let of = async |settings: &[(&str, &str)]| {
         let server = server_with(settings).await;
         result(&server, Revision::ASSUMED, "resources/read", json!({ "uri": URI })).await["contents"][0].take()
@@ -84,7 +84,7 @@ async fn the_card_links_to_pages_that_people_can_reach_and_has_the_domain_that_i
     assert_eq!(public["_meta"]["ui"]["domain"], "a1.assistant.example");
 }
 
-/// Calls of the tools whose results the card shows, and of the other one.
+/// Returns calls of the tools with a card and of the tool without one.
 fn calls() -> Vec<Value> {
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
     vec![
@@ -106,7 +106,7 @@ async fn results(server: &Service, revision: Revision, capabilities: &Value) -> 
 }
 
 #[tokio::test]
-async fn results_are_the_same_bytes_whether_a_client_shows_the_card_or_not() {
+async fn results_are_independent_of_card_support() {
     let server = server().await;
     let recorded = fs::read_to_string(RESULTS).unwrap();
     let recorded: Vec<_> = recorded.lines().collect();

@@ -1,4 +1,5 @@
-//! The catalogue: imports by the command line, and what a running server makes of them (docs/locator.md, Sources and merging).
+//! The catalogue: imports with the command line, and their effect on a running server (docs/locator.md, Sources and
+//! merging).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +37,7 @@ fn counts(report: &Value) -> [u64; 4] {
     ["added", "changed", "unchanged", "removed"].map(|member| report[member].as_u64().unwrap())
 }
 
-/// The machines of Austin: their ids by name, as the command line finds them.
+/// Returns the IDs of the ATMs in Austin by name, as the command line finds them.
 fn ids(folder: &Path) -> BTreeMap<String, u64> {
     let near = document(folder, &["atms", "near", "30.0,-97.7", "--limit", "50", "--max-distance", "100"]);
     let atms = near["atms"].as_array().unwrap();
@@ -44,7 +45,7 @@ fn ids(folder: &Path) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn machines_keep_their_ids_and_no_id_is_given_twice() {
+fn atm_ids_are_stable_and_unique() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     embedded_database(&folder.join("data"));
@@ -70,7 +71,7 @@ fn machines_keep_their_ids_and_no_id_is_given_twice() {
 }
 
 #[test]
-fn an_import_names_the_columns_that_it_did_not_use() {
+fn import_lists_unused_columns() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("machines.csv"), "ref,lat,lon,rating,owner\n1,30.2,-97.7,5,Ann\n").unwrap();
@@ -80,7 +81,7 @@ fn an_import_names_the_columns_that_it_did_not_use() {
 }
 
 #[test]
-fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
+fn import_that_removes_a_fifth_needs_force() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     file(folder, around(20));
@@ -90,7 +91,7 @@ fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
     assert!(refused.failed(1).contains("--force"), "{}", refused.err);
     assert_eq!(document(folder, &["atms", "stats"])["total"], 20);
     assert_eq!(counts(&import(folder, &["--force"])), [0, 0, 15, 5]);
-    // Another source keeps its own rows; where they stand together they are one machine.
+    // Another source has separate rows; rows at one location are merged into one ATM.
     assert_eq!(counts(&import(folder, &["--source", "second", "--attribution", "Second (CC0)"])), [15, 0, 0, 0]);
     let stats = document(folder, &["atms", "stats"]);
     assert_eq!((stats["total"].as_u64(), stats["sources"].as_array().unwrap().len()), (Some(15), 2));
@@ -98,7 +99,7 @@ fn an_import_that_would_lose_a_fifth_is_refused_unless_forced() {
 }
 
 #[test]
-fn a_broken_file_changes_nothing_and_a_good_one_is_reported_by_line() {
+fn import_reports_invalid_lines() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     file(folder, around(3));
@@ -121,7 +122,7 @@ fn a_broken_file_changes_nothing_and_a_good_one_is_reported_by_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_server_serves_an_import_within_seconds_and_answers_meanwhile() {
+async fn running_server_serves_an_import() {
     let folder = tempfile::tempdir().unwrap();
     let server = server_in(&folder.path().join("data"), &[]).await;
     file(folder.path(), around(40));
@@ -140,7 +141,7 @@ async fn a_running_server_serves_an_import_within_seconds_and_answers_meanwhile(
     server.stop().await;
 }
 
-/// The great-circle distance by the haversine formula, written here a second time on purpose.
+/// Returns the great-circle distance by the haversine formula, independent of the tested code.
 fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
     let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
     let square = half(a.0, b.0) + a.0.to_radians().cos() * b.0.to_radians().cos() * half(a.1, b.1);
@@ -148,9 +149,9 @@ fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_searches_give_exactly_what_brute_force_gives() {
+async fn searches_equal_brute_force() {
     let folder = tempfile::tempdir().unwrap();
-    // A scatter without randomness, two machines in one place, the poles and both sides of the date line among it.
+    // Deterministic points, among them two at one location, the poles and both sides of the date line.
     let scatter = (1..=2_000_u32).map(|number| {
         let turn = f64::from(number) * 0.618_034;
         let (lat, lon) = (25.0 + (turn * 7.0).fract() * 24.0, -124.0 + turn.fract() * 57.0);
@@ -196,7 +197,7 @@ async fn a_thousand_searches_give_exactly_what_brute_force_gives() {
             found["atms"].as_array().unwrap().iter().map(|atm| atm["name"].as_str().unwrap().to_owned()).collect();
         let mut expected: Vec<_> = machines.iter().map(|row| (distance((lat, lon), (row.1, row.2)), row.0)).collect();
         expected.retain(|(metres, _)| *metres <= 100.0 * 1609.344);
-        // To the micrometre: what is nearer than that to a tie is a tie, and goes by id.
+        // Distances are rounded to a micrometre: closer values are ties, ordered by ID.
         expected.sort_by(|a, b| (a.0 * 1e6).round().total_cmp(&(b.0 * 1e6).round()).then(a.1.cmp(&b.1)));
         assert_eq!(found["total"].as_u64(), Some(expected.len() as u64), "{lat}, {lon}");
         let expected: Vec<_> = expected.iter().take(50).map(|(_, number)| format!("Machine {number}")).collect();
@@ -208,7 +209,7 @@ async fn a_thousand_searches_give_exactly_what_brute_force_gives() {
 }
 
 #[tokio::test]
-async fn pages_visit_every_machine_once_and_fifty_results_stay_small() {
+async fn pagination_returns_every_atm_once() {
     let folder = tempfile::tempdir().unwrap();
     file(folder.path(), around(123));
     import(folder.path(), &[]);
@@ -230,7 +231,7 @@ async fn pages_visit_every_machine_once_and_fifty_results_stay_small() {
 }
 
 #[tokio::test]
-async fn a_stored_row_that_makes_no_sense_is_an_error_with_its_column() {
+async fn invalid_stored_row_is_an_error_with_its_column() {
     let server = server().await;
     for (sql, told) in [
         ("INSERT INTO atm_apart (id) VALUES (-1)", "atm_apart.id: "),

@@ -1,4 +1,4 @@
-//! A disk without room, and a database file that is not where it was.
+//! A full disk, and a database file that was moved.
 
 use signpost::server::schema::SCHEMA;
 use signpost_store::{Store, step};
@@ -18,11 +18,11 @@ async fn count(store: &Store) -> (i64, Option<i64>) {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_and_nothing_is_acknowledged() {
+async fn full_disk_returns_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&format!("sqlite:{}", folder.path().join("db").display()), &SCHEMA).unwrap();
     store.write([step(MAKE, vec![])]).await.unwrap();
-    // SQLite's own limit stands in for the disk's; the writer's connection is the one that keeps it.
+    // The page limit of SQLite simulates a full disk; it applies to the writer's connection.
     let pages = store.write([step("PRAGMA max_page_count = 400", vec![])]).await;
     assert!(pages.is_ok());
     let blob = signpost_store::Value::Text("x".repeat(4000));
@@ -56,13 +56,13 @@ async fn is_ready_again(service: &Service) {
 }
 
 #[tokio::test]
-async fn a_server_whose_writes_fail_is_not_ready_until_one_succeeds() {
+async fn server_with_failed_writes_is_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let ok = json!({ "status": "ok", "checks": { "store": "ok", "accepting": "ok" } });
     assert_eq!(readiness(&service).await, (200, ok));
     service.app.store.write([step("PRAGMA max_page_count = 1", vec![])]).await.unwrap();
-    // What the server itself writes now and then may find room and come between.
+    // A periodic write of the server may fit and succeed in between.
     let told = until("it says so", async || {
         let make = step("CREATE TABLE notes (text TEXT)", vec![]);
         let note = step("INSERT INTO notes (text) VALUES ($1)", vec!["x".repeat(100_000).as_str().into()]);
@@ -74,13 +74,13 @@ async fn a_server_whose_writes_fail_is_not_ready_until_one_succeeds() {
     assert_eq!((&told["status"], &told["checks"]["store"]), (&json!("unavailable"), &json!("failing")));
     let reason = told["reasons"][0].as_str().unwrap();
     assert!(reason.starts_with("the last write failed: the disk is full"), "{reason}");
-    // Nobody writes but the question itself.
+    // Only the readiness check writes.
     is_ready_again(&service).await;
     service.stop().await;
 }
 
 #[tokio::test]
-async fn a_server_whose_file_was_moved_is_not_ready() {
+async fn server_with_a_moved_file_is_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::on(folder.path(), &Service::clock(), &[]).await;
     let [file, aside] = ["signpost.sqlite", "aside"].map(|name| folder.path().join(name));
@@ -92,7 +92,7 @@ async fn a_server_whose_file_was_moved_is_not_ready() {
     assert_eq!((status, &told["reasons"]), (503, &json!(["the database file was replaced by another"])));
     fs::rename(&aside, &file).unwrap();
     is_ready_again(&service).await;
-    // The last commits are in one of the files beside it, and its locks in the other.
+    // One of the companion files has the last commits, the other the locks.
     for end in ["-wal", "-shm"] {
         let companion = folder.path().join(format!("signpost.sqlite{end}"));
         fs::rename(&companion, &aside).unwrap();

@@ -1,4 +1,4 @@
-//! What many rows with one point or one name cost, compared with as many rows that differ.
+//! The cost of many rows with one point or one name, compared with as many different rows.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use signpost_locator::gazetteer::{GeoName, Postcode, Subdivision, build};
 use signpost_locator::quality::duplicate_suspects;
 use signpost_locator::{Atm, AtmId, Machine, Point, Record, Region, merge};
 
-/// Each quadratic step would multiply the cost by several hundred.
+/// Maximum ratio of the costs. A quadratic step would multiply the cost by several hundred.
 const MAX_RATIO: u32 = 20;
 const ROWS: u32 = 50_000;
 const NAMES: u32 = 20_000;
@@ -24,7 +24,7 @@ fn assert_similar(of_equal: Duration, of_others: Duration) {
     assert!(of_equal < of_others * MAX_RATIO, "{of_equal:?} for equal rows, {of_others:?} for others");
 }
 
-/// Returns a point in Texas, another one for each number.
+/// Returns a point in Texas, a different one for each number.
 fn point(number: u32) -> Point {
     let (row, column) = (number / 300, number % 300);
     Point::new(28.0 + f64::from(row) / 50.0, -102.0 + f64::from(column) / 50.0).unwrap()
@@ -43,14 +43,14 @@ fn rows(at_one_point: u32) -> Vec<Atm> {
 }
 
 #[test]
-fn rows_at_one_point_are_merged_as_fast_as_others() {
+fn rows_at_one_point_merge_fast() {
     let (others, equal) = (rows(40), rows(ROWS));
     let of_others = cost(|| merge(others, &BTreeSet::new()));
     assert_similar(cost(|| merge(equal, &BTreeSet::new())), of_others);
 }
 
 #[test]
-fn duplicates_at_one_point_are_found_as_fast_as_others() {
+fn duplicates_at_one_point_are_found_fast() {
     let machines = |at_one_point| {
         let mut rows = rows(at_one_point);
         for row in &mut rows {
@@ -64,7 +64,7 @@ fn duplicates_at_one_point_are_found_as_fast_as_others() {
     assert_similar(cost(|| assert_eq!(find(&equal).len(), ROWS as usize)), of_others);
 }
 
-/// Builds place names of as many places, post offices and subdivisions.
+/// Builds place names from equal numbers of places, post offices and subdivisions.
 fn build_places(name: impl Fn(u32) -> String, place: impl Fn(u32) -> Point) -> Vec<u8> {
     let region = Region::parse("TX").unwrap();
     let (mut names, mut subdivisions, mut postcodes) = (Vec::new(), Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ fn build_places(name: impl Fn(u32) -> String, place: impl Fn(u32) -> Point) -> V
 }
 
 #[test]
-fn places_of_one_name_or_point_are_built_as_fast_as_others() {
+fn places_of_one_name_or_point_build_fast() {
     let other_name = |number: u32| format!("Place {number}");
     let one_name = |_| "Springfield".to_owned();
     let of_others = cost(|| build_places(other_name, point));

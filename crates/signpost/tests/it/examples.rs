@@ -1,11 +1,11 @@
-//! What the docs show of example programs is what stands there, and what tests run or compilers read.
+//! The documentation shows the example programs verbatim, and tests or compilers read all of them.
 
 use std::fs;
 use std::path::Path;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Whole files that a page shows, with the language that its blocks name, and the most lines that they may have.
+/// Files that a page shows completely: page, language of the block, file, maximum number of lines.
 const SHOWN: [(&str, &str, &str, usize); 6] = [
     ("docs/integrate.md", "js", "examples/page/site.mjs", 45),
     ("docs/integrate.md", "py", "examples/page/site.py", 45),
@@ -15,10 +15,10 @@ const SHOWN: [(&str, &str, &str, usize); 6] = [
     ("docs/handlers.md", "python", "sdk/python/examples/handlers.py", 60),
 ];
 
-/// Sites that the guide calls by their length.
+/// Example sites whose length the guide states.
 const COUNTED: [&str; 1] = ["examples/element/site.mjs"];
 
-/// The whole of the tasks in sdk/README.md, by the language that its blocks name.
+/// The complete tasks of sdk/README.md, by language of their blocks.
 const TASKS: [(&str, &str); 4] = [
     ("ts", "sdk/typescript/examples/tasks.ts"),
     ("python", "sdk/python/examples/tasks.py"),
@@ -31,7 +31,7 @@ fn read(name: &str) -> String {
 }
 
 #[test]
-fn the_docs_show_the_examples_as_they_are() {
+fn docs_show_the_examples_verbatim() {
     for (page, language, file, most) in SHOWN {
         let text = read(file);
         assert!(text.lines().count() <= most, "{file} has grown over {most} lines");
@@ -40,7 +40,7 @@ fn the_docs_show_the_examples_as_they_are() {
 }
 
 #[test]
-fn the_guide_says_how_long_a_site_is() {
+fn guide_states_the_length_of_the_site() {
     let guide = read("docs/integrate.md").split_whitespace().collect::<Vec<_>>().join(" ");
     for file in COUNTED {
         let lines = read(file).lines().count();
@@ -50,19 +50,19 @@ fn the_guide_says_how_long_a_site_is() {
     }
 }
 
-/// A text without the margins of its lines.
+/// Returns the text without indentation.
 fn without_margins(text: &str) -> String {
     text.lines().map(|line| line.trim_start().to_owned() + "\n").collect()
 }
 
-/// The blocks of a page that name a language.
+/// Returns the code blocks of a page in a language.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let opening = format!("\n```{language}\n");
     page.split(&opening).skip(1).filter_map(|rest| rest.split_once("\n```")).map(|(block, _)| block).collect()
 }
 
 #[test]
-fn the_tasks_of_the_sdks_stand_in_files_that_compilers_read() {
+fn sdk_tasks_are_in_compiled_files() {
     let (page, guide) = (read("sdk/README.md"), read("docs/integrate.md"));
     for (language, file) in TASKS {
         let text = without_margins(&read(file));

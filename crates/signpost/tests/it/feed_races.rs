@@ -1,4 +1,4 @@
-//! Feeds that two servers fetch at the same time.
+//! Concurrent fetches of a feed by two servers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use signpost_store::{Store, must};
 
 use crate::feeds::{Source, fetcher, places};
 
-/// Stores a feed in a new database. Returns the database and a fetcher whose clock is manual.
+/// Stores a feed in a new database. Returns the database and a fetcher with a manual clock.
 async fn stored_feed(url: String) -> (Store, FeedFetcher) {
     let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
     let every = Some(Duration::from_hours(6));
@@ -30,7 +30,7 @@ async fn stored(store: &Store) -> Feed {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feed_of_changes_that_another_server_fetched_is_no_failure() {
+async fn feed_fetched_by_another_server_is_no_failure() {
     let (source, url) = Source::start().await;
     source.answers(200, &places(10));
     let (store, fetcher) = stored_feed(format!("{url}?updated_since={{updated_since}}")).await;
@@ -50,7 +50,7 @@ async fn feed_of_changes_that_another_server_fetched_is_no_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_fetch_does_not_replace_the_success_of_another_server() {
+async fn failure_does_not_replace_another_servers_success() {
     let (source, url) = Source::start().await;
     let (store, fetcher) = stored_feed(url).await;
     let gazetteer = Arc::new(Gazetteer::embedded());
@@ -77,7 +77,7 @@ async fn failed_fetch_does_not_replace_the_success_of_another_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn import_whose_required_step_is_refused_is_tried_once() {
+async fn rejected_import_is_not_retried() {
     let store = Store::open("sqlite::memory:", &SCHEMA).unwrap();
     let gazetteer = Gazetteer::embedded();
     let reading = Reading::from_bytes(places(3).to_string().as_bytes(), &Options::default(), &gazetteer).unwrap();

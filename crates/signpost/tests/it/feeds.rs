@@ -1,4 +1,4 @@
-//! Sources that are fetched.
+//! Sources that are fetched over HTTP.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,10 +23,10 @@ use crate::assistant::server_in;
 use crate::harness::{embedded_database, until};
 use crate::program::{command, document};
 
-/// The address that was asked for, and the tag that was known.
+/// The requested path and the `If-None-Match` tag.
 type Asked = (String, Option<String>);
 
-/// A server of a feed: what it answers next, and the requests that came.
+/// A feed server: its next responses, and the received requests.
 #[derive(Clone, Default)]
 pub(crate) struct Source {
     answer: Arc<Mutex<(u16, String)>>,
@@ -69,8 +69,8 @@ pub(crate) fn places(count: u8) -> Value {
     (1..=count).map(place).collect()
 }
 
-/// Runs the command line beside the server of a feed.
-async fn synced(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
+/// Runs the command line while the feed server runs.
+async fn sync(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
     let arguments = [&["--json", "atms", "sync"], arguments].concat();
     let ended = command(folder, &arguments).runs().await;
     let document: Value = serde_json::from_str(&ended.out).unwrap();
@@ -78,65 +78,65 @@ async fn synced(folder: &std::path::Path, arguments: &[&str]) -> (bool, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_feed_is_fetched_with_what_its_server_said_last_time() {
+async fn feed_is_fetched_with_stored_validators() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url, "--attribution", "© map, ODbL"]);
     source.answers(200, &places(10));
-    let (done, report) = synced(folder, &[]).await;
+    let (done, report) = sync(folder, &[]).await;
     assert!(done && report["added"] == 10, "{report}");
-    let (done, report) = synced(folder, &["map"]).await;
+    let (done, report) = sync(folder, &["map"]).await;
     assert!(done && report["not_modified"] == true, "{report}");
     let asked = source.asked();
     assert_eq!((&asked[0].1, asked[1].1.is_some()), (&None, true), "{asked:?}");
 
-    // What is lost all at once was hardly taken down.
+    // A large loss is more likely an error than a removal.
     source.answers(200, &places(5));
-    let (done, report) = synced(folder, &[]).await;
+    let (done, report) = sync(folder, &[]).await;
     assert!(!done && report["error"].as_str().unwrap().contains("20 %"), "{report}");
     assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
     source.asked();
-    let (done, report) = synced(folder, &[]).await;
+    let (done, report) = sync(folder, &[]).await;
     assert!(!done && report["error"].as_str().unwrap().contains("is not fetched before"), "{report}");
     assert_eq!(source.asked().len(), 0);
-    let (done, report) = synced(folder, &["--force"]).await;
+    let (done, report) = sync(folder, &["--force"]).await;
     assert!(done && report["removed"] == 5, "{report}");
     let near = document(folder, &["atms", "near", "40.0,-71.0"]);
     assert_eq!((&near["atms"][0]["name"], &near["attribution"]), (&json!("P1"), &json!(["© map, ODbL"])));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feed_is_fetched_whole_after_its_source_was_changed_in_another_way() {
+async fn feed_is_fetched_whole_after_an_import() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
     source.answers(200, &places(10));
-    assert!(synced(folder, &[]).await.0);
+    assert!(sync(folder, &[]).await.0);
 
     document(folder, &["atms", "forget", "map"]);
-    let (done, report) = synced(folder, &[]).await;
+    let (done, report) = sync(folder, &[]).await;
     assert!(done && report["added"] == 10, "{report}");
 
     std::fs::write(folder.join("one.csv"), "ref,name,lat,lon\nx,Other,41,-71\n").unwrap();
     document(folder, &["atms", "import", "one.csv", "--source", "map", "--force"]);
-    let (done, report) = synced(folder, &["--force"]).await;
+    let (done, report) = sync(folder, &["--force"]).await;
     assert!(done && (&report["added"], &report["removed"]) == (&json!(10), &json!(1)), "{report}");
 
-    // A fetch that changes nothing leaves the validators as they are.
-    assert_eq!(synced(folder, &[]).await.1["not_modified"], true);
-    assert_eq!(synced(folder, &[]).await.1["not_modified"], true);
-    let (done, report) = synced(folder, &["--force"]).await;
+    // A fetch without changes leaves the validators unchanged.
+    assert_eq!(sync(folder, &[]).await.1["not_modified"], true);
+    assert_eq!(sync(folder, &[]).await.1["not_modified"], true);
+    let (done, report) = sync(folder, &["--force"]).await;
     assert!(done && report["unchanged"] == 10, "{report}");
     let conditional: Vec<bool> = source.asked().into_iter().map(|(_, tag)| tag.is_some()).collect();
     assert_eq!(conditional, [false, false, false, true, true, false]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feed_of_changes_starts_again_after_its_source_was_forgotten() {
+async fn feed_of_changes_restarts_after_forget() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
@@ -144,23 +144,23 @@ async fn feed_of_changes_starts_again_after_its_source_was_forgotten() {
     let url = format!("{url}?updated_since={{updated_since}}");
     document(folder, &["atms", "feeds", "add", "map", &url, "--format", "btcmap"]);
     source.answers(200, &places(10));
-    assert!(synced(folder, &[]).await.0);
+    assert!(sync(folder, &[]).await.0);
     document(folder, &["atms", "forget", "map"]);
-    let (done, report) = synced(folder, &[]).await;
+    let (done, report) = sync(folder, &[]).await;
     assert!(done && report["added"] == 10, "{report}");
     let asked: Vec<String> = source.asked().into_iter().map(|(uri, _)| uri).collect();
     assert!(asked.iter().all(|uri| uri.ends_with("updated_since=1970-01-01T00:00:00Z")), "{asked:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn not_modified_without_a_conditional_request_is_a_failure() {
+async fn unexpected_not_modified_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
     source.answers(304, &"");
-    let (done, report) = synced(folder, &[]).await;
+    let (done, report) = sync(folder, &[]).await;
     assert!(!done && report["error"].as_str().unwrap().contains("304 (not modified)"), "{report}");
     let feed = document(folder, &["atms", "feeds", "list"])["feeds"][0].clone();
     assert_eq!((&feed["failures"], &feed["fetched_at"]), (&json!(1), &Value::Null));
@@ -168,7 +168,7 @@ async fn not_modified_without_a_conditional_request_is_a_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stored_feed_that_makes_no_sense_is_named_and_can_be_removed() {
+async fn invalid_stored_feed_can_be_removed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     embedded_database(&data);
@@ -192,7 +192,7 @@ async fn a_stored_feed_that_makes_no_sense_is_named_and_can_be_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_feed_that_tells_what_changed_is_asked_for_that() {
+async fn feed_of_changes_is_fetched_incrementally() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
@@ -200,7 +200,7 @@ async fn a_feed_that_tells_what_changed_is_asked_for_that() {
     let url = format!("{url}?include_deleted=true&updated_since={{updated_since}}");
     document(folder, &["atms", "feeds", "add", "map", &url, "--format", "btcmap"]);
     source.answers(200, &places(10));
-    assert!(synced(folder, &[]).await.0);
+    assert!(sync(folder, &[]).await.0);
     source.answers(
         200,
         &json!([
@@ -209,12 +209,12 @@ async fn a_feed_that_tells_what_changed_is_asked_for_that() {
             { "id": 11, "lat": 41.0, "lon": -70.0, "icon": "local_atm" },
         ]),
     );
-    let (_, report) = synced(folder, &[]).await;
+    let (_, report) = sync(folder, &[]).await;
     let counts = ["added", "changed", "unchanged", "removed"].map(|name| report[name].as_u64().unwrap());
     assert_eq!(counts, [1, 0, 0, 2], "{report}");
-    // That nothing changed is an answer.
+    // An empty list of changes is a valid response.
     source.answers(200, &json!([]));
-    assert!(synced(folder, &[]).await.0);
+    assert!(sync(folder, &[]).await.0);
     assert_eq!(document(folder, &["atms", "stats"])["total"], 9);
     let asked: Vec<String> = source.asked().into_iter().map(|(uri, _)| uri).collect();
     assert!(asked[0].ends_with("updated_since=1970-01-01T00:00:00Z"), "{asked:?}");
@@ -222,14 +222,14 @@ async fn a_feed_that_tells_what_changed_is_asked_for_that() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
+async fn failed_feed_is_retried_after_a_delay() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
     let (source, url) = Source::start().await;
     document(folder, &["atms", "feeds", "add", "map", &url]);
     source.answers(200, &places(10));
-    assert!(synced(folder, &[]).await.0);
+    assert!(sync(folder, &[]).await.0);
     for (status, body, said) in [
         (503, "", "it responded with 503"),
         (301, "", "it moved to https://moved.example/"),
@@ -238,7 +238,7 @@ async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
         (200, "[]", "cannot read its content"),
     ] {
         source.answers(status, &body);
-        let (done, report) = synced(folder, &["--force"]).await;
+        let (done, report) = sync(folder, &["--force"]).await;
         assert!(!done && report["error"].as_str().unwrap().contains(said), "{report}");
         assert_eq!(document(folder, &["atms", "stats"])["total"], 10);
     }
@@ -254,7 +254,7 @@ async fn a_feed_that_fails_changes_nothing_and_is_left_alone_for_a_while() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_server_fetches_what_is_due() {
+async fn running_server_fetches_due_feeds() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let (source, url) = Source::start().await;
@@ -266,7 +266,8 @@ async fn a_running_server_fetches_what_is_due() {
     server.stop().await;
 }
 
-/// Returns the address of a server that accepts connections and never responds, as long as the listener exists.
+/// Returns the address of a server that accepts connections and never responds, and its listener, which must outlive
+/// it.
 async fn silent_server() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/places", listener.local_addr().unwrap());
@@ -290,7 +291,7 @@ async fn slow_feeds_do_not_delay_another_feed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_that_are_fetched_at_once_are_all_imported() {
+async fn concurrently_fetched_feeds_are_imported() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();
@@ -307,7 +308,7 @@ async fn feeds_that_are_fetched_at_once_are_all_imported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feed_that_sends_a_byte_at_a_time_ends_at_the_timeout() {
+async fn slow_feed_ends_at_the_timeout() {
     let folder = tempfile::tempdir().unwrap();
     embedded_database(&folder.path().join("data"));
     let folder = folder.path();

@@ -1,5 +1,4 @@
-//! `/mcp` in a browser, `/llms.txt`, and the entry for a registry: what people and programs that have only our address
-//! learn of the locator.
+//! `/mcp` in a browser, `/llms.txt`, and the registry entry: the descriptions of the locator for people and programs.
 
 use std::fs;
 use std::path::Path;
@@ -13,21 +12,21 @@ use crate::harness::{Program, Reply, Service, http};
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const PUBLIC: (&str, &str) = ("public_url", "https://atm.example.com");
 
-async fn opens(server: &Service, path: &str, more: &[(&str, &str)]) -> Reply {
+async fn open_page(server: &Service, path: &str, more: &[(&str, &str)]) -> Reply {
     server.send(Method::GET, path, &[&[("accept", BROWSER)], more].concat(), "").await
 }
 
 #[tokio::test]
-async fn a_browser_gets_the_page_and_a_program_what_it_got_before() {
+async fn browsers_get_the_page_and_programs_an_error() {
     let server = server_with(&[PUBLIC]).await;
-    let page = opens(&server, "/mcp", &[]).await;
+    let page = open_page(&server, "/mcp", &[]).await;
     assert_eq!((page.status, page.header("cache-control")), (200, Some("max-age=300")));
     let varies: Vec<_> = page.headers.get_all("vary").iter().map(|value| value.to_str().unwrap()).collect();
     assert_eq!(varies.join(", "), "accept, accept-language, Origin");
     assert!(page.text.contains("<link rel=\"canonical\" href=\"https://atm.example.com/mcp\">"), "{}", page.text);
-    let spanish = opens(&server, "/mcp", &[("accept-language", "es")]).await;
+    let spanish = open_page(&server, "/mcp", &[("accept-language", "es")]).await;
     assert!(spanish.text.contains("<html lang=\"es\">"), "{}", spanish.text);
-    assert_eq!(opens(&server, "/mcp?lang=es", &[]).await.text, spanish.text);
+    assert_eq!(open_page(&server, "/mcp?lang=es", &[]).await.text, spanish.text);
 
     for accept in ["", "*/*", "application/json", "text/event-stream", "application/json, text/html;q=0.5"] {
         let refused = server.send(Method::GET, "/mcp", &[("accept", accept)], "").await;
@@ -44,9 +43,9 @@ async fn a_browser_gets_the_page_and_a_program_what_it_got_before() {
 }
 
 #[tokio::test]
-async fn the_address_comes_first_and_is_the_operators_whatever_host_was_asked() {
+async fn page_starts_with_the_operators_url() {
     let server = server_with(&[PUBLIC]).await;
-    let page = opens(&server, "/mcp", &[]).await.text;
+    let page = open_page(&server, "/mcp", &[]).await.text;
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text} in {page}"));
     let parts = [
         "<code id=\"address\">https://atm.example.com/mcp</code>",
@@ -60,9 +59,9 @@ async fn the_address_comes_first_and_is_the_operators_whatever_host_was_asked() 
     let places: Vec<_> = parts.iter().map(|part| at(part)).collect();
     assert!(places.is_sorted(), "{places:?}");
     for host in ["atm.example.com", "localhost", "127.0.0.1"] {
-        assert_eq!(opens(&server, "/mcp", &[("host", host)]).await.text, page, "{host}");
+        assert_eq!(open_page(&server, "/mcp", &[("host", host)]).await.text, page, "{host}");
     }
-    let foreign = opens(&server, "/mcp", &[("host", "evil.example")]).await;
+    let foreign = open_page(&server, "/mcp", &[("host", "evil.example")]).await;
     assert!(foreign.status == 403 && !foreign.text.contains("evil"), "{}", foreign.text);
     for asset in page.split("=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()) {
         server.visitor().get(&format!("/assets/{asset}")).await;
@@ -71,23 +70,23 @@ async fn the_address_comes_first_and_is_the_operators_whatever_host_was_asked() 
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_named_gives_nobody_a_link_that_leads_nowhere() {
+async fn server_without_a_public_url_offers_no_links() {
     let local = server().await;
-    let page = opens(&local, "/mcp", &[]).await.text;
+    let page = open_page(&local, "/mcp", &[]).await.text;
     assert!(page.contains("<code id=\"address\">http://localhost:") && !page.contains("canonical"), "{page}");
     assert!(page.contains("cannot be reached from there"), "{page}");
     let nowhere = server_with(&[("listen", "0.0.0.0:0")]).await;
     for path in ["/mcp", "/mcp.md"] {
-        let text = opens(&nowhere, path, &[("host", "evil.example")]).await.text;
+        let text = open_page(&nowhere, path, &[("host", "evil.example")]).await.text;
         assert!(text.contains("does not know its own address"), "{text}");
         assert!(!text.contains("evil") && !text.contains("cursor:") && !text.contains("0.0.0.0:0/mcp"), "{text}");
     }
 }
 
 #[tokio::test]
-async fn an_assistant_reads_the_same_in_markdown() {
+async fn llms_txt_matches_the_page() {
     let server = server_with(&[PUBLIC]).await;
-    let page = opens(&server, "/mcp.md", &[]).await;
+    let page = open_page(&server, "/mcp.md", &[]).await;
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/markdown; charset=utf-8")));
     for part in
         ["\n    https://atm.example.com/mcp\n", "signpost mcp install cursor --url https://atm.example.com/mcp\n"]
@@ -97,7 +96,7 @@ async fn an_assistant_reads_the_same_in_markdown() {
 }
 
 #[tokio::test]
-async fn the_guide_is_short_and_leads_to_what_is_there() {
+async fn guide_is_short_and_its_links_work() {
     let server = server_with(&[PUBLIC]).await;
     let guide = server.visitor().get("/llms.txt").await.text;
     assert!(guide.len() <= 4096, "{} bytes", guide.len());
@@ -107,14 +106,14 @@ async fn the_guide_is_short_and_leads_to_what_is_there() {
     }
     let links = guide.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let paths: Vec<_> = links.map(|link| link.strip_prefix("https://atm.example.com").expect(link)).collect();
-    // The stream has no end to wait for.
+    // The SSE stream never ends.
     for path in paths.iter().filter(|path| **path != "/sse") {
-        assert_eq!(opens(&server, path, &[]).await.status, 200, "{path}");
+        assert_eq!(open_page(&server, path, &[]).await.status, 200, "{path}");
     }
     assert!(paths.len() > 6, "{guide}");
 }
 
-/// What the registry of the protocol's makers asks of an entry, in its schema of 2025-12-11 and on its pages.
+/// Returns the registry's requirements for an entry, from its schema of 2025-12-11 and its documentation.
 fn registry_rules() -> Value {
     let text = |most: u32| json!({ "type": "string", "minLength": 1, "maxLength": most });
     let address = |scheme: &str| json!({ "type": "string", "pattern": format!("^{scheme}://[^{{}}\\s]+$") });
@@ -141,7 +140,7 @@ fn registry_rules() -> Value {
 }
 
 #[tokio::test]
-async fn the_entry_of_the_project_and_that_of_an_operator_are_fit_for_a_registry() {
+async fn registry_entries_are_valid() {
     let rules = jsonschema::validator_for(&registry_rules()).unwrap();
     let check = |entry: &Value| {
         let wrong: Vec<_> = rules.iter_errors(entry).map(|error| error.to_string()).collect();
@@ -151,7 +150,7 @@ async fn the_entry_of_the_project_and_that_of_an_operator_are_fit_for_a_registry
     check(&own);
     assert_eq!(own.get("remotes"), None, "the project runs no server");
     let server = server_with(&[PUBLIC]).await;
-    // As docs/locator.md has it.
+    // The server card, edited as docs/locator.md describes.
     let mut card = server.visitor().get("/mcp/server-card").await.with(200);
     card.as_object_mut().unwrap().remove("icons");
     card["$schema"] = own["$schema"].clone();
@@ -161,7 +160,7 @@ async fn the_entry_of_the_project_and_that_of_an_operator_are_fit_for_a_registry
     assert!(!rules.is_valid(&card), "an address with a gap in it is reached by nobody");
 }
 
-/// Whether a text is in a file of a folder, or below it.
+/// Returns whether a file in the folder or below it contains the text.
 fn contains(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
         if path.is_dir() {
@@ -172,9 +171,9 @@ fn contains(folder: &Path, text: &str) -> bool {
     })
 }
 
-/// The page promises it: a search leaves its place neither in the log nor on the disk.
+/// The page promises it: the place of a search is neither logged nor stored.
 #[tokio::test]
-async fn a_place_that_somebody_asks_about_is_not_kept() {
+async fn searched_place_is_not_stored() {
     const PLACE: &str = "Zzyzxford Hollow, NV";
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["serve", "--json", "--listen", "127.0.0.1:0", "--services", "atm", "--data-dir", "data"];

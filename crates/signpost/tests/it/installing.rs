@@ -1,4 +1,4 @@
-//! `signpost mcp install`: what is in the files of a person's clients before, after, and after that again.
+//! `signpost mcp install`: the configuration files of MCP clients before and after installation and removal.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Program;
 
-/// What stands in the file of each client that has no command of its own, with what strangers wrote into it.
+/// Configuration file of each client without an install command, with entries of other programs.
 const FILES: [(&str, &str, &str); 5] = [
     (
         "claude-desktop",
@@ -34,7 +34,7 @@ const FILES: [(&str, &str, &str); 5] = [
     ("zed", ".config/zed/settings.json", "// Settings\n{\n  \"theme\": \"One\", /* dark */\n  \"tabs\": {},\n}\n"),
 ];
 
-/// A person's home, with a client's file in it.
+/// A home folder with the configuration file of a client.
 struct Home(tempfile::TempDir);
 
 impl Home {
@@ -57,7 +57,7 @@ impl Home {
         fs::read_to_string(self.at(file)).unwrap()
     }
 
-    /// `signpost mcp install` with these arguments.
+    /// Prepares `signpost mcp install` with these arguments.
     fn install(&self, arguments: &[&str]) -> Program {
         let all = [&["mcp", "install", "--data-dir", "data"], arguments].concat();
         Program::within(self.0.path(), &all).env("HOME", self.0.path().to_str().unwrap())
@@ -67,7 +67,7 @@ impl Home {
         self.install(&[arguments, &["--json"]].concat()).run().json()
     }
 
-    /// What is beside a file.
+    /// Returns the file names in the folder of a file.
     fn names(&self, file: &str) -> Vec<String> {
         let entries = fs::read_dir(self.at(file).parent().unwrap()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -81,7 +81,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn each_file_gets_one_entry_once_and_is_restored_to_the_byte() {
+fn install_and_remove_restore_each_file() {
     for (client, file, before) in FILES {
         let home = Home::with(file, before);
         fs::set_permissions(home.at(file), Permissions::from_mode(0o640)).unwrap();
@@ -105,7 +105,7 @@ fn each_file_gets_one_entry_once_and_is_restored_to_the_byte() {
 }
 
 #[test]
-fn every_client_gets_a_file_of_its_own_where_it_has_none() {
+fn install_creates_missing_files() {
     let home = Home::empty();
     let url = "https://atm.example.com/mcp";
     for client in ["claude", "codex", "gemini", "claude-desktop", "cursor", "vscode", "windsurf", "zed"] {
@@ -121,7 +121,7 @@ fn every_client_gets_a_file_of_its_own_where_it_has_none() {
 }
 
 #[test]
-fn another_address_takes_the_place_of_ours_and_the_rest_of_the_entry_stays() {
+fn new_address_replaces_only_the_address() {
     let home = Home::with(".cursor/mcp.json", "{}");
     home.done(&["cursor"]);
     let entry =
@@ -136,7 +136,7 @@ fn another_address_takes_the_place_of_ours_and_the_rest_of_the_entry_stays() {
 }
 
 #[test]
-fn what_others_named_like_us_is_neither_replaced_nor_removed() {
+fn foreign_entry_with_our_name_is_unchanged() {
     let before = "{\"mcpServers\": {\"signpost\": {\"command\": \"npx\", \"args\": [\"signposts\"]}}}";
     let home = Home::with(".cursor/mcp.json", before);
     for (arguments, told) in [(&["cursor"][..], "another server named"), (&["cursor", "--uninstall"], "stays there")] {
@@ -146,7 +146,7 @@ fn what_others_named_like_us_is_neither_replaced_nor_removed() {
 }
 
 #[test]
-fn a_file_that_is_not_understood_is_left_alone() {
+fn unreadable_file_is_unchanged() {
     let file = ".cursor/mcp.json";
     for (text, told) in [
         ("{\n  \"mcpServers\": {\n    \"a\": }\n}", "mcp.json: line 3, column 10: "),
@@ -164,7 +164,7 @@ fn a_file_that_is_not_understood_is_left_alone() {
 }
 
 #[test]
-fn what_is_no_plain_file_is_refused() {
+fn special_files_are_rejected() {
     let file = ".cursor/mcp.json";
     let home = Home::with(file, "{}");
     let told = |home: &Home| home.install(&["cursor"]).run().failed(1).to_owned();
@@ -190,7 +190,7 @@ fn what_is_no_plain_file_is_refused() {
 }
 
 #[test]
-fn a_link_is_followed_and_stays_one() {
+fn symbolic_link_is_followed_and_preserved() {
     let file = ".cursor/mcp.json";
     for text in [Some("{\"a\": 1}"), None] {
         let home = Home::empty();
@@ -210,7 +210,7 @@ fn a_link_is_followed_and_stays_one() {
 }
 
 #[test]
-fn many_at_once_leave_one_entry_and_everything_else() {
+fn concurrent_installs_leave_one_entry() {
     let (client, file, before) = FILES[1];
     let home = Home::with(file, before);
     thread::scope(|scope| {
@@ -226,7 +226,7 @@ fn many_at_once_leave_one_entry_and_everything_else() {
 }
 
 #[test]
-fn without_a_client_those_that_are_here_are_named_and_nothing_is_done() {
+fn install_without_a_client_lists_found_clients() {
     let home = Home::empty();
     assert!(home.install(&[]).run().failed(1).contains("name one of claude, codex, gemini, claude-desktop"));
     for folder in [".cursor", ".config/zed"] {
@@ -244,7 +244,7 @@ fn without_a_client_those_that_are_here_are_named_and_nothing_is_done() {
 }
 
 #[test]
-fn one_client_that_fails_does_not_stop_the_others() {
+fn failed_client_does_not_stop_the_others() {
     let home = Home::with(".cursor/mcp.json", "{");
     let ended = home.install(&["cursor", "zed", "--json"]).run();
     let done: Value = serde_json::from_str(&ended.out).unwrap();
@@ -254,7 +254,7 @@ fn one_client_that_fails_does_not_stop_the_others() {
 }
 
 #[test]
-fn no_secret_gets_into_a_file() {
+fn secrets_are_not_written_to_files() {
     let home = Home::empty();
     let told = home.install(&["cursor"]).env("SIGNPOST_DATABASE_URL", "postgres://ann:secret@db/x").run();
     assert!(told.failed(2).contains("may have a password") && !told.err.contains("secret@"), "{}", told.err);
@@ -267,7 +267,7 @@ fn no_secret_gets_into_a_file() {
 }
 
 #[test]
-fn files_that_were_named_are_named_to_the_client_with_their_whole_path() {
+fn client_gets_absolute_file_paths() {
     let home = Home::empty();
     fs::write(home.at("my.toml"), "data_dir = \"elsewhere\"\n").unwrap();
     let all = ["mcp", "--config", "my.toml", "install", "cursor", "--advisories", "law.toml", "--json"];
@@ -280,7 +280,7 @@ fn files_that_were_named_are_named_to_the_client_with_their_whole_path() {
 }
 
 #[test]
-fn whoever_has_no_data_yet_is_told_how_to_get_some() {
+fn missing_data_prints_the_import_command() {
     let home = Home::empty();
     let told = home.install(&["cursor"]).run();
     assert_eq!((told.code, told.err.as_str()), (Some(0), ""));
@@ -290,7 +290,7 @@ fn whoever_has_no_data_yet_is_told_how_to_get_some() {
 }
 
 #[test]
-fn without_a_home_nothing_is_written_anywhere() {
+fn install_without_a_home_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for home in [None, Some(""), Some("relative")] {
         let program = Program::within(folder.path(), &["mcp", "install", "cursor"]);
@@ -301,16 +301,16 @@ fn without_a_home_nothing_is_written_anywhere() {
 }
 
 #[test]
-fn a_client_that_starts_programs_alone_is_given_no_address() {
+fn stdio_only_client_rejects_an_address() {
     let home = Home::empty();
     let told = home.install(&["claude-desktop", "--url", "https://atm.example.com/mcp"]).run();
     assert!(told.failed(1).contains("Add custom connector"));
     assert!(home.install(&["emacs"]).run().err.contains("possible values: claude, codex, gemini"));
 }
 
-/// Creates the command of a client as a shell script. Returns the search path with its folder. Another process creates the
-/// executable file: if this one had it open for writing while another test starts a program, that program would inherit it
-/// for a moment, and the script could not be run ("Text file busy").
+/// Creates the command of a client as a shell script. Returns the search path with its folder. Another process creates
+/// the executable file: if this process had it open for writing while another test starts a program, that program would
+/// inherit it for a moment, and the script could not be run ("Text file busy").
 fn with_command(home: &Home, name: &str, script: &str) -> String {
     fs::create_dir_all(home.at("bin")).unwrap();
     let source = home.at("script");
@@ -323,7 +323,7 @@ fn with_command(home: &Home, name: &str, script: &str) -> String {
 }
 
 #[test]
-fn a_clients_own_command_goes_before_its_file_and_is_looked_after() {
+fn client_command_is_preferred_and_verified() {
     let home = Home::empty();
     let url = "https://atm.example.com/mcp";
     let writes = format!(
@@ -347,7 +347,7 @@ fn a_clients_own_command_goes_before_its_file_and_is_looked_after() {
 }
 
 #[test]
-fn a_bundle_is_named_so_that_clients_open_it() {
+fn bundle_has_the_name_that_clients_expect() {
     let home = Home::empty();
     let bundle = |arguments: &[&str]| Program::within(home.0.path(), &[&["mcp", "bundle"], arguments].concat()).run();
     assert!(bundle(&["signpost.zip"]).failed(2).contains("end in .mcpb"));

@@ -1,4 +1,4 @@
-//! Links between the pages of the documentation lead to a file and a heading; files that a page names exist.
+//! Links between documentation pages lead to an existing file and heading, and files that a page names exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 #[test]
-fn every_link_leads_to_a_file_and_a_heading() {
+fn links_lead_to_files_and_headings() {
     let mut broken = Vec::new();
     for page in pages() {
         let text = fs::read_to_string(&page).expect("a text");
@@ -24,19 +24,19 @@ fn every_link_leads_to_a_file_and_a_heading() {
 }
 
 #[test]
-fn a_heading_is_named_as_its_page_shows_it() {
+fn anchors_match_the_headings() {
     assert_eq!(anchor("Read: `GET /sessions/{id}`"), "read-get-sessionsid");
     assert_eq!(anchor("The `through` rendering"), "the-through-rendering");
     assert_eq!(anchor("`signpost keys create`"), "signpost-keys-create");
 }
 
 #[test]
-fn every_file_that_the_security_pages_name_exists() {
+fn files_named_by_security_pages_exist() {
     let paths = paths(Path::new(ROOT));
     let mut missing = Vec::new();
     for page in ["SECURITY.md", "docs/security/rfc10027.md", "docs/security/rfc9700.md"] {
         let text = fs::read_to_string(Path::new(ROOT).join(page)).expect("a text");
-        // The last column says where.
+        // The last column names files.
         let cells = text.lines().filter_map(|line| line.strip_suffix('|')?.rsplit('|').next());
         for name in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
             if !paths.iter().any(|path| path.ends_with(name)) {
@@ -48,7 +48,7 @@ fn every_file_that_the_security_pages_name_exists() {
 }
 
 #[test]
-fn every_test_that_the_page_about_rfc_9700_names_exists() {
+fn tests_named_by_the_rfc_9700_page_exist() {
     let paths = paths(&Path::new(ROOT).join("crates"));
     let text = fs::read_to_string(Path::new(ROOT).join("docs/security/rfc9700.md")).expect("a text");
     let has = |file: &str, test: &str| {
@@ -72,7 +72,7 @@ fn every_test_that_the_page_about_rfc_9700_names_exists() {
     assert!(missing.is_empty() && count > 40, "of {count} tests these are not there:\n{}", missing.join("\n"));
 }
 
-/// All files and folders that are written by hand.
+/// Returns all files and folders that are not generated.
 fn paths(folder: &Path) -> Vec<PathBuf> {
     let mut paths = vec![folder.to_owned()];
     for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -115,7 +115,7 @@ fn headings(page: &Path) -> Vec<String> {
     titles.map(|line| anchor(line.trim_start_matches('#').trim())).collect()
 }
 
-/// What follows `#` in a link to a heading, as GitHub makes it.
+/// Returns the fragment of a heading, as GitHub creates it.
 fn anchor(title: &str) -> String {
     let kept = title.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
     kept.collect::<String>().to_lowercase().replace(' ', "-")

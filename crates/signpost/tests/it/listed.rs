@@ -1,4 +1,4 @@
-//! The tools as clients see them, byte for byte, and as the parser and the command line hold them.
+//! The tool list as clients receive it, byte for byte, and its agreement with the parser and the command line.
 
 use std::fs;
 
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::assistant::server;
 
-/// What `tools/list` returned when the tools were last changed on purpose. To change it: run this test's neighbour
-/// `write_the_list` with `--ignored`, and read the difference.
+/// The response of `tools/list` after the last intentional change. To change it, run `write_the_list` with `--ignored`,
+/// and review the difference.
 const LISTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/listed.json");
 
-/// The most that a model should have to read of it in every conversation, at four characters a token.
+/// Maximum length of the list, which a model reads in every conversation, at four characters per token.
 const MOST_CHARACTERS: usize = 3_200 * 4;
 
 async fn listed() -> Vec<Value> {
@@ -22,7 +22,7 @@ async fn listed() -> Vec<Value> {
     tools
 }
 
-/// The places of schemas in `schema` that say null or several types: not every client reads them.
+/// Returns the parts of a schema that allow null or several types, which some clients cannot read.
 fn unportable(schema: &Value) -> Vec<&Value> {
     let inner = schema.as_object().into_iter().flat_map(|members| members.values());
     let inner = inner.chain(schema.as_array().into_iter().flatten()).flat_map(unportable);
@@ -31,7 +31,7 @@ fn unportable(schema: &Value) -> Vec<&Value> {
 }
 
 #[tokio::test]
-async fn every_schema_says_one_type_for_each_member() {
+async fn schema_members_have_one_type() {
     for tool in listed().await {
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             assert_eq!(unportable(schema), Vec::<&Value>::new(), "{}", tool["name"]);
@@ -44,7 +44,7 @@ fn pretty(tools: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn the_tools_are_listed_as_clients_know_them() {
+async fn tool_list_is_unchanged() {
     let listed = pretty(&listed().await);
     let known = fs::read_to_string(LISTED).unwrap();
     for (line, (now, then)) in (1..).zip(listed.lines().zip(known.lines())) {
@@ -59,7 +59,7 @@ async fn write_the_list() {
     fs::write(LISTED, pretty(&listed().await)).unwrap();
 }
 
-/// Values at and beyond the bounds of an argument, and whether its schema allows them.
+/// Returns values at and beyond the bounds of an argument, each with the schema's verdict.
 fn at_the_bounds(schema: &Value) -> Vec<(Value, bool)> {
     let outside = [json!([]), json!({})].map(|value| (value, false)).to_vec();
     let more = match schema["type"].as_str().unwrap() {
@@ -90,7 +90,7 @@ fn at_the_bounds(schema: &Value) -> Vec<(Value, bool)> {
 }
 
 #[tokio::test]
-async fn the_parser_takes_what_a_schema_allows_and_refuses_the_rest() {
+async fn parser_agrees_with_the_schemas() {
     let server = server().await;
     for tool in listed().await {
         let name = tool["name"].as_str().unwrap();
@@ -99,7 +99,7 @@ async fn the_parser_takes_what_a_schema_allows_and_refuses_the_rest() {
         for (argument, declared) in schema["properties"].as_object().unwrap() {
             for (value, fits) in at_the_bounds(declared) {
                 let mut arguments = example.clone();
-                // Each of the two needs the other.
+                // Both coordinates are required together.
                 if ["lat", "lon"].contains(&argument.as_str()) {
                     arguments.extend([("lat".to_owned(), json!(30)), ("lon".to_owned(), json!(-97))]);
                 }

@@ -1,4 +1,4 @@
-//! Lists that grow with the catalogue, and the pages that they are split into.
+//! Lists that grow with the catalogue, and their pagination.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const PUBLIC: &str = "https://atm.example";
 const TOWNS: u64 = 1_001;
 const SOURCES: usize = 450;
 
-/// A server that has one ATM in each of many towns of Texas, and many sources.
+/// Starts a server with one ATM in each of many towns of Texas, and many sources.
 async fn many_towns() -> Service {
     let server = server_with(&[("public_url", PUBLIC)]).await;
     let catalogue = &server.app.atm.catalogue;
@@ -36,7 +36,7 @@ async fn many_towns() -> Service {
     server
 }
 
-/// Follows the links to the next pages from `path`; each page's text.
+/// Returns the text of each page, following the next links from `path`.
 async fn follow(server: &Service, path: &str) -> Vec<String> {
     let mut pages = Vec::new();
     let mut next = Some(path.to_owned());
@@ -74,7 +74,7 @@ async fn towns_of_a_state_are_split_into_pages() {
 }
 
 #[tokio::test]
-async fn sources_are_split_into_pages_and_the_coverage_says_how_many_it_left_out() {
+async fn coverage_counts_the_omitted_sources() {
     let server = many_towns().await;
     let pages = follow(&server, "/about/data").await;
     assert_eq!(pages.len(), 3);

@@ -1,5 +1,5 @@
-//! The locator and the shape of the code: the real server on a free port, spoken to over HTTP by the actors of the
-//! [`harness`], among them an [`assistant`].
+//! The locator and the structure of the code: the server on a free port, over HTTP with the actors of the [`harness`]
+//! and an [`assistant`].
 
 mod advisories;
 mod answers;
@@ -17,6 +17,7 @@ mod harness;
 mod house;
 mod install_page;
 mod installing;
+mod language;
 mod links;
 mod listed;
 mod long_lists;

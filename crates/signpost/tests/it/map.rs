@@ -1,4 +1,4 @@
-//! The map over HTTP: its page, its files, and what is in sight (docs/locator.md, Map).
+//! The map over HTTP: its page, its files, and the ATMs in view (docs/locator.md, Map).
 
 use reqwest::Method;
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
@@ -7,7 +7,7 @@ use signpost_locator::{ArcStr, Atm, AtmId, Point, Record, Reported};
 use crate::assistant::server_with;
 use crate::harness::{Reply, Service};
 
-/// Machines: how many, city, state, latitude, longitude. Each is a hundred metres from the one before.
+/// ATMs: number, city, state, latitude, longitude. Each is a hundred metres from the previous.
 const MACHINES: [(u64, &str, &str, f64, f64); 3] =
     [(40, "Austin", "TX", 30.26, -97.74), (2, "Adak", "AK", 51.88, -176.65), (1, "Nowhere", "TX", 30.0, -99.0)];
 
@@ -38,7 +38,7 @@ async fn shown(machines: fn(i64) -> Snapshot) -> Service {
     server
 }
 
-/// Shows them as the state that the database is in: for another one the server would read the database again.
+/// Publishes the ATMs under the current version of the database; for another version the server would reload it.
 fn show(server: &Service, machines: fn(i64) -> Snapshot) {
     let catalogue = &server.app.atm.catalogue;
     catalogue.replace(machines(catalogue.snapshot().version()));
@@ -55,7 +55,7 @@ async fn in_sight(server: &Service, sides: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_page_has_the_states_and_a_drawing_for_whoever_has_no_script() {
+async fn map_page_works_without_scripts() {
     let server = shown(machines).await;
     let page = get(&server, "/map", &[]).await;
     assert_eq!(page.status, 200);
@@ -83,7 +83,7 @@ async fn the_page_has_the_states_and_a_drawing_for_whoever_has_no_script() {
 }
 
 #[tokio::test]
-async fn the_dots_are_those_of_the_machines_that_are_not_gone_and_a_browser_keeps_them() {
+async fn dots_exclude_removed_atms_and_are_cached() {
     let server = shown(machines).await;
     let points = get(&server, "/map/points", &[]).await;
     assert_eq!(points.header("content-type"), Some("application/octet-stream"));
@@ -94,7 +94,7 @@ async fn the_dots_are_those_of_the_machines_that_are_not_gone_and_a_browser_keep
         assert_eq!(file.header("cache-control"), Some("public, max-age=300"));
         let again = get(&server, path, &[("if-none-match", &tag)]).await;
         assert_eq!((again.status, again.text.as_str()), (304, ""));
-        // Another state of the catalogue is another file.
+        // Another version of the catalogue is another file.
         show(&server, no_machines);
         let other = get(&server, path, &[("if-none-match", &tag)]).await;
         assert_eq!(other.status, 200);
@@ -105,7 +105,7 @@ async fn the_dots_are_those_of_the_machines_that_are_not_gone_and_a_browser_keep
 }
 
 #[tokio::test]
-async fn a_map_without_machines_says_so() {
+async fn empty_map_has_a_message() {
     let server = shown(no_machines).await;
     let page = get(&server, "/map", &[]).await;
     assert!(page.text.contains("No machine is known here yet."), "{}", page.text);
@@ -116,7 +116,7 @@ async fn a_map_without_machines_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_in_sight_is_a_list_of_machines_in_a_city_and_of_towns_elsewhere() {
+async fn view_lists_atms_or_towns() {
     let server = shown(machines).await;
     let city = in_sight(&server, "30.1,-98,30.5,-97.5").await;
     assert!(
@@ -127,7 +127,7 @@ async fn what_is_in_sight_is_a_list_of_machines_in_a_city_and_of_towns_elsewhere
     assert!(city.contains("\">Austin</span>"), "a place is named on the map: {city}");
     let state = in_sight(&server, "26,-106,36,-94").await;
     assert!(state.contains("href=\"/atms/us/tx/austin\"") && !state.contains("<li class=\"machine\">"), "{state}");
-    // Both sides of the date line, and a machine that is gone.
+    // Both sides of the date line, and a removed ATM.
     for sides in ["50,-183,53,-175", "50,177,53,185"] {
         let island = in_sight(&server, sides).await;
         assert!(island.contains("2 machines in sight") && island.contains("/atms/us/ak/adak"), "{sides}: {island}");
@@ -137,7 +137,7 @@ async fn what_is_in_sight_is_a_list_of_machines_in_a_city_and_of_towns_elsewhere
 }
 
 #[tokio::test]
-async fn a_box_that_is_none_is_refused() {
+async fn invalid_box_is_rejected() {
     let server = shown(machines).await;
     for query in
         ["", "?box=", "?box=1,2,3", "?box=a,b,c,d", "?box=-90,-180,90,180", "?box=31,-97,30,-98", "?box=0,0,1e9,1"]

@@ -1,4 +1,4 @@
-//! What clients can read, choose and complete besides calling tools, and the documents that describe the server.
+//! MCP resources, prompts and completions, and the documents that describe the server.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ async fn structured(server: &Service, tool: &str, arguments: Value) -> Value {
     server.call(tool, arguments).await.with(200)["result"]["structuredContent"].take()
 }
 
-/// What a resource holds.
+/// Returns the content of a resource.
 async fn read(server: &Service, uri: &str) -> Value {
     let reply = ask(server, "resources/read", json!({ "uri": uri })).await;
     let contents = &reply["result"]["contents"][0];
@@ -35,7 +35,7 @@ async fn complete(server: &Service, of: Value, argument: &str, typed: &str, know
 }
 
 #[tokio::test]
-async fn resources_hold_what_tools_return() {
+async fn resources_equal_tool_results() {
     let server = server().await;
     let listed = structured(&server, "list_atms_by_city", json!({ "state": "TX", "city": "Austin" })).await;
     assert_eq!(read(&server, "atm://TX/Austin").await, listed);
@@ -65,7 +65,7 @@ async fn resources_hold_what_tools_return() {
 }
 
 #[tokio::test]
-async fn prompts_begin_a_conversation_with_what_they_need() {
+async fn prompts_include_their_arguments() {
     let server = server().await;
     let listed = ask(&server, "prompts/list", json!({})).await["result"]["prompts"].take();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
@@ -91,7 +91,7 @@ async fn prompts_begin_a_conversation_with_what_they_need() {
 }
 
 #[tokio::test]
-async fn arguments_are_completed_from_the_machines_that_are_there() {
+async fn completions_come_from_the_catalogue() {
     let server = server().await;
     let city = json!({ "type": "ref/resource", "uri": "atm://{state}/{city}" });
     let atm = json!({ "type": "ref/resource", "uri": "atm://{atmId}" });
@@ -109,7 +109,7 @@ async fn arguments_are_completed_from_the_machines_that_are_there() {
 }
 
 #[tokio::test]
-async fn every_document_about_the_server_agrees() {
+async fn documents_about_the_server_agree() {
     let server = server_with(&[("public_url", "https://atm.example.com/")]).await;
     let document = async |path: &str| server.send(Method::GET, path, &[("origin", "https://any.example")], "").await;
     let known = document("/.well-known/mcp-server").await;

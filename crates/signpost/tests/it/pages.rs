@@ -1,4 +1,4 @@
-//! The locator's pages over HTTP: addresses, what search engines are told, strangers' text (docs/locator.md, Pages).
+//! The locator's pages over HTTP: URLs, metadata for search engines, and untrusted text (docs/locator.md, Pages).
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::program::document;
 const PUBLIC: &str = "https://atm.example";
 const HTML: (&str, &str) = ("accept", "text/html,*/*;q=0.8");
 
-/// Machines of one source: id, name, city, state, latitude, longitude.
+/// ATMs of one source: ID, name, city, state, latitude, longitude.
 const MACHINES: [(u64, &str, &str, &str, f64, f64); 8] = [
     (1, "Corner Market", "Austin", "TX", 30.268, -97.743),
     (2, "Lakeside Laundry", "AUSTIN", "TX", 30.280, -97.750),
@@ -27,7 +27,7 @@ const MACHINES: [(u64, &str, &str, &str, f64, f64); 8] = [
     (8, "Border Shop", "<i>Town</i>", "NM", 33.0, -106.0),
 ];
 
-/// What its source wants to be said of it, which is not to be trusted either.
+/// The attribution of the source, which is untrusted too.
 const ATTRIBUTION: &str = "Machines of <script>alert(2)</script>";
 
 fn record((id, name, city, state, lat, lon): (u64, &str, &str, &str, f64, f64)) -> Record {
@@ -65,12 +65,12 @@ fn snapshot(version: i64) -> Snapshot {
     Snapshot::build(StoredCatalogue { version, atms, changed, sources: vec![source], ..StoredCatalogue::default() })
 }
 
-/// A server with these machines.
+/// Starts a server with these ATMs.
 pub(crate) async fn shown(settings: &[(&str, &str)]) -> Service {
     let server = server_with(settings).await;
     let catalogue = &server.app.atm.catalogue;
     catalogue.replace(snapshot(catalogue.snapshot().version()));
-    // A Saturday, 9:48 pm in Austin.
+    // A Saturday, 9:48 p.m. in Austin.
     server.clock.set("2026-11-22T03:48:00Z".parse().unwrap());
     server
 }
@@ -79,7 +79,7 @@ pub(crate) async fn open(server: &Service, path: &str) -> Reply {
     server.send(Method::GET, path, &[HTML], "").await
 }
 
-/// What the page says to programs.
+/// Returns the JSON-LD of a page.
 fn linked_data(page: &str) -> Vec<Value> {
     let parts = page.split("<script type=\"application/ld+json\">").skip(1);
     parts.map(|part| serde_json::from_str(part.split("</script>").next().unwrap()).unwrap()).collect()
@@ -90,7 +90,7 @@ fn canonical(page: &str) -> Option<&str> {
 }
 
 #[tokio::test]
-async fn every_address_of_the_sitemap_is_a_page_that_stands_there() {
+async fn sitemap_urls_lead_to_pages() {
     let server = shown(&[("public_url", PUBLIC)]).await;
     let sitemap = open(&server, "/sitemap.xml").await;
     assert_eq!(sitemap.header("content-type"), Some("application/xml"));
@@ -126,7 +126,7 @@ async fn every_address_of_the_sitemap_is_a_page_that_stands_there() {
 }
 
 #[tokio::test]
-async fn a_host_that_a_request_names_changes_nothing() {
+async fn host_header_does_not_change_pages() {
     for settings in [&[("public_url", PUBLIC)][..], &[]] {
         let server = shown(settings).await;
         for path in [
@@ -152,7 +152,7 @@ async fn a_host_that_a_request_names_changes_nothing() {
             assert_eq!(canonical(&own.text).is_some(), is_public, "{path}");
             assert_eq!(own.text.contains("og:url"), is_public, "{path}");
         }
-        // Each form has a token of its own.
+        // Each form has a different token.
         let evil = [HTML, ("host", "evil.example"), ("x-forwarded-host", "evil.example")];
         let form = server.send(Method::GET, "/atm/1/report", &evil, "").await;
         assert!(form.status == 200 && !form.text.contains("evil"), "{}", form.text);
@@ -161,7 +161,7 @@ async fn a_host_that_a_request_names_changes_nothing() {
 }
 
 #[tokio::test]
-async fn other_spellings_lead_to_the_one_address() {
+async fn other_spellings_redirect_to_one_url() {
     let server = shown(&[]).await;
     for (path, to) in [
         ("/atms/US/TX/Austin", "/atms/us/tx/austin"),
@@ -206,7 +206,7 @@ async fn other_spellings_lead_to_the_one_address() {
 }
 
 #[tokio::test]
-async fn a_strangers_text_is_text() {
+async fn untrusted_text_is_escaped() {
     let server = shown(&[("public_url", PUBLIC)]).await;
     for path in [
         "/atm/3",
@@ -223,7 +223,7 @@ async fn a_strangers_text_is_text() {
         "/about/data",
     ] {
         let page = open(&server, path).await.text;
-        // Of our own a page has data, and scripts by their addresses.
+        // Our pages have only data blocks, and scripts by URL.
         let bare =
             page.replace("<script type=\"application/ld+json\">", "").replace("<script type=\"module\" src=\"/", "");
         let bare = bare.replace("<img src=\"/map/overview.svg\"", "");
@@ -237,7 +237,7 @@ async fn a_strangers_text_is_text() {
 }
 
 #[tokio::test]
-async fn a_machine_tells_programs_what_it_tells_people() {
+async fn atm_page_and_its_json_ld_agree() {
     let server = shown(&[("public_url", PUBLIC)]).await;
     let page = open(&server, "/atm/1").await;
     assert!(page.text.contains("Open until 10 pm"), "{}", page.text);
@@ -254,11 +254,11 @@ async fn a_machine_tells_programs_what_it_tells_people() {
         (hours.len(), hours[0]["opens"].as_str(), hours[0]["closes"].as_str()),
         (7, Some("08:00"), Some("22:00"))
     );
-    // A machine that is gone is there for who has its address, and tells programs nothing.
+    // The page of a removed ATM remains at its URL, without JSON-LD.
     let gone = open(&server, "/atm/4").await;
     assert_eq!((gone.status, linked_data(&gone.text).len()), (200, 0));
     assert!(gone.text.contains("Closed for good") && gone.header("x-robots-tag") == Some("noindex"));
-    // What is not known to be open carries no hours.
+    // If it is unknown that an ATM is in service, the page has no hours.
     server.clock.set("2028-11-22T03:48:00Z".parse().unwrap());
     let old = open(&server, "/atm/1").await;
     assert!(old.text.contains("Unknown: nobody checked since 2026"));
@@ -267,7 +267,7 @@ async fn a_machine_tells_programs_what_it_tells_people() {
 }
 
 #[tokio::test]
-async fn a_city_lists_its_machines_in_both_languages() {
+async fn city_lists_its_atms_in_both_languages() {
     let server = shown(&[("public_url", PUBLIC)]).await;
     let page = open(&server, "/atms/us/tx/austin").await;
     assert!(page.text.contains("Bitcoin ATMs in Austin, Texas") && page.text.contains("<b>3</b> machines"));
@@ -287,7 +287,7 @@ async fn a_city_lists_its_machines_in_both_languages() {
 }
 
 #[tokio::test]
-async fn pages_are_asked_about_again_and_searches_kept_by_nobody() {
+async fn pages_revalidate_and_searches_are_not_cached() {
     let server = shown(&[]).await;
     for path in ["/", "/atms/us/tx/austin", "/atm/1", "/map", "/about/data"] {
         let page = open(&server, path).await;
@@ -315,7 +315,7 @@ async fn pages_are_asked_about_again_and_searches_kept_by_nobody() {
 }
 
 #[tokio::test]
-async fn no_search_engine_lists_sample_machines() {
+async fn sample_atms_are_not_indexed() {
     let server = server_with(&[("public_url", PUBLIC), ("services", "atm")]).await;
     for path in ["/", "/atms/us/tx", "/atms/us/tx/austin", "/atm/1", "/about/data"] {
         let page = open(&server, path).await;
@@ -328,7 +328,7 @@ async fn no_search_engine_lists_sample_machines() {
 }
 
 #[tokio::test]
-async fn a_machine_that_its_source_dropped_is_gone() {
+async fn dropped_atm_is_gone() {
     let server = server_with(&[]).await;
     let removed = "UPDATE atms SET removed_at = updated_at WHERE id = 1";
     server.app.store.write([signpost_store::step(removed, Vec::new())]).await.unwrap();
@@ -341,7 +341,7 @@ async fn a_machine_that_its_source_dropped_is_gone() {
 }
 
 #[tokio::test]
-async fn a_row_that_its_source_dropped_leads_to_the_machine_that_others_know() {
+async fn dropped_row_redirects_to_the_merged_atm() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let import = |name: &str, rows: &str| {
@@ -365,11 +365,11 @@ async fn a_row_that_its_source_dropped_leads_to_the_machine_that_others_know() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_kept_is_right_after_each_change() {
+async fn cached_page_follows_each_change() {
     let server = shown(&[]).await;
     let path = "/atms/us/tx/austin";
     assert!(open(&server, path).await.text.contains("Open until 10 pm"));
-    // An hour later it is closed; the day after a new state of the catalogue lacks a machine.
+    // An hour later it is closed; a day later a new catalogue version lacks an ATM.
     server.clock.set("2026-11-22T04:00:00Z".parse().unwrap());
     let closed = open(&server, path).await.text;
     assert!(closed.contains("Closed, opens 8 am") && !closed.contains("Open until"));
@@ -385,7 +385,7 @@ async fn a_page_that_was_kept_is_right_after_each_change() {
 }
 
 #[tokio::test]
-async fn pages_are_counted_for_each_address() {
+async fn page_limit_applies_per_client_ip() {
     let server = shown(&[("rate_limit_get_session", "3/m")]).await;
     for path in ["/", "/atm/1", "/atms/us/tx/austin"] {
         assert_eq!(open(&server, path).await.status, 200, "{path}");

@@ -1,4 +1,4 @@
-//! Place names: those of the operator instead of the embedded ones, and an external geocoder behind them.
+//! Place names: imported ones instead of the embedded ones, and an external geocoder as fallback.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -19,11 +19,11 @@ use crate::harness::{Service, until};
 use crate::program::{command, document};
 
 const FIND: &str = "find_nearest_bitcoin_atm";
-/// Near enough to the sample machines of Austin.
+/// A point near the sample ATMs of Austin.
 const LAT: f64 = 30.2672;
 const LON: f64 = -97.7431;
 
-/// A geocoder of one's own, and the questions that it was asked.
+/// A fake geocoder and the queries that it received.
 #[derive(Clone)]
 struct Fake {
     answer: fn(&str) -> Response,
@@ -78,7 +78,7 @@ async fn found(server: &Service, location: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_place_that_is_not_known_here_is_asked_of_each_geocoder_in_its_own_way() {
+async fn unknown_place_is_sent_to_each_geocoder() {
     for (kind, answer, question) in [
         ("nominatim", nominatim as fn(&str) -> Response, "/geo/search?q=moonlight+tower&format=jsonv2"),
         ("photon", photon, "/geo/api?q=moonlight+tower&limit=6"),
@@ -104,7 +104,7 @@ async fn a_place_that_is_not_known_here_is_asked_of_each_geocoder_in_its_own_way
 }
 
 #[tokio::test]
-async fn a_geocoder_is_asked_only_about_what_is_not_known_and_once() {
+async fn geocoder_gets_each_unknown_place_once() {
     let (url, asked) = fake(nominatim).await;
     let server = server_with(&[("geocoder", "nominatim"), ("geocoder_url", &url)]).await;
     for location in ["Austin, TX", "78701", "30.27,-97.74", "Miamy"] {
@@ -115,7 +115,7 @@ async fn a_geocoder_is_asked_only_about_what_is_not_known_and_once() {
         assert_eq!(found(&server, location).await["isError"], true, "{location}");
     }
     assert_eq!(asked.lock().unwrap().len(), 0);
-    // A house is known to no place name; the answer is remembered, and so is that there is none.
+    // Place names contain no houses; answers of the geocoder are cached, including empty ones.
     for location in
         ["900 W 9th St, Austin, TX", "Moonlight Tower", "moonlight tower ", "nowhere at all", "Nowhere at all"]
     {
@@ -126,7 +126,7 @@ async fn a_geocoder_is_asked_only_about_what_is_not_known_and_once() {
 }
 
 #[tokio::test]
-async fn a_geocoder_is_asked_once_a_second_and_nobody_waits_for_it_for_ever() {
+async fn geocoder_gets_one_query_per_second() {
     let (url, asked) = fake(nominatim).await;
     let server =
         server_with(&[("geocoder", "nominatim"), ("geocoder_url", &url), ("geocoder_timeout", "1900ms")]).await;
@@ -135,7 +135,7 @@ async fn a_geocoder_is_asked_once_a_second_and_nobody_waits_for_it_for_ever() {
     let answers = futures_util::future::join_all(texts.map(|text| found(&server, text))).await;
     let understood = answers.iter().filter(|answer| answer["isError"] != true).count();
     let asked = asked.lock().unwrap().len();
-    // On a busy machine they take so long that the third has its turn, or that none is answered in time.
+    // On a busy machine the queries may last until the third is sent, or until all time out.
     let millis = begun.elapsed().as_millis();
     let most = 1 + (millis + 100) / 1000;
     assert!((1..=most).contains(&(asked as u128)), "{asked} in {millis} ms");
@@ -143,7 +143,7 @@ async fn a_geocoder_is_asked_once_a_second_and_nobody_waits_for_it_for_ever() {
 }
 
 #[tokio::test]
-async fn a_geocoder_that_is_down_slow_or_broken_takes_nothing_away() {
+async fn failed_geocoder_does_not_affect_known_places() {
     fn failing(_: &str) -> Response {
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     }
@@ -163,7 +163,7 @@ async fn a_geocoder_that_is_down_slow_or_broken_takes_nothing_away() {
         let result = found(&server, "moonlight tower").await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(result["isError"] == true && text.contains("was not understood"), "{url}: {text}");
-        // Nobody waits for it again so soon.
+        // The next query is not sent so soon after a failure.
         assert_eq!(found(&server, "another tower").await["isError"], true);
         assert!(asked.lock().unwrap().len() <= 1, "{url}");
         assert!(found(&server, "Austin").await["structuredContent"]["total"].as_u64() > Some(0));
@@ -171,12 +171,12 @@ async fn a_geocoder_that_is_down_slow_or_broken_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn without_a_geocoder_nobody_is_asked() {
+async fn no_query_is_sent_without_a_geocoder() {
     let result = found(&server().await, "moonlight tower").await;
     assert_eq!(result["isError"], true);
 }
 
-/// A line of GeoNames' table of places.
+/// Returns a line of GeoNames' table of places.
 fn place(id: u32, name: &str, others: &str, point: [f64; 2], country: &str, division: &str) -> String {
     let [lat, lon] = point;
     format!(
@@ -194,7 +194,7 @@ fn packed(path: &Path, name: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn imported_place_names_replace_the_embedded_ones_in_a_running_server() {
+async fn imported_place_names_replace_embedded_ones() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let server = server_in(&folder.join("data"), &[]).await;
@@ -219,7 +219,7 @@ async fn imported_place_names_replace_the_embedded_ones_in_a_running_server() {
     server.stop().await;
 }
 
-/// The table of county subdivisions, with two that share a name and one that has no government.
+/// The table of county subdivisions, with two of one name and one without a government.
 const COUSUBS: &str = "USPS|GEOID|GEOIDFQ|ANSICODE|NAME|FUNCSTAT|ALAND|AWATER|ALAND_SQMI|AWATER_SQMI|INTPTLAT|INTPTLONG
 CT|0918033900|0600000US0918033900|00213437|Griswold town|A|90000000|5000000|34.7|1.9|41.58|-71.92
 NJ|3400129280|0600000US3400129280|00882049|Hamilton township|A|287000000|6000000|110.8|2.3|39.47|-74.75
@@ -228,7 +228,7 @@ TX|4845390110|0600000US4845390110|01939071|Austin CCD|S|900000000|9000000|347.4|
 ";
 
 #[test]
-fn townships_are_added_to_the_embedded_places_or_to_those_that_are_imported_with_them() {
+fn townships_are_added_to_other_places() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     packed(&folder.join("cousubs.zip"), "2025_Gaz_cousubs_national.txt", COUSUBS);
@@ -247,7 +247,7 @@ fn townships_are_added_to_the_embedded_places_or_to_those_that_are_imported_with
 }
 
 #[test]
-fn tables_that_are_none_change_nothing() {
+fn invalid_tables_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("words.txt"), "just words\n").unwrap();

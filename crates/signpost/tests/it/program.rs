@@ -1,4 +1,4 @@
-//! The program as its operator meets it: commands, documents, exit codes, one clear line where something is wrong.
+//! The command line for operators: commands, documents, exit codes, and one error line.
 
 use std::fs;
 use std::path::Path;
@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use crate::harness::{Program, embedded_database};
 
-/// A command of the program on a data folder.
+/// Prepares a command on a data folder.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Program {
     let data = folder.join("data");
     Program::within(folder, &[&["--data-dir", data.to_str().unwrap()], arguments].concat())
 }
 
-/// The one JSON document of a command that succeeds.
+/// Returns the JSON document of a command that succeeds.
 #[track_caller]
 pub(crate) fn document(folder: &Path, arguments: &[&str]) -> Value {
     command(folder, &[arguments, &["--json"]].concat()).run().json()
 }
 
 #[test]
-fn the_configuration_prints_itself_and_reads_itself() {
+fn configuration_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let printed = command(folder.path(), &["config"]).run();
     fs::write(folder.path().join("signpost.toml"), &printed.out).unwrap();

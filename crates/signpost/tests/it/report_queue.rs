@@ -1,4 +1,4 @@
-//! The moderator's side of reports, and what imports leave of them: docs/locator.md, Reports; docs/cli.md.
+//! Moderation of reports, and the effect of imports on reports: docs/locator.md, Reports; docs/cli.md.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::assistant::server_in;
 use crate::harness::{Service, until};
 use crate::program::{command, document};
 
-/// A folder with a server in it, and a file of machines that was imported.
+/// Starts a server on a folder and imports a file with one ATM.
 async fn server(folder: &Path) -> Service {
     write(folder, "first.csv", &["1,30.2672,-97.7431,Corner Shop,Example Coin,24/7,online,2026-11-01T00:00:00Z"]);
     document(folder, &["atms", "import", "first.csv"]);
@@ -28,7 +28,7 @@ async fn details(service: &Service, atm: u64) -> Value {
     service.call("get_atm_details", json!({ "atmId": atm })).await.with(200)["result"].clone()
 }
 
-async fn becomes(service: &Service, atm: u64, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+async fn wait_for_atm(service: &Service, atm: u64, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     until(what, async || Some(details(service, atm).await).filter(&is_so)).await
 }
 
@@ -41,7 +41,7 @@ fn only_atm(folder: &Path) -> u64 {
 }
 
 #[tokio::test]
-async fn no_import_changes_what_people_say_and_none_loses_it() {
+async fn imports_do_not_affect_reports() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let service = server(folder).await;
@@ -49,24 +49,24 @@ async fn no_import_changes_what_people_say_and_none_loses_it() {
     for from in ["192.0.2.1", "198.51.100.1"] {
         service.reports(from, atm, &json!({ "seen": "gone", "how": "saw" })).await.with(201);
     }
-    becomes(&service, atm, "it is doubted", status("unknown")).await;
-    // Its source says later that it is open: people were there.
+    wait_for_atm(&service, atm, "it is doubted", status("unknown")).await;
+    // A newer import with status online does not override the reports.
     write(folder, "first.csv", &["1,30.2672,-97.7431,New Name,Example Coin,24/7,online,2026-11-20T00:00:00Z"]);
     document(folder, &["atms", "import", "first.csv"]);
     let named = |name: &'static str| move |known: &Value| known["structuredContent"]["name"] == name;
-    let known = becomes(&service, atm, "the import is served", named("New Name")).await;
+    let known = wait_for_atm(&service, atm, "the import is served", named("New Name")).await;
     assert_eq!(known["structuredContent"]["status"], "unknown", "{known}");
-    // Another source knows it too: under both numbers it is the machine that people spoke of.
+    // Another source has the ATM too: both row IDs lead to one ATM and its reports.
     write(folder, "second.csv", &["77,30.26721,-97.7431,,Example Coin,,,"]);
     document(folder, &["atms", "import", "second.csv"]);
-    let merged = becomes(&service, atm, "they are merged", |known| {
+    let merged = wait_for_atm(&service, atm, "they are merged", |known| {
         known["structuredContent"]["sources"].as_array().is_some_and(|sources| sources.len() == 2)
     })
     .await;
     let other =
         merged["structuredContent"]["sources"].as_array().unwrap().iter().map(|row| row["atmId"].as_u64().unwrap());
     let other = other.into_iter().find(|row| *row != atm).unwrap();
-    // Whoever has the address of the other number comes to the one page.
+    // The URL of the other ID redirects to the ATM's page.
     for page in ["", "/report"] {
         let moved = service.send(Method::GET, &format!("/atm/{other}{page}"), &[("accept", "text/html")], "").await;
         let to = format!("/atm/{atm}{page}");
@@ -74,23 +74,23 @@ async fn no_import_changes_what_people_say_and_none_loses_it() {
     }
     let taken = service.reports("203.0.113.1", other, &json!({ "seen": "broken" })).await.with(201);
     assert_eq!(taken["atm_id"], atm, "{taken}");
-    becomes(&service, other, "all three are counted", |known| {
+    wait_for_atm(&service, other, "all three are counted", |known| {
         known["structuredContent"]["reports"]["people"] == json!({ "gone": 2, "broken": 1 })
     })
     .await;
-    // Its sources lose it: nobody can report it, and what was said waits for it.
+    // No source has the ATM: it cannot be reported, and earlier reports apply again when it returns.
     for source in ["first", "second"] {
         document(folder, &["atms", "forget", source]);
     }
-    becomes(&service, atm, "it is gone", |known| known["isError"] == true).await;
+    wait_for_atm(&service, atm, "it is gone", |known| known["isError"] == true).await;
     service.reports("203.0.113.2", atm, &json!({ "seen": "gone" })).await.refused(404, "atm_not_found");
     document(folder, &["atms", "import", "first.csv"]);
-    let back = becomes(&service, atm, "it is back", |known| known["isError"] != true).await;
+    let back = wait_for_atm(&service, atm, "it is back", |known| known["isError"] != true).await;
     assert_eq!(back["structuredContent"]["status"], "unknown", "{back}");
 }
 
 #[tokio::test]
-async fn the_moderator_closes_a_machine_and_opens_it_again() {
+async fn moderator_closes_and_reopens_an_atm() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let service = server(folder).await;
@@ -106,23 +106,24 @@ async fn the_moderator_closes_a_machine_and_opens_it_again() {
     let printed = command(folder, &["reports", "list"]).run();
     assert!(!printed.out.contains('\u{1b}') && !printed.out.contains('\u{202e}'), "{}", printed.out);
     let known =
-        becomes(&service, atm, "the report is shown", |known| known["structuredContent"].get("reports").is_some())
+        wait_for_atm(&service, atm, "the report is shown", |known| known["structuredContent"].get("reports").is_some())
             .await;
     assert!(!known.to_string().contains("script"), "{known}");
 
     assert_eq!(document(folder, &["reports", "accept", id])["state"], "accepted");
-    let closed = becomes(&service, atm, "it is closed", status("permanently_closed")).await;
+    let closed = wait_for_atm(&service, atm, "it is closed", status("permanently_closed")).await;
     let reason = closed["structuredContent"]["statusReason"].as_str().unwrap();
     assert!(reason.starts_with("a moderator here says that it is gone"), "{reason}");
     let near = service.call("find_nearest_bitcoin_atm", json!({ "lat": 30.2672, "lon": -97.7431 })).await.with(200);
     assert_eq!(near["result"]["structuredContent"]["total"], 0, "{near}");
     command(folder, &["reports", "accept", id]).run().failed(1);
     assert_eq!(document(folder, &["reports", "undo", id])["state"], "shown");
-    becomes(&service, atm, "it is open again", status("open")).await;
+    wait_for_atm(&service, atm, "it is open again", status("open")).await;
     assert_eq!(document(folder, &["reports", "reject", id])["state"], "rejected");
-    becomes(&service, atm, "nothing is said of it", |known| known["structuredContent"].get("reports").is_none()).await;
+    wait_for_atm(&service, atm, "nothing is said of it", |known| known["structuredContent"].get("reports").is_none())
+        .await;
     assert_eq!(document(folder, &["reports", "undo", id])["state"], "shown");
-    // One that says the same in the same words counts for nothing, whatever is decided and undone.
+    // A report with identical content never counts, even after decisions and undos.
     let copy = service.reports("198.51.100.1", atm, &hostile).await.with(201);
     let copy = copy["id"].as_str().unwrap();
     for (decision, state) in
@@ -147,7 +148,7 @@ async fn the_moderator_closes_a_machine_and_opens_it_again() {
     assert_eq!(document(folder, &["reports", "ban", "key_0123456789", "--lift"])["banned"], false);
 }
 
-/// Makes reports wait, as those of a flood do.
+/// Marks reports as waiting for moderation, as in a flood.
 async fn hold(service: &Service, ids: &[String], why: &str) {
     for id in ids {
         let change = "UPDATE atm_reports SET state = 'new', held = $2 WHERE id = $1";
@@ -161,7 +162,7 @@ async fn stored(service: &Service) -> Vec<MachineReport> {
 }
 
 #[tokio::test]
-async fn a_flood_is_rejected_by_one_command_and_taken_back_one_by_one() {
+async fn one_command_rejects_a_flood() {
     use ReportState::{New, Rejected, Shown};
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -174,7 +175,7 @@ async fn a_flood_is_rejected_by_one_command_and_taken_back_one_by_one() {
     }
     hold(&service, &ids[..2], "flood").await;
     hold(&service, &ids[2..3], "burst").await;
-    // Nothing happens unless somebody is sure.
+    // Nothing happens without confirmation.
     let unsure = command(folder, &["reports", "reject", "--state", "new"]).run();
     assert!(unsure.failed(1).contains("3 reports would be rejected; say --yes"), "nothing was asked");
     for wrong in [
@@ -195,13 +196,13 @@ async fn a_flood_is_rejected_by_one_command_and_taken_back_one_by_one() {
     };
     let (flood, burst) = (Some(HoldReason::Flood), Some(HoldReason::Burst));
     assert_eq!(states().await, [(Rejected, flood), (Rejected, flood), (New, burst), (Shown, None)]);
-    // Several by name; what was rejected already is said.
+    // Several by ID; `left` has the reports that were already rejected.
     let named = document(folder, &["reports", "reject", &ids[1], &ids[2], &ids[3]]);
     assert_eq!(named, json!({ "rejected": 2, "left": [ids[1]] }));
     let audit = document(folder, &["audit", "list"]);
     let rejected = audit["entries"].as_array().unwrap().iter().filter(|entry| entry["action"] == "report.rejected");
     assert_eq!(rejected.count(), 4, "{audit}");
-    // Undone, each waits again for what it waited for, or is shown again.
+    // Undo restores the previous state of each report.
     for (id, state) in [(&ids[0], "new"), (&ids[2], "new"), (&ids[3], "shown")] {
         assert_eq!(document(folder, &["reports", "undo", id])["state"], state);
     }
@@ -211,7 +212,7 @@ async fn a_flood_is_rejected_by_one_command_and_taken_back_one_by_one() {
 }
 
 #[tokio::test]
-async fn what_waits_is_released_and_what_is_old_expires_and_is_deleted() {
+async fn reports_are_released_expire_and_are_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let service = server(folder).await;
@@ -221,7 +222,8 @@ async fn what_waits_is_released_and_what_is_old_expires_and_is_deleted() {
     hold(&service, std::slice::from_ref(&id), "flood").await;
     let released = document(folder, &["reports", "accept", &id, "--release"]);
     assert_eq!((&released["state"], released.get("held")), (&json!("shown"), None), "{released}");
-    becomes(&service, atm, "it is shown", |known| known["structuredContent"]["reports"]["people"]["gone"] == 1).await;
+    wait_for_atm(&service, atm, "it is shown", |known| known["structuredContent"]["reports"]["people"]["gone"] == 1)
+        .await;
     command(folder, &["reports", "accept", &id, "--release"]).run().failed(1);
     service.passes(SignedDuration::from_secs(1));
     let other = service.reports("198.51.100.1", atm, &json!({ "seen": "broken" })).await.with(201);

@@ -1,4 +1,4 @@
-//! What pages, maps and lists show of machines that people reported: docs/locator.md, Reports.
+//! Pages, maps and lists with reported ATMs: docs/locator.md, Reports.
 
 use flate2::read::GzDecoder;
 use reqwest::Method;
@@ -11,8 +11,8 @@ use signpost_platform::accounts::audit::Actor;
 use crate::harness::{Service, until};
 use crate::pages::{open, shown};
 
-/// A report that a machine is gone, which the moderator accepts.
-async fn is_closed(server: &Service, atm: u64) {
+/// Submits a report that an ATM is gone, and accepts it as the moderator.
+async fn close(server: &Service, atm: u64) {
     let report = json!({ "seen": "gone", "how": "saw" });
     let taken = server.reports("127.0.0.1", atm, &report).await.with(201);
     let (store, now) = (&server.app.store, server.app.clock.now());
@@ -28,13 +28,13 @@ async fn is_closed(server: &Service, atm: u64) {
 }
 
 #[tokio::test]
-async fn a_machine_that_a_moderator_closed_counts_nowhere() {
+async fn closed_atm_is_not_counted() {
     let server = shown(&[("public_url", "https://atm.example")]).await;
     let home = open(&server, "/").await.text;
     assert!(home.contains("<b>7</b> machines"), "{home}");
     assert!(open(&server, "/sitemap.xml").await.text.contains("/atms/us/mo/saint-louis<"));
-    is_closed(&server, 5).await;
-    is_closed(&server, 7).await;
+    close(&server, 5).await;
+    close(&server, 7).await;
     for (path, has, lacks) in [
         ("/", "<b>5</b> machines", "<b>7</b>"),
         ("/atms/us", "<b>5</b> machines", "<b>7</b>"),
@@ -45,7 +45,7 @@ async fn a_machine_that_a_moderator_closed_counts_nowhere() {
         ("/map?lang=es", "Mapa de 5 cajeros", "Mapa de 7"),
         ("/map/sight?box=30.2,-110,40,-90", "5 machines in sight", "Marfa"),
         ("/near?lat=30.309&lon=-104.02", "No machine within 25 mi", "Lonely Shop"),
-        // The town has one machine left, which is not worth a search engine's while.
+        // The town has one ATM left, too few for an entry in the sitemap.
         ("/sitemap.xml", "/atm/6<", "/atms/us/mo/saint-louis<"),
         ("/sitemap.xml", "/atms/us/tx/austin<", "/atm/5<"),
     ] {
@@ -58,7 +58,7 @@ async fn a_machine_that_a_moderator_closed_counts_nowhere() {
 }
 
 #[tokio::test]
-async fn a_report_is_quoted_in_the_list_of_a_city_and_to_assistants() {
+async fn report_is_quoted_in_lists_and_results() {
     let server = shown(&[]).await;
     let near = json!({ "lat": 30.268, "lon": -97.743, "limit": 1 });
     let listed = async || {
@@ -85,7 +85,7 @@ async fn a_report_is_quoted_in_the_list_of_a_city_and_to_assistants() {
     server.stop().await;
 }
 
-/// The headers of a reply that matter to what stands between, and its bytes.
+/// Returns the headers that are relevant to caches, and the body.
 async fn fetch(server: &Service, method: Method, path: &str, headers: &[(&str, &str)]) -> (u16, Vec<String>, Vec<u8>) {
     let mut request = server.visitor().request(method, path).header("accept", "text/html");
     for (name, value) in headers {
@@ -102,11 +102,11 @@ async fn fetch(server: &Service, method: Method, path: &str, headers: &[(&str, &
 }
 
 #[tokio::test]
-async fn kept_pages_are_compressed_for_whoever_accepts_that_and_no_others_are() {
+async fn only_cached_pages_are_compressed() {
     let server = shown(&[]).await;
     for path in ["/", "/atms/us", "/atms/us/tx", "/atms/us/tx/austin", "/atm/1", "/map", "/about/data"] {
         let (_, plain_headers, plain) = fetch(&server, Method::GET, path, &[]).await;
-        // The first is made, the second kept.
+        // The first response is rendered, the second comes from the cache.
         for _ in 0..2 {
             let (status, headers, packed) = fetch(&server, Method::GET, path, &[("accept-encoding", "br, gzip")]).await;
             assert_eq!((status, headers[0].as_str()), (200, "gzip"), "{path}");
@@ -125,7 +125,7 @@ async fn kept_pages_are_compressed_for_whoever_accepts_that_and_no_others_are() 
         let (status, headers, body) = fetch(&server, Method::GET, path, &known).await;
         assert_eq!((status, headers[0].as_str(), body.len()), (304, "", 0), "{path}");
     }
-    // What is one person's is sent as it is: its length must not tell what of it is secret.
+    // Personal pages are sent uncompressed: their length must not reveal secret content.
     for path in ["/near?q=Austin%2C+TX", "/atm/1/report", "/atms/us/tx/nowhere", "/map/sight?box=30,-98,31,-97"] {
         let (_, headers, _) = fetch(&server, Method::GET, path, &[("accept-encoding", "gzip")]).await;
         assert_eq!(headers[0], "", "{path}");
@@ -134,7 +134,7 @@ async fn kept_pages_are_compressed_for_whoever_accepts_that_and_no_others_are() 
 }
 
 #[tokio::test]
-async fn the_map_is_kept_and_asks_for_the_place_of_the_device_then_too() {
+async fn cached_map_requests_the_device_location() {
     let server = shown(&[]).await;
     let first = open(&server, "/map").await;
     let second = open(&server, "/map").await;

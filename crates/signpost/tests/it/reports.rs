@@ -1,4 +1,4 @@
-//! What people report of machines: docs/locator.md, Reports.
+//! Reports about ATMs: docs/locator.md, Reports.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -15,7 +15,7 @@ use signpost_store::random;
 use crate::assistant::{server_in, server_with};
 use crate::harness::{Reply, Service, is_written, until};
 
-/// Behind a proxy of the same machine, so that a test can come from many addresses.
+/// Behind a reverse proxy on this host, so that a test can use many client IPs.
 const BEHIND_A_PROXY: [(&str, &str); 2] = [("trusted_proxies", "127.0.0.1"), ("rate_limit_reports", "5/h")];
 
 async fn service() -> Service {
@@ -23,7 +23,7 @@ async fn service() -> Service {
 }
 
 impl Service {
-    /// A report by somebody at an address.
+    /// Submits a report from a client IP.
     pub(crate) async fn reports(&self, from: &str, atm: u64, report: &Value) -> Reply {
         let headers = [("x-forwarded-for", from), ("content-type", "application/json")];
         self.send(Method::POST, &format!("/v1/atms/{atm}/reports"), &headers, &report.to_string()).await
@@ -34,8 +34,8 @@ impl Service {
         result["result"]["structuredContent"].clone()
     }
 
-    /// The details of a machine, once they are as expected.
-    async fn becomes(&self, atm: u64, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    /// Waits until the details of an ATM satisfy a condition, and returns them.
+    async fn wait_for_details(&self, atm: u64, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         until(what, async || Some(self.details(atm).await).filter(&is_so)).await
     }
 }
@@ -44,7 +44,7 @@ fn gone() -> Value {
     json!({ "seen": "gone", "how": "saw" })
 }
 
-/// The key of an operator.
+/// Creates an API key of an operator.
 async fn operator(service: &Service, name: &str) -> String {
     let account = Account { name: name.to_owned(), environment: Environment::Live };
     let key = NewKey::new(Environment::Live, random(), random()).for_scope(Scope::Atms);
@@ -55,7 +55,7 @@ async fn operator(service: &Service, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn one_person_is_quoted_and_two_make_a_machine_doubted() {
+async fn two_reports_make_the_status_unknown() {
     let service = service().await;
     let before = service.details(1).await;
     assert_eq!(before["status"], "open", "{before}");
@@ -65,14 +65,14 @@ async fn one_person_is_quoted_and_two_make_a_machine_doubted() {
         (&json!("shown"), &json!(1), &json!(1)),
         "{taken}"
     );
-    let one = service.becomes(1, "the report is shown", |known| known.get("reports").is_some()).await;
+    let one = service.wait_for_details(1, "the report is shown", |known| known.get("reports").is_some()).await;
     assert_eq!((&one["status"], &one["reports"]["people"]), (&before["status"], &json!({ "gone": 1 })), "{one}");
     assert_eq!(one["reports"]["summary"], "1 person says that it is gone; newest of 2027-01-15");
     assert!(one["notice"].as_str().unwrap().contains("1 person says that it is gone"), "{one}");
-    // A neighbour may be the same person.
+    // A report from the neighbouring network may be by the same person.
     service.reports("192.0.2.77", 1, &json!({ "seen": "gone", "how": "used" })).await.with(200);
     service.reports("198.51.100.1", 1, &json!({ "seen": "gone", "text": "An empty wall." })).await.with(201);
-    let two = service.becomes(1, "two are enough", |known| known["status"] == "unknown").await;
+    let two = service.wait_for_details(1, "two are enough", |known| known["status"] == "unknown").await;
     assert_eq!(two["statusReason"], "2 people say that it is gone; newest of 2027-01-15");
     assert_eq!(two["reports"]["people"], json!({ "gone": 2 }), "{two}");
     assert!(!two.to_string().contains("An empty wall"), "a stranger's words reach an assistant: {two}");
@@ -85,18 +85,18 @@ async fn one_person_is_quoted_and_two_make_a_machine_doubted() {
     let list = service.call("find_nearest_bitcoin_atm", open).await.with(200);
     let is_listed = list["result"]["structuredContent"]["atms"].as_array().unwrap().iter().any(|atm| atm["id"] == 1);
     assert!(!is_listed, "a doubted machine is said to be open: {list}");
-    // After ninety days nobody's word counts any more, and nothing else is needed for that.
+    // Reports expire after ninety days without further action.
     service.passes(SignedDuration::from_hours(90 * 24));
-    service.becomes(1, "the reports are too old", |known| known.get("reports").is_none()).await;
+    service.wait_for_details(1, "the reports are too old", |known| known.get("reports").is_none()).await;
 }
 
 #[tokio::test]
-async fn who_was_there_renews_what_is_known_and_contradicts_others() {
+async fn positive_report_confirms_the_status() {
     let service = service().await;
     for from in ["192.0.2.1", "198.51.100.1"] {
         service.reports(from, 2, &json!({ "seen": "there", "how": "used" })).await.with(201);
     }
-    let known = service.becomes(2, "it is verified", |known| known["verifiedBy"] == "report").await;
+    let known = service.wait_for_details(2, "it is verified", |known| known["verifiedBy"] == "report").await;
     assert_eq!(
         (&known["verifiedAt"], &known["freshness"]),
         (&json!("2027-01-15T08:00:00Z"), &json!("live")),
@@ -106,20 +106,20 @@ async fn who_was_there_renews_what_is_known_and_contradicts_others() {
         service.reports(from, 2, &gone()).await.with(201);
         service.passes(SignedDuration::from_hours(24));
     }
-    let known = service.becomes(2, "it is disputed", |known| known["reports"]["disputed"] == true).await;
+    let known = service.wait_for_details(2, "it is disputed", |known| known["reports"]["disputed"] == true).await;
     let people = json!({ "gone": 2, "there": 2 });
     let known = if known["reports"]["people"] == people {
         known
     } else {
-        service.becomes(2, "all are counted", |known| known["reports"]["people"] == people).await
+        service.wait_for_details(2, "all are counted", |known| known["reports"]["people"] == people).await
     };
     assert!(known["reports"]["summary"].as_str().unwrap().contains("(disputed)"), "{known}");
 }
 
 #[tokio::test]
-async fn work_that_was_done_is_taken_once() {
+async fn proof_of_work_is_accepted_once() {
     let service = service().await;
-    // SHA-256 of '1|gone|2027-01-15|2682170' begins with 20 zero bits; a test finds none anew.
+    // SHA-256 of '1|gone|2027-01-15|2682170' starts with 20 zero bits: the proof of work is precomputed.
     let worked = json!({ "seen": "gone", "how": "saw", "pow": "2682170" });
     service.reports("192.0.2.1", 1, &worked).await.with(201);
     let again = service.reports("198.51.100.1", 1, &worked).await;
@@ -133,9 +133,9 @@ async fn work_that_was_done_is_taken_once() {
 }
 
 #[tokio::test]
-async fn one_network_does_not_use_up_what_all_may_send() {
+async fn one_network_cannot_exhaust_the_limit() {
     let service = service().await;
-    // In the sandbox nothing is stored, and all is counted.
+    // The sandbox stores nothing and applies the limits.
     let send = async |number: u32| {
         let from = format!("2001:db8:1:{number:x}::1");
         let headers = [("x-forwarded-for", from.as_str()), ("content-type", "application/json")];
@@ -152,7 +152,7 @@ async fn one_network_does_not_use_up_what_all_may_send() {
 }
 
 #[tokio::test]
-async fn the_sixth_of_an_hour_and_the_fourth_of_a_machines_day_are_refused() {
+async fn report_limits_apply_per_client_and_atm() {
     let service = service().await;
     for atm in 1..=5 {
         service.reports("192.0.2.1", atm, &gone()).await.with(201);
@@ -161,14 +161,14 @@ async fn the_sixth_of_an_hour_and_the_fourth_of_a_machines_day_are_refused() {
     let told = sixth.refused(429, "rate_limited");
     assert_eq!((&told["limit"], &told["retry_after"]), (&json!("reports"), &json!(3600)));
     assert_eq!(sixth.header("retry-after"), Some("3600"));
-    // What a client writes in front of the proxy's own word changes nothing.
+    // An address that the client puts before the proxy's entry is ignored.
     service.reports("203.0.113.9, 192.0.2.1", 6, &gone()).await.refused(429, "rate_limited");
     for number in 1..=3 {
         service.reports(&format!("198.51.{number}.1"), 9, &gone()).await.with(201);
     }
     let fourth = service.reports("198.51.4.1", 9, &gone()).await.refused(429, "rate_limited");
     assert_eq!(fourth["limit"], "reports_of_machine");
-    // Who says much about an ATM is one of the three.
+    // Repeated reports about an ATM count as one person.
     for seen in ["there", "wrong_place", "wrong_hours"] {
         service.reports("198.51.5.1", 10, &json!({ "seen": seen })).await.with(201);
     }
@@ -179,7 +179,7 @@ async fn the_sixth_of_an_hour_and_the_fourth_of_a_machines_day_are_refused() {
 }
 
 #[tokio::test]
-async fn of_sixty_four_at_once_as_many_pass_as_each_limit_allows() {
+async fn concurrent_reports_obey_the_limits() {
     let service = service().await;
     let race = (0..64_u64).map(async |number| service.reports("192.0.2.1", number % 12 + 1, &gone()).await.status);
     let statuses = join_all(race).await;
@@ -192,9 +192,9 @@ async fn of_sixty_four_at_once_as_many_pass_as_each_limit_allows() {
 }
 
 #[tokio::test]
-async fn behind_the_hundredth_of_an_hour_reports_wait_for_a_person() {
+async fn reports_beyond_100_an_hour_await_moderation() {
     let service = service().await;
-    // Machines of one operator that are said to be gone would be a burst.
+    // Several reports of type `gone` about ATMs of one operator would be a burst.
     let there = json!({ "seen": "there" });
     let send = async |number: u64| service.reports(&format!("198.{}.{number}.1", number % 7), number, &there).await;
     let states: Vec<_> =
@@ -209,7 +209,7 @@ async fn behind_the_hundredth_of_an_hour_reports_wait_for_a_person() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_report_is_refused_and_costs_nothing() {
+async fn invalid_report_does_not_use_the_quota() {
     let service = service().await;
     for (body, field) in [
         (json!({}), "seen"),
@@ -242,7 +242,7 @@ async fn what_cannot_be_a_report_is_refused_and_costs_nothing() {
 }
 
 #[tokio::test]
-async fn the_sandbox_keeps_nothing() {
+async fn sandbox_stores_no_reports() {
     let service = service().await;
     let headers = [("content-type", "application/json")];
     let reply = service.send(Method::POST, "/sandbox/v1/atms/1/reports", &headers, &gone().to_string()).await.with(201);
@@ -252,7 +252,7 @@ async fn the_sandbox_keeps_nothing() {
 }
 
 #[tokio::test]
-async fn the_operators_key_decides_and_opens_no_other_machine() {
+async fn operator_key_decides_only_about_its_atms() {
     let service = service().await;
     let (acme, other) = (operator(&service, "acme").await, operator(&service, "other").await);
     let machine = json!({ "locations": [{
@@ -279,17 +279,18 @@ async fn the_operators_key_decides_and_opens_no_other_machine() {
     };
     decide(&other, &gone()).await.refused(403, "atm_not_yours");
     decide("Bearer svc_live_x", &gone()).await.refused(401, "invalid_api_key");
-    service.becomes(atm, "it is open", |known| known["status"] == "open").await;
+    service.wait_for_details(atm, "it is open", |known| known["status"] == "open").await;
     let word = decide(&acme, &gone()).await.with(201);
     assert_eq!(word["state"], "accepted");
-    let closed = service.becomes(atm, "it is closed", |known| known["status"] == "permanently_closed").await;
+    let closed = service.wait_for_details(atm, "it is closed", |known| known["status"] == "permanently_closed").await;
     assert!(closed["statusReason"].as_str().unwrap().contains("its operator says that it is gone"), "{closed}");
     let near = json!({ "lat": 30.2672, "lon": -97.7431 });
     let list = service.call("find_nearest_bitcoin_atm", near.clone()).await.with(200);
     assert_eq!(list["result"]["structuredContent"]["total"], 0, "{list}");
     let counted = service.call("check_atm_status", near).await.with(200);
     assert_eq!(counted["result"]["structuredContent"]["counts"], json!({}), "{counted}");
-    // The moderator knows better, and takes that back: it is the operator's word again, which nobody but the operator undoes.
+    // The moderator rejects the operator's report and undoes that: the report applies again, and only the operator can
+    // withdraw it.
     let (store, now) = (&service.app.store, service.clock.now());
     let id = ReportId::parse(word["id"].as_str().unwrap()).unwrap();
     let moderate = async |what| {
@@ -297,24 +298,24 @@ async fn the_operators_key_decides_and_opens_no_other_machine() {
         is_written(sql::moderate(store, &report, what, &Actor::Operator, now).await)
     };
     assert!(moderate(Moderation::Reject).await);
-    service.becomes(atm, "it is open", |known| known["status"] == "open").await;
+    service.wait_for_details(atm, "it is open", |known| known["status"] == "open").await;
     assert!(moderate(Moderation::Undo).await);
-    service.becomes(atm, "it is closed again", |known| known["status"] == "permanently_closed").await;
+    service.wait_for_details(atm, "it is closed again", |known| known["status"] == "permanently_closed").await;
     assert!(!moderate(Moderation::Undo).await && !moderate(Moderation::Accept).await);
-    // The operator takes it back: by a report, and by what it submits.
+    // The operator withdraws it: with a report, and with a submission.
     decide(&acme, &json!({ "seen": "there" })).await.with(201);
-    service.becomes(atm, "it is open again", |known| known["status"] == "open").await;
+    service.wait_for_details(atm, "it is open again", |known| known["status"] == "open").await;
     decide(&acme, &json!({ "seen": "broken" })).await.with(201);
-    service.becomes(atm, "it is out of service", |known| known["status"] == "out_of_service").await;
+    service.wait_for_details(atm, "it is out of service", |known| known["status"] == "out_of_service").await;
     service.passes(SignedDuration::from_hours(1));
     let mut later = machine;
     later["locations"][0]["lastReportedTime"] = json!("2027-01-15T08:59:00Z");
     submit(&later).await;
-    service.becomes(atm, "it is in service again", |known| known["status"] == "open").await;
+    service.wait_for_details(atm, "it is in service again", |known| known["status"] == "open").await;
 }
 
 #[tokio::test]
-async fn limits_and_reports_outlive_the_server_and_addresses_do_not_outlive_the_day() {
+async fn limits_survive_restarts_and_ips_expire() {
     let folder = tempfile::tempdir().unwrap();
     let first = server_in(folder.path(), &BEHIND_A_PROXY).await;
     for atm in 1..=5 {
@@ -335,5 +336,5 @@ async fn limits_and_reports_outlive_the_server_and_addresses_do_not_outlive_the_
     second.passes(SignedDuration::from_hours(48));
     signpost_atm::reports::sql::sweep(&second.app.store, second.app.clock.now()).await.unwrap();
     assert_eq!(second.app.store.read_one(salts, vec![]).await.unwrap().unwrap().int(0).unwrap(), 0);
-    second.becomes(1, "both are counted", |known| known["status"] == "unknown").await;
+    second.wait_for_details(1, "both are counted", |known| known["status"] == "unknown").await;
 }

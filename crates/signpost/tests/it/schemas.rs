@@ -1,4 +1,4 @@
-//! What every tool's result must be, checked on every one that any test here receives.
+//! Requirements for every tool result, checked on each result that a test receives.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// The most that a model should have to read.
+/// Maximum size of a result, in bytes.
 const MOST_BYTES: usize = 32 * 1024;
 
 static OUTPUTS: LazyLock<HashMap<&str, Validator>> = LazyLock::new(|| {
@@ -15,7 +15,7 @@ static OUTPUTS: LazyLock<HashMap<&str, Validator>> = LazyLock::new(|| {
     server.tools().map(|tool| (tool.name, output(tool.output_schema.as_ref().unwrap()))).collect()
 });
 
-/// Checks the result of a call, if that is what `request` and `reply` are.
+/// Checks the result of a call. Other requests and replies are ignored.
 pub(crate) fn check(request: &str, reply: &str) {
     let Ok(reply) = serde_json::from_str::<Value>(reply) else { return };
     let Some(structured) = reply["result"].get("structuredContent") else { return };
@@ -29,10 +29,10 @@ pub(crate) fn check(request: &str, reply: &str) {
     assert!(text.len() < MOST_BYTES, "{name} returned {} bytes", text.len());
 }
 
-/// The lists that say something by being empty: that there is no machine, no other place, nobody to be named.
+/// The lists that may be empty to state that there is no ATM, no other place or no attribution.
 const MAY_BE_EMPTY: [&str; 3] = ["atms", "alternatives", "attribution"];
 
-/// Whether no member, at any depth, is there without being known, and no coordinate has more than six decimals.
+/// Returns whether no member at any depth is null or empty, and no coordinate has more than six decimals.
 fn is_known(value: &Value) -> bool {
     let holds = |(name, member): (&String, &Value)| {
         let is_empty = member.as_array().is_some_and(Vec::is_empty) || *member == Value::Object(serde_json::Map::new());

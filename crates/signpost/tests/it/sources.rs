@@ -1,11 +1,11 @@
-//! What is done with what several sources say, and with all of it: merged, split, checked and written to files.
+//! Data of several sources: merge, split, check and export.
 
 use serde_json::json;
 
 use crate::program::{command, document};
 
 #[tokio::test]
-async fn what_several_sources_say_of_a_machine_is_one_machine_until_it_is_split() {
+async fn rows_of_one_atm_are_merged_until_split() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let csv = |name: &str, row: &str| {
@@ -40,7 +40,7 @@ async fn what_several_sources_say_of_a_machine_is_one_machine_until_it_is_split(
 }
 
 #[test]
-fn machines_are_written_to_files_that_are_read_back() {
+fn exported_atms_can_be_imported() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let rows = "ref,lat,lon,name,city,state,country,hours,status,reported_at\n\

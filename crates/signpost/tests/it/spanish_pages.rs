@@ -1,4 +1,4 @@
-//! Pages in Spanish, where sources and the server write English: docs/locator.md, Pages.
+//! Pages in Spanish, with English data of sources and the server: docs/locator.md, Pages.
 
 use signpost_atm::catalogue::{Snapshot, StoredCatalogue};
 use signpost_locator::{Atm, AtmId, Decimal, Point, Record};
@@ -7,7 +7,7 @@ use crate::assistant::server_with;
 use crate::pages::open;
 
 #[tokio::test]
-async fn what_is_not_known_and_what_is_charged_is_said_in_spanish() {
+async fn unknown_values_and_fees_are_in_spanish() {
     let server = server_with(&[]).await;
     let mut record = Record::at(Point::new(30.268, -97.743).unwrap());
     record.name = Some("Kiosk".into());
@@ -25,7 +25,7 @@ async fn what_is_not_known_and_what_is_charged_is_said_in_spanish() {
         for text in told {
             assert!(page.contains(text), "{lang}, {text}: {page}");
         }
-        // Without an address there is none to copy.
+        // Without an address there is no copy button.
         assert!(!page.contains("id=\"copy\""), "{page}");
     }
     let list = open(&server, "/near?lat=30.268&lon=-97.743&lang=es").await.text;

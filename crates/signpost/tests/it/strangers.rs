@@ -1,4 +1,4 @@
-//! Text that strangers wrote, as a terminal and an assistant get it.
+//! Untrusted text in the output for terminals and assistants.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::assistant::{server, server_in};
 use crate::harness::{Endpoint, until};
 use crate::program::command;
 
-/// A name that turns the line, hides a word and paints a terminal, and how it looks.
+/// A name that reverses text direction, hides a word and colours a terminal, and its cleaned form.
 const HOSTILE: &str = "Corner\u{202e} Shop\u{200b}\u{e0041}\u{9b}31m \u{1f468}\u{200d}\u{1f469}";
 const SEEN: &str = "Corner Shop 31m \u{1f468}\u{200d}\u{1f469}";
 
@@ -19,7 +19,7 @@ fn is_hidden(letter: char) -> bool {
         || matches!(letter, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What a command prints, for people and as a document.
+/// Returns the output of a command, as text and as JSON.
 fn printed(folder: &Path, arguments: &[&str]) -> (String, Value) {
     let people = command(folder, arguments).run();
     assert_eq!((people.code, people.err.as_str()), (Some(0), ""), "{}", people.out);
@@ -31,7 +31,7 @@ fn printed(folder: &Path, arguments: &[&str]) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn what_a_source_hides_is_shown_to_nobody() {
+async fn invisible_characters_of_sources_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let (folder, data) = (folder.path(), folder.path().join("data"));
     let row = format!("1,30.2672,-97.7431,\"{HOSTILE}\",\"{HOSTILE}\",\"{HOSTILE}\",\"1 {HOSTILE} St\",Austin,TX");
@@ -61,7 +61,7 @@ async fn what_a_source_hides_is_shown_to_nobody() {
 }
 
 #[tokio::test]
-async fn an_endpoints_answer_does_not_speak_to_the_operators_terminal() {
+async fn endpoint_response_cannot_control_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let (folder, data) = (folder.path(), folder.path().join("data"));
     let service = server_in(&data, &[]).await;
@@ -75,7 +75,7 @@ async fn an_endpoints_answer_does_not_speak_to_the_operators_terminal() {
         events.into_iter().find(|event| event.state == "failed")
     })
     .await;
-    // Of an answer of this machine's nothing is kept, so that of a public host is put in its place.
+    // Answers of this host are not stored, so the answer of a public host is simulated.
     let answered = step("UPDATE deliveries SET last_answer = $1", vec![HOSTILE.to_owned().into()]);
     service.app.store.write([answered]).await.unwrap();
     let (told, document) = printed(folder, &["deliveries", "show", &failed.id]);
@@ -84,14 +84,14 @@ async fn an_endpoints_answer_does_not_speak_to_the_operators_terminal() {
 }
 
 #[tokio::test]
-async fn text_that_a_page_repeats_has_no_invisible_characters() {
+async fn echoed_text_has_no_invisible_characters() {
     let server = server().await;
     for typed in [format!("Nowhereville {HOSTILE}"), "Aust\u{202e}\u{200b}in, TX".to_owned(), HOSTILE.repeat(100)] {
         let query: String = url::form_urlencoded::byte_serialize(typed.as_bytes()).collect();
         let page = crate::pages::open(&server, &format!("/near?q={query}")).await;
         assert!(!page.text.contains(is_hidden), "{typed:?}: {}", page.text);
         assert!(page.text.matches("Corner Shop").count() <= 30, "the length is bounded");
-        // Links to the page in another language repeat the search.
+        // Links to the page in the other language repeat the search.
         assert!(!page.text.contains("%E2%80%AE") && !page.text.contains("%E2%80%8B"), "{typed:?}");
         let arguments = [
             json!({ "location": typed }),
@@ -106,7 +106,7 @@ async fn text_that_a_page_repeats_has_no_invisible_characters() {
 }
 
 #[test]
-fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
+fn code_cannot_add_an_output_line() {
     let folder = tempfile::tempdir().unwrap();
     let code = "svc://auth?v=3%0asignpost:%20the%20code%20is%20good%1b[2K";
     let ended = command(folder.path(), &["wallet", "scan", code]).run();
@@ -114,7 +114,7 @@ fn a_code_does_not_add_a_line_to_what_is_said_of_it() {
 }
 
 #[test]
-fn the_schemas_say_which_members_are_a_sources_words() {
+fn schemas_mark_untrusted_members() {
     let server = signpost_atm::mcp::server(false, None);
     for tool in server.tools() {
         let schema = tool.output_schema.as_ref().unwrap();

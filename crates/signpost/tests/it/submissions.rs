@@ -1,4 +1,4 @@
-//! Operators that submit their own machines.
+//! Operators that submit their ATMs.
 
 use jiff::SignedDuration;
 use reqwest::Method;
@@ -17,7 +17,7 @@ use crate::harness::{Reply, Service, until};
 
 const SUBMISSIONS: &str = "/atms/submissions";
 
-/// An operator's machines, and the key that submits them.
+/// An operator with the API key for its submissions.
 struct Operator<'a> {
     server: &'a Service,
     environment: Environment,
@@ -34,13 +34,13 @@ async fn operator<'a>(server: &'a Service, name: &str, environment: Environment)
 }
 
 impl Operator<'_> {
-    async fn submits(&self, body: &str) -> Reply {
+    async fn submit(&self, body: &str) -> Reply {
         let headers = [("authorization", self.authorization.as_str()), ("content-type", "application/json")];
         self.server.send(Method::POST, &format!("{}{SUBMISSIONS}", self.environment.path()), &headers, body).await
     }
 
-    /// Begins a submission and does not go on with it, once its server has taken it for one.
-    async fn begins(&self) -> TcpStream {
+    /// Starts a submission, waits until the server has accepted its headers, and never completes it.
+    async fn begin_submission(&self) -> TcpStream {
         let running = self.server.app.atm.submissions.running();
         let mut stream = TcpStream::connect(self.server.app.listen).await.unwrap();
         let head = format!(
@@ -71,7 +71,7 @@ fn submission(locations: &[Value]) -> String {
     json!({ "providerId": "acme", "apiTimestamp": "2027-01-15T08:00:00Z", "locations": locations }).to_string()
 }
 
-/// The machines that a running server finds, once it has noticed a change.
+/// Waits until the running server finds the expected number of ATMs, and returns them.
 async fn found(server: &Service, expected: usize) -> Vec<Value> {
     until(&format!("a catalogue of {expected} machines"), async || {
         let call = json!({ "lat": 30.2672, "lon": -97.7431, "maxDistance": 5, "limit": 50 });
@@ -88,15 +88,15 @@ async fn details(server: &Service, id: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_operators_submission_keeps_the_status_of_its_machines_live() {
+async fn submission_updates_the_status_of_atms() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let report =
-        acme.submits(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.with(200);
+        acme.submit(&submission(&[location("1", 30.2672, true), location("2", 30.2772, true)])).await.with(200);
     assert_eq!((&report["added"], &report["source"]), (&json!(2), &json!("operator/acme")), "{report}");
     let atms = found(&server, 2).await;
     let known = details(&server, &atms[0]["id"]).await;
-    // A Friday, 8:00 UTC: two at night in Austin.
+    // A Friday, 8:00 UTC: 2 a.m. in Austin.
     assert_eq!(
         (&known["status"], &known["freshness"], &known["opensAt"]),
         (&json!("closed"), &json!("live"), &json!("2027-01-15T06:00:00-06:00")),
@@ -108,27 +108,27 @@ async fn an_operators_submission_keeps_the_status_of_its_machines_live() {
     );
     assert_eq!(known["timeZone"], "America/Chicago");
 
-    // Morning comes without a submission; one of a single machine leaves the other as it is.
+    // In the morning, without a submission; a submission of one ATM does not change the other.
     server.passes(SignedDuration::from_secs(4 * 3600 + 60));
     let open = found(&server, 2).await;
     assert!(
         open.iter().all(|atm| atm["status"] == "open" && atm["closesAt"] == "2027-01-15T22:00:00-06:00"),
         "{open:?}"
     );
-    let report = acme.submits(&submission(&[location("1", 30.2672, false)])).await.with(200);
+    let report = acme.submit(&submission(&[location("1", 30.2672, false)])).await.with(200);
     assert_eq!((&report["changed"], &report["removed"]), (&json!(1), &json!(0)));
     until("the submission is seen", async || {
         (details(&server, &atms[0]["id"]).await["status"] == "out_of_service").then_some(())
     })
     .await;
     assert_eq!(details(&server, &atms[1]["id"]).await["status"], "open");
-    let gone = acme.submits(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.with(200);
+    let gone = acme.submit(&submission(&[json!({ "locationId": "2", "isDeleted": true })])).await.with(200);
     assert_eq!(gone["removed"], 1, "{gone}");
     found(&server, 1).await;
 }
 
 #[tokio::test]
-async fn a_submission_needs_a_key_for_submissions_and_opens_nothing_else() {
+async fn submission_requires_a_key_with_its_scope() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let body = submission(&[location("1", 30.2672, true)]);
@@ -144,7 +144,7 @@ async fn a_submission_needs_a_key_for_submissions_and_opens_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_bad_submission_changes_nothing_and_says_what_is_wrong() {
+async fn invalid_submission_changes_nothing() {
     let server = server().await;
     let version = catalogue::sql::read_version(&server.app.store).await.unwrap();
     let acme = operator(&server, "acme", Environment::Live).await;
@@ -157,36 +157,36 @@ async fn a_bad_submission_changes_nothing_and_says_what_is_wrong() {
         (r#"{"locations": []}"#, "invalid_request", "locations"),
         ("\u{feff} ", "invalid_json", ""),
     ] {
-        let details = acme.submits(body).await.refused(400, code);
+        let details = acme.submit(body).await.refused(400, code);
         assert_eq!(details.get("field").and_then(Value::as_str).unwrap_or_default(), field, "{body}");
     }
-    acme.submits(&"[".repeat(200_000)).await.refused(400, "invalid_json");
-    acme.submits(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
+    acme.submit(&"[".repeat(200_000)).await.refused(400, "invalid_json");
+    acme.submit(&" ".repeat((8 << 20) + 1)).await.refused(413, "payload_too_large");
     assert_eq!(catalogue::sql::read_version(&server.app.store).await.unwrap(), version);
-    // One bad location does not keep the others away.
+    // An invalid location does not affect the valid ones.
     let report =
-        acme.submits(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
+        acme.submit(&submission(&[json!({ "locationId": "9" }), location("1", 30.2672, true), json!(7)])).await;
     let report = report.with(200);
     assert_eq!((&report["added"], &report["skipped"]["total"]), (&json!(1), &json!(2)), "{report}");
     assert_eq!(report["skipped"]["first"][0], json!({ "item": 1, "reason": "no coordinates" }));
 }
 
 #[tokio::test]
-async fn a_submission_to_the_sandbox_is_tried_and_not_kept() {
+async fn sandbox_submission_is_checked_and_not_stored() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Sandbox).await;
-    let report = acme.submits(&submission(&[location("1", 30.2672, true)])).await.with(200);
+    let report = acme.submit(&submission(&[location("1", 30.2672, true)])).await.with(200);
     assert_eq!((&report["added"], &report["dry_run"]), (&json!(1), &json!(true)));
     assert_eq!(catalogue::sql::read_source(&server.app.store, "operator/acme").await.unwrap().len(), 0);
 }
 
 #[tokio::test]
-async fn operators_that_submit_at_once_all_get_in() {
+async fn concurrent_operators_can_submit() {
     let server = server().await;
     let names: Vec<String> = (0..8).map(|number| format!("operator{number}")).collect();
     let submissions = names.iter().enumerate().map(async |(number, name)| {
         let lat = 30.2 + f64::from(u32::try_from(number).unwrap()) * 0.01;
-        operator(&server, name, Environment::Live).await.submits(&submission(&[location("1", lat, true)])).await
+        operator(&server, name, Environment::Live).await.submit(&submission(&[location("1", lat, true)])).await
     });
     for reply in futures_util::future::join_all(submissions).await {
         assert_eq!(reply.with(200)["added"], 1);
@@ -197,17 +197,17 @@ async fn operators_that_submit_at_once_all_get_in() {
 }
 
 #[tokio::test]
-async fn a_submission_costs_what_its_bound_allows_however_long_it_is() {
+async fn submission_cost_is_bounded() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
-    // Eight megabytes of nothing, and then no JSON: what stands behind the bound is not looked at.
+    // Eight megabytes of empty objects, then invalid JSON: the parser stops at the limit.
     let body = format!("{{\"locations\": [{}", "{},".repeat((8 << 20) / 3 - 10));
-    let details = acme.submits(&body).await.refused(400, "invalid_request");
+    let details = acme.submit(&body).await.refused(400, "invalid_request");
     assert_eq!(details["field"], "locations");
     assert!(details["reason"].as_str().unwrap().starts_with("must contain at most 25000 locations"), "{details}");
     let long = format!("{{\"locations\": [{{\"note\": \"{}\"}}]}}", "x".repeat(64 * 1024));
-    acme.submits(&long).await.blames("locations");
-    let report = acme.submits(&submission(&vec![json!({}); 25_000])).await.with(200);
+    acme.submit(&long).await.blames("locations");
+    let report = acme.submit(&submission(&vec![json!({}); 25_000])).await.with(200);
     assert_eq!(
         (&report["skipped"]["total"], report["skipped"]["first"].as_array().unwrap().len()),
         (&json!(25_000), 1_000)
@@ -215,53 +215,53 @@ async fn a_submission_costs_what_its_bound_allows_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn slow_submissions_do_not_occupy_all_places() {
+async fn slow_submissions_do_not_occupy_all_slots() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
     let other = operator(&server, "other", Environment::Live).await;
     let body = submission(&[location("1", 30.2672, true)]);
-    let mut begun = vec![acme.begins().await];
-    // Refused before the body is read: it is not even looked at what it calls itself.
+    let mut begun = vec![acme.begin_submission().await];
+    // Rejected before the body and its media type are read.
     let headers = [("authorization", acme.authorization.as_str())];
     let refused = server.send(Method::POST, "/v1/atms/submissions", &headers, "x").await;
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(refused.refused(429, "rate_limited"), json!({ "limit": "reports", "at_once": 1, "retry_after": 1 }));
-    other.submits(&body).await.with(200);
+    other.submit(&body).await.with(200);
     for number in 2..=8 {
-        begun.push(operator(&server, &format!("operator{number}"), Environment::Live).await.begins().await);
+        begun.push(operator(&server, &format!("operator{number}"), Environment::Live).await.begin_submission().await);
     }
-    let refused = other.submits(&body).await;
+    let refused = other.submit(&body).await;
     assert_eq!(refused.header("retry-after"), Some("1"));
     refused.refused(503, "unavailable");
-    // Whoever has no key takes no place.
+    // A request without an API key uses no slot.
     server.send(Method::POST, "/v1/atms/submissions", &[], &body).await.refused(401, "invalid_api_key");
 
-    // Once their rate is known, a new submission takes the place of the slowest, and all of them end.
+    // When their rates are known, a new submission replaces the slowest one, and all of them end.
     server.clock.advance(SignedDuration::from_secs(10));
-    other.submits(&body).await.with(200);
+    other.submit(&body).await.with(200);
     for slow in &mut begun {
         let mut reply = [0; 13];
         slow.read_exact(&mut reply).await.unwrap();
         assert_eq!(&reply, b"HTTP/1.1 503 ");
     }
     until("all places are free", async || (server.app.atm.submissions.running() == 0).then_some(())).await;
-    acme.submits(&body).await.with(200);
+    acme.submit(&body).await.with(200);
 }
 
 #[tokio::test]
-async fn a_submission_that_is_abandoned_frees_its_place() {
+async fn abandoned_submission_frees_its_slot() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
-    drop(acme.begins().await);
+    drop(acme.begin_submission().await);
     until("the place is free", async || (server.app.atm.submissions.running() == 0).then_some(())).await;
-    acme.submits(&submission(&[location("1", 30.2672, true)])).await.with(200);
+    acme.submit(&submission(&[location("1", 30.2672, true)])).await.with(200);
 }
 
 #[tokio::test]
-async fn a_server_that_stops_does_not_wait_for_submissions() {
+async fn shutdown_does_not_wait_for_submissions() {
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
-    let mut begun = acme.begins().await;
+    let mut begun = acme.begin_submission().await;
     server.stop().await;
     let mut reply = String::new();
     begun.read_to_string(&mut reply).await.unwrap();
@@ -269,23 +269,23 @@ async fn a_server_that_stops_does_not_wait_for_submissions() {
 }
 
 #[tokio::test]
-async fn the_submission_in_the_readme_is_understood_whole() {
+async fn readme_submission_is_fully_supported() {
     let readme = include_str!("../../../../README.md");
     let (_, rest) = readme.split_once("cat >machines.json <<'END'\n").unwrap();
     let (shown, rest) = rest.split_once("\nEND\n").unwrap();
     assert!(rest.contains("/v1/atms/submissions") && rest.contains("-d @machines.json"));
     let server = server().await;
     let acme = operator(&server, "acme", Environment::Live).await;
-    acme.submits(&submission(&[json!({ "locationId": "ATM-18", "latitude": 30.3, "longitude": -97.7 })]))
+    acme.submit(&submission(&[json!({ "locationId": "ATM-18", "latitude": 30.3, "longitude": -97.7 })]))
         .await
         .with(200);
-    let report = acme.submits(shown).await.with(200);
+    let report = acme.submit(shown).await.with(200);
     assert_eq!([&report["added"], &report["removed"]], [1, 1], "{report}");
     for nothing in ["skipped", "doubts"] {
         assert_eq!(report[nothing]["total"], 0, "{report}");
     }
     assert_eq!(report["unused_columns"], json!({ "total": 0, "first": [] }), "{report}");
-    // Both submissions make a catalogue of one machine: the first is served until the second is noticed.
+    // Both submissions result in a catalogue with one ATM: the first is served until the server detects the second.
     let known = until("the machine of the second submission", async || {
         let known = details(&server, &found(&server, 1).await[0]["id"]).await;
         (known["name"] == "Corner Shop").then_some(known)

@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md calls invariants and no compiler checks.
+//! The invariants of ARCHITECTURE.md that no compiler checks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::fs;
 use crate::house::{manifest, none, packages, root, rust_files};
 
 const MOST_LINES: usize = 400;
-/// Names that say nothing about what is inside.
+/// File and module names without meaning.
 const FOGGY: &[&str] = &["utils", "util", "common", "helpers", "helper", "manager", "misc", "types"];
 
-/// Every Rust file of the workspace, with its path from the root.
+/// Returns every Rust file of the workspace, with its path from the root.
 fn sources() -> Vec<(String, String)> {
     let found = rust_files(&root().join("crates"));
     assert!(found.len() > 50, "the search for sources is broken");
@@ -29,7 +29,7 @@ fn files_are_short() {
 }
 
 #[test]
-fn names_say_what_is_inside() {
+fn file_names_have_a_meaning() {
     let foggy = |(name, _): (String, String)| {
         name.trim_end_matches(".rs").split('/').any(|part| FOGGY.contains(&part)).then_some(name)
     };
@@ -37,12 +37,13 @@ fn names_say_what_is_inside() {
 }
 
 #[test]
-fn the_libraries_hold_no_clock_socket_or_dice() {
+fn libraries_use_no_clock_socket_or_randomness() {
     let mut seen = Vec::new();
     for library in ["auth", "locator", "mcp", "text"] {
         let manifest = manifest(&root().join("crates").join(library));
         let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table).expect("it has some");
-        // Time and randomness are arguments there. What only a feature brings, its user asked for: the client of the SDK.
+        // Time and randomness are arguments of libraries. Optional dependencies are excluded: only the client of the
+        // SDK needs them.
         let is_needed = |edge: &&&str| {
             dependencies.get(**edge).is_some_and(|dependency| dependency.get("optional") != Some(&true.into()))
         };
@@ -54,7 +55,7 @@ fn the_libraries_hold_no_clock_socket_or_dice() {
 }
 
 #[test]
-fn the_store_knows_no_other_crate_and_no_table_of_a_service() {
+fn store_is_independent_of_services() {
     let manifest = fs::read_to_string(root().join("crates/store/Cargo.toml")).unwrap();
     let mut seen: Vec<_> = manifest.lines().filter(|line| line.starts_with("signpost-")).map(str::to_owned).collect();
     for (name, text) in rust_files(&root().join("crates/store/src")) {
@@ -70,7 +71,7 @@ fn the_store_knows_no_other_crate_and_no_table_of_a_service() {
     none("what a store for any program must not know", &seen);
 }
 
-/// Where a test may sleep: actors at a pace of their own, and those who look again and again.
+/// The files that may sleep: actors with a fixed pace, and polling loops.
 const SLEEPERS: [&str; 6] = [
     "crates/signpost/tests/harness/mod.rs",
     "crates/signpost/tests/harness/program.rs",
@@ -81,13 +82,13 @@ const SLEEPERS: [&str; 6] = [
 ];
 
 #[test]
-fn no_test_waits_a_fixed_time() {
+fn tests_wait_without_sleeping() {
     let mut seen = Vec::new();
     for (name, text) in sources().into_iter().filter(|(name, _)| !SLEEPERS.contains(&name.as_str())) {
-        // In the program it is what it does; its own tests stand behind this line.
+        // The program may sleep; its unit tests start at this line.
         let first = if name.contains("/tests/") { Some(0) } else { text.find("#[cfg(test)]\nmod tests {") };
         let tests = first.map_or("", |first| &text[first..]);
-        // Written apart, so that this file does not find itself.
+        // Split, so that this file does not match.
         if tests.contains(concat!("sle", "ep(")) {
             seen.push(name);
         }
@@ -96,7 +97,7 @@ fn no_test_waits_a_fixed_time() {
 }
 
 #[test]
-fn every_crate_obeys_the_lints() {
+fn crates_use_the_workspace_lints() {
     for (package, folder) in packages() {
         let lints = manifest(&folder).remove("lints");
         let workspace = toml::Table::from_iter([("workspace".to_owned(), true.into())]);
@@ -105,10 +106,10 @@ fn every_crate_obeys_the_lints() {
 }
 
 #[test]
-fn no_module_is_skipped_on_postgresql_because_of_the_name_of_another() {
+fn postgres_run_skips_only_listed_modules() {
     let only: BTreeSet<_> = include_str!("../../../../tests/embedded-only.txt").lines().collect();
     let files = rust_files(&root().join("crates/signpost/tests"));
-    // A module is a file or a folder of one of the two binaries.
+    // Returns the module of a file or folder of one of the two binaries.
     let in_binary = |name: &str| {
         let path = name.strip_prefix("crates/signpost/tests/")?;
         let module = path.strip_prefix("contract/").or_else(|| path.strip_prefix("it/"))?;
@@ -116,7 +117,7 @@ fn no_module_is_skipped_on_postgresql_because_of_the_name_of_another() {
     };
     let modules: BTreeSet<_> = files.iter().filter_map(|(name, _)| in_binary(name)).collect();
     let unknown = only.iter().filter(|name| !modules.contains(**name)).map(|name| format!("{name}: no such module"));
-    // `--skip` looks for its text anywhere in the name of a test.
+    // `--skip` matches its text anywhere in the name of a test.
     let is_skipped = |module: &&String| !only.contains(&***module) && only.iter().any(|name| module.ends_with(name));
     let skipped = modules.iter().filter(is_skipped).map(|module| format!("{module} is skipped too"));
     none("tests/embedded-only.txt: correct these lines", &unknown.chain(skipped).collect::<Vec<_>>());

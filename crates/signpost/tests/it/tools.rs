@@ -1,4 +1,4 @@
-//! The four tools over HTTP: arguments, results and refusals (ATM locator specification, §4; docs/locator.md, Tools).
+//! The four tools over HTTP: arguments, results and errors (ATM locator specification, §4; docs/locator.md, Tools).
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const DETAILS: &str = "get_atm_details";
 const STATUS: &str = "check_atm_status";
 const LIST: &str = "list_atms_by_city";
 
-/// What a call that works returns; its text must say the same.
+/// Returns the structured result of a successful call; its text must be equal.
 #[track_caller]
 fn structured(reply: &Reply) -> Value {
     let body = reply.with(200);
@@ -28,7 +28,7 @@ fn structured(reply: &Reply) -> Value {
     text
 }
 
-/// What a call that cannot be answered says.
+/// Returns the error text of a failed call.
 #[track_caller]
 fn failed(reply: &Reply) -> String {
     let body = reply.with(200);
@@ -37,7 +37,7 @@ fn failed(reply: &Reply) -> String {
     body["result"]["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// Calls that break a rule, and a part of what each is told.
+/// Returns invalid calls, each with a part of the expected error.
 fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
     let long = "x".repeat(201);
     vec![
@@ -87,7 +87,7 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[tokio::test]
-async fn a_bad_argument_is_an_error_to_old_clients_and_a_result_to_new_ones() {
+async fn invalid_argument_error_depends_on_revision() {
     let server = server().await;
     for (tool, arguments, part) in bad_calls() {
         let body = server.call(tool, arguments.clone()).await.with(200);
@@ -103,7 +103,7 @@ async fn a_bad_argument_is_an_error_to_old_clients_and_a_result_to_new_ones() {
     }
 }
 
-/// The call by a client of 2025-11-25.
+/// Calls a tool like a client of 2025-11-25.
 async fn newer(server: &Service, tool: &str, arguments: &Value) -> Value {
     let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-11-25")];
     let params = json!({ "name": tool, "arguments": arguments });
@@ -111,7 +111,7 @@ async fn newer(server: &Service, tool: &str, arguments: &Value) -> Value {
     server.send(Method::POST, "/mcp", &headers, &message.to_string()).await.with(200)
 }
 
-/// The call by a client of 2026-07-28.
+/// Calls a tool like a client of 2026-07-28.
 async fn newest(server: &Service, tool: &str, arguments: &Value) -> Value {
     let headers = [
         ("content-type", "application/json"),
@@ -129,7 +129,7 @@ async fn newest(server: &Service, tool: &str, arguments: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
+async fn search_returns_the_nearest_sample_atms() {
     let server = server().await;
     let found = structured(&server.call(FIND, json!({ "location": "Miami, FL", "limit": 10.0 })).await);
     let atms = found["atms"].as_array().unwrap();
@@ -153,7 +153,7 @@ async fn a_search_gives_the_nearest_machines_and_says_that_they_are_samples() {
 }
 
 #[tokio::test]
-async fn coordinates_win_and_a_location_says_how_it_was_understood() {
+async fn coordinates_take_precedence_over_location() {
     let server = server().await;
     let both = json!({ "location": "Austin, TX", "lat": 25.77, "lon": -80.19 });
     let found = structured(&server.call(FIND, both).await);
@@ -167,7 +167,7 @@ async fn coordinates_win_and_a_location_says_how_it_was_understood() {
 }
 
 #[tokio::test]
-async fn nothing_near_is_an_answer_that_says_what_to_do_next() {
+async fn empty_result_suggests_the_next_step() {
     let server = server().await;
     for (tool, radius) in [(FIND, "maxDistance"), (STATUS, "radius")] {
         let found = structured(&server.call(tool, json!({ "lat": 0, "lon": -150, radius: 1 })).await);
@@ -184,7 +184,7 @@ async fn nothing_near_is_an_answer_that_says_what_to_do_next() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_said_with_what_to_try() {
+async fn unknown_place_or_atm_suggests_a_remedy() {
     let server = server().await;
     let told = failed(&server.call(FIND, json!({ "location": "Xyzzyville, TX" })).await);
     assert!(told.contains("Xyzzyville") && told.contains("Austin, TX"), "{told}");
@@ -197,7 +197,7 @@ async fn what_is_not_known_is_said_with_what_to_try() {
 }
 
 #[tokio::test]
-async fn details_are_the_whole_record() {
+async fn details_return_the_complete_record() {
     let server = server().await;
     let found = structured(&server.call(FIND, json!({ "location": "Austin, TX" })).await);
     let details = structured(&server.call(DETAILS, json!({ "atmId": found["atms"][0]["id"] })).await);
@@ -209,7 +209,7 @@ async fn details_are_the_whole_record() {
 }
 
 #[tokio::test]
-async fn filters_keep_only_what_is_known() {
+async fn filters_exclude_unknown_values() {
     let server = server().await;
     let total = async |filter: Value| {
         let mut arguments = json!({ "location": "Austin, TX" });
@@ -230,7 +230,7 @@ async fn filters_keep_only_what_is_known() {
 }
 
 #[tokio::test]
-async fn an_area_is_counted_by_status() {
+async fn status_check_counts_atms_by_status() {
     let server = server().await;
     let found = structured(&server.call(STATUS, json!({ "location": "Austin, TX" })).await);
     let open = found["counts"]["open"].as_u64().unwrap();
@@ -241,7 +241,7 @@ async fn an_area_is_counted_by_status() {
 }
 
 #[tokio::test]
-async fn a_city_is_listed_however_it_is_spelled() {
+async fn city_is_found_in_other_spellings() {
     let server = server().await;
     let austin = structured(&server.call(LIST, json!({ "state": "TX", "city": "Austin" })).await);
     let ids: Vec<_> = austin["atms"].as_array().unwrap().iter().map(|atm| atm["id"].as_u64().unwrap()).collect();
@@ -257,7 +257,7 @@ async fn a_city_is_listed_however_it_is_spelled() {
 }
 
 #[tokio::test]
-async fn every_result_fits_its_schema() {
+async fn results_match_their_schemas() {
     let server = server().await;
     let listed = server.rpc(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).await.with(200);
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -286,8 +286,8 @@ async fn every_result_fits_its_schema() {
     assert_eq!(seen.len(), tools.len());
 }
 
-/// Machines at one place, described at a length that nobody wants to read. A server that sees the version that its
-/// database has leaves them where they are.
+/// Returns ATMs at one location with very long texts. A server that sees the version of its database does not reload
+/// them.
 fn verbose(version: i64) -> Snapshot {
     let atm = |number: u64| {
         let mut record = Record::at(Point::new(30.267, -97.743).unwrap());
@@ -302,11 +302,11 @@ fn verbose(version: i64) -> Snapshot {
 }
 
 #[tokio::test]
-async fn a_reply_stays_small_and_says_how_to_go_on() {
+async fn large_result_is_truncated_with_a_cursor() {
     let server = server().await;
     let version = server.app.atm.catalogue.snapshot().version();
     server.app.atm.catalogue.replace(verbose(version));
-    // The size of every result is checked as it is received.
+    // The size of every result is checked when it is received.
     let found = structured(&server.call(FIND, json!({ "lat": 30.267, "lon": -97.743, "limit": 50 })).await);
     let listed = found["atms"].as_array().unwrap().len();
     assert!((1..50).contains(&listed), "{listed}");

@@ -1,5 +1,5 @@
-//! Health, discovery, origins, limits and the event stream of the real server (docs/locator.md). The protocol's own
-//! tables are tested in signpost-mcp.
+//! Health, discovery, origins, limits and the event stream of the server (docs/locator.md). The protocol's tables are
+//! tested in signpost-mcp.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 const PING: &str = r#"{"jsonrpc":"2.0","id":"seven","method":"ping"}"#;
 
 #[tokio::test]
-async fn health_and_discovery_hold_what_the_specification_says() {
+async fn health_and_discovery_match_the_specification() {
     let server = server_with(&[("public_url", "https://atm.example.com/")]).await;
     let health = server.send(Method::GET, "/health", &[("origin", "https://any.example")], "").await;
     assert_eq!(health.header("access-control-allow-origin"), Some("*"));
@@ -41,7 +41,7 @@ async fn health_and_discovery_hold_what_the_specification_says() {
 }
 
 #[tokio::test]
-async fn only_allowed_origins_and_hosts_come_in() {
+async fn only_allowed_origins_and_hosts_are_accepted() {
     let server = server_with(&[("allowed_origins", "http://localhost:3000,https://*.vendor.example")]).await;
     let port = server.app.listen.port();
     let own = [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}"), format!("http://[::1]:{port}")];
@@ -73,7 +73,7 @@ async fn only_allowed_origins_and_hosts_come_in() {
 }
 
 #[tokio::test]
-async fn discovery_documents_answer_the_preflight_of_scripts_of_every_site() {
+async fn discovery_allows_preflights_of_all_origins() {
     let server = server_with(&[]).await;
     for path in ["/.well-known/mcp-server", "/.well-known/ai-catalog.json", "/mcp/server-card"] {
         let asked = [
@@ -89,7 +89,7 @@ async fn discovery_documents_answer_the_preflight_of_scripts_of_every_site() {
 }
 
 #[tokio::test]
-async fn the_eleventh_message_of_a_second_is_refused() {
+async fn eleventh_message_per_second_is_rejected() {
     let server = server_with(&[("rate_limit_mcp", "10/s")]).await;
     for number in 0..10 {
         let path = if number % 2 == 0 { "/mcp" } else { "/sse" };
@@ -100,7 +100,7 @@ async fn the_eleventh_message_of_a_second_is_refused() {
         assert_eq!((reply.status, reply.header("retry-after")), (429, Some("1")));
         assert_eq!((reply.json()["error"]["code"].as_i64(), &reply.json()["id"]), (Some(-31429), &json!("seven")));
     }
-    // None of these counts, and none is refused.
+    // None of these requests counts towards the limit or is rejected.
     for _ in 0..20 {
         assert_eq!(server.send(Method::GET, "/health", &[], "").await.status, 200);
         assert_eq!(server.send(Method::OPTIONS, "/mcp", &[], "").await.status, 204);
@@ -112,7 +112,7 @@ async fn the_eleventh_message_of_a_second_is_refused() {
 }
 
 #[tokio::test]
-async fn clients_are_told_apart_by_the_proxies_that_are_believed() {
+async fn trusted_proxies_determine_the_client_ip() {
     for (proxies, status) in [("127.0.0.0/8", 200), ("", 429)] {
         let server = server_with(&[("rate_limit_mcp", "1/m"), ("trusted_proxies", proxies)]).await;
         let from = async |address: &str| {
@@ -125,7 +125,7 @@ async fn clients_are_told_apart_by_the_proxies_that_are_believed() {
     }
 }
 
-/// A client of the first transport: its connection, and what came on it.
+/// A client of the HTTP+SSE transport: its connection and the received data.
 struct Stream {
     connection: TcpStream,
     text: String,
@@ -141,7 +141,7 @@ impl Stream {
         Self { connection, text: String::new() }
     }
 
-    /// What follows `mark`, up to the end of its line.
+    /// Returns the text after `mark`, up to the end of its line.
     async fn line(&mut self, mark: &str) -> String {
         loop {
             if let Some((line, _)) = self.text.split_once(mark).and_then(|(_, rest)| rest.split_once('\n')) {
@@ -157,7 +157,7 @@ impl Stream {
 }
 
 #[tokio::test]
-async fn a_stream_begins_with_its_endpoint_and_carries_the_replies() {
+async fn stream_starts_with_its_endpoint() {
     let server = server().await;
     let mut stream = Stream::open(&server).await;
     let endpoint = stream.line("event: endpoint\ndata: ").await;
@@ -168,12 +168,12 @@ async fn a_stream_begins_with_its_endpoint_and_carries_the_replies() {
     assert_eq!((&message["id"], &message["result"]), (&json!("seven"), &json!({})));
     let unknown = format!("/sse?sessionId={}", "0".repeat(32));
     assert_eq!(server.send(Method::POST, &unknown, &[JSON], PING).await.status, 404);
-    // An open stream does not hold up the end.
+    // An open stream does not delay the shutdown.
     tokio::time::timeout(Duration::from_secs(5), server.stop()).await.expect("the server stops");
 }
 
 #[tokio::test]
-async fn the_sixth_stream_of_a_second_is_refused() {
+async fn sixth_stream_per_second_is_rejected() {
     let server = server_with(&[("rate_limit_sse", "5/s")]).await;
     let mut open = Vec::new();
     for _ in 0..5 {
@@ -187,7 +187,7 @@ async fn the_sixth_stream_of_a_second_is_refused() {
 }
 
 #[tokio::test]
-async fn the_streams_of_one_address_leave_those_of_others_their_places() {
+async fn streams_of_one_client_ip_are_limited() {
     let server = server_with(&[("trusted_proxies", "127.0.0.1")]).await;
     let opens = async |address: &str| {
         let request = server.visitor().request(Method::GET, "/sse").header("x-forwarded-for", address);
@@ -210,12 +210,12 @@ async fn the_streams_of_one_address_leave_those_of_others_their_places() {
 }
 
 #[tokio::test]
-async fn services_can_be_switched_off() {
+async fn services_can_be_disabled() {
     let server = server_with(&[("services", "auth")]).await;
     server.send(Method::POST, "/mcp", &[JSON], PING).await.refused(404, "not_found");
     server.send(Method::GET, "/v1/domains", &[], "").await.refused(401, "invalid_api_key");
     let server = server_with(&[("services", "atm")]).await;
     server.send(Method::POST, "/mcp", &[JSON], PING).await.with(200);
-    // By a client that does not look whether the address is documented.
+    // Sent without the check that the path is documented.
     assert_eq!(http().get(server.url("/v1/domains")).send().await.unwrap().status(), 404);
 }

@@ -1,4 +1,4 @@
-//! The words of `docs/glossary.md`: its last column stands neither in the help nor in the docs.
+//! The words of `docs/glossary.md`: the help and the docs use no word of its last column.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use signpost::cli;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
 
-/// A row of the glossary that forbids something.
+/// A glossary row with forbidden phrases.
 struct Entry {
     word: String,
-    /// Phrases, word by word.
+    /// Phrases as lists of words.
     forbidden: Vec<Vec<String>>,
 }
 
-/// A word of a text, and the line that it stands on. Code is one word that no phrase has.
+/// A word of a text and its line number. Code is one word that matches no phrase.
 type Word = (usize, String);
 
 #[test]
-fn the_docs_and_the_help_speak_the_words_of_the_glossary() {
+fn docs_and_help_use_the_glossary_terms() {
     let glossary = glossary(GLOSSARY);
     let mut wrong = Vec::new();
     for (name, text) in texts() {
@@ -30,7 +30,7 @@ fn the_docs_and_the_help_speak_the_words_of_the_glossary() {
 }
 
 #[test]
-fn a_phrase_is_found_across_lines_and_in_the_plural_and_not_in_code() {
+fn phrases_match_across_lines_and_in_the_plural() {
     let glossary =
         glossary("| word | means | not |\n|---|---|---|\n| signing `x` secret | a key | Webhook secret, sealed |\n");
     let found = |text: &str| violations(&glossary, text);
@@ -42,7 +42,7 @@ fn a_phrase_is_found_across_lines_and_in_the_plural_and_not_in_code() {
     }
 }
 
-/// The rows below each heading whose last column is named `not`.
+/// Returns the rows of all tables whose last column is named `not`.
 fn glossary(page: &str) -> Vec<Entry> {
     let cells = |line: &str| -> Option<[String; 3]> {
         let cells: Vec<_> =
@@ -101,7 +101,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Everything that readers see, by the name under which they know it.
+/// Returns all texts for readers, by name.
 fn texts() -> Vec<(String, String)> {
     let files = ["README.md", "SECURITY.md", "CHANGELOG.md", "openapi.yaml", "crates/signpost/config.default.toml"];
     let mut files: Vec<PathBuf> = files.map(PathBuf::from).to_vec();

@@ -37,7 +37,7 @@ struct UrlParts {
     roots: Option<PathBuf>,
 }
 
-/// The protocol of a connection, which has to be polled.
+/// The protocol of a connection. It has to be polled.
 pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 impl PostgresAddress {
@@ -111,7 +111,7 @@ impl UrlParts {
     }
 }
 
-/// Returns whether an address is that of a PostgreSQL server.
+/// Returns `true` if an address belongs to a PostgreSQL server.
 #[must_use]
 pub fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
@@ -124,7 +124,7 @@ pub fn is_postgres_url(url: &str) -> bool {
     is_postgres(url) && UrlParts::parse(url).is_ok()
 }
 
-/// Whether a host is not this machine. Names on a private network count as other machines.
+/// Returns `true` if a host is another machine. Names on a private network count as other machines.
 fn is_far(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => name != "localhost" && !name.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback()),
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_hosts_the_first_that_accepts_writes_is_used() {
+    fn first_writable_host_is_used() {
         let of = |hosts: &str| PostgresAddress::parse(&format!("postgres://signpost@{hosts}/signpost"), &[]).unwrap();
         let (one, several) = (of("127.0.0.1").config, of("127.0.0.1:1,127.0.0.2:2").config);
         assert_eq!(one.get_target_session_attrs(), TargetSessionAttrs::Any);

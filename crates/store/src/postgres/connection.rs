@@ -35,7 +35,7 @@ impl Connection {
         Self { client, prepared: HashMap::new() }
     }
 
-    /// Runs independent reads. A failure affects one of them only.
+    /// Runs independent reads. A failure affects only its read.
     pub(super) async fn read_all(&mut self, steps: &[Step]) -> Vec<Result<Vec<Row>>> {
         let mut unknown = Vec::with_capacity(steps.len());
         for step in steps {
@@ -51,7 +51,7 @@ impl Connection {
     }
 
     /// Runs the writes of many requests, in one transaction if they do not conflict. Each has the outcome that it would
-    /// have alone.
+    /// have in a separate transaction.
     pub(super) async fn write_all(&mut self, writes: &[Vec<Step>]) -> Vec<Result<WriteOutcome>> {
         if writes.len() > 1 {
             for attempt in 0..GROUP_ATTEMPTS {
@@ -94,7 +94,7 @@ impl Connection {
     }
 
     /// Runs several writes as one transaction. Returns `None` if one of them was refused after it had changed
-    /// something: nothing was written then, and each has to run alone.
+    /// something: nothing was written, and each has to run separately.
     async fn together(&mut self, writes: &[Vec<Step>]) -> Result<Option<Vec<WriteOutcome>>> {
         let group = Group::of(writes);
         let mut statements: Vec<&'static str> = group.batch.iter().map(|batch| batch.sql).collect();
@@ -119,7 +119,7 @@ impl Connection {
         if may_be_undone {
             self.client.batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" }).await?;
         }
-        // A single write that is refused is undone too, which is its outcome.
+        // If a single write is refused, its transaction is undone, and the refusal is its outcome.
         Ok((!is_undone || writes.len() == 1).then_some(written))
     }
 
@@ -158,7 +158,7 @@ impl Connection {
         })))
     }
 
-    /// Runs a batch as one statement. Its rows are the keys of the steps that changed something.
+    /// Runs a batch as one statement. Its rows are the keys of the steps with changes.
     async fn run_batch(&self, batch: &StepBatch<'_>) -> Result<Done> {
         let statement = self.prepared.get(batch.sql).context("the statement is prepared")?;
         let columns: Vec<Vec<&Value>> = (0..statement.params().len())
@@ -196,7 +196,7 @@ fn read(found: &[tokio_postgres::Row]) -> Result<Done> {
 }
 
 type RunningStep<'a> = Pin<Box<dyn Future<Output = Result<Done>> + Send + 'a>>;
-/// A statement whose first poll sends it.
+/// A statement that is sent by the first poll.
 type Sent<'a> = Pin<Box<MaybeDone<RunningStep<'a>>>>;
 
 /// Sends the statements in order, then awaits their replies.
@@ -226,7 +226,7 @@ fn failure(error: &Error) -> Option<&tokio_postgres::Error> {
     error.chain().find_map(|cause| cause.downcast_ref())
 }
 
-/// Whether the transaction conflicted with another one, so that another attempt may succeed.
+/// Returns `true` if the transaction conflicted with another, so that another attempt may succeed.
 fn is_conflict(error: &Error) -> bool {
     let conflicts = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
     failure(error).and_then(tokio_postgres::Error::code).is_some_and(|state| conflicts.contains(state))

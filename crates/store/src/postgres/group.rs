@@ -10,7 +10,7 @@ use crate::step::{Step, WriteOutcome};
 /// The number of rows that a step changed, and the rows that it returned.
 pub(super) type Done = (u64, Vec<Row>);
 
-/// Steps that run as one statement. No two of them have the same key.
+/// Steps that run as one statement. Their keys are distinct.
 pub(super) struct StepBatch<'a> {
     pub(super) sql: &'static str,
     key: usize,
@@ -19,16 +19,16 @@ pub(super) struct StepBatch<'a> {
 
 /// The writes of a transaction.
 pub(super) struct Group<'a> {
-    /// The batch, if there is more than one step for it.
+    /// The batch, if it would have more than one step.
     pub(super) batch: Option<StepBatch<'a>>,
-    /// The other writes, which run step by step.
+    /// The other writes. They run step by step.
     pub(super) others: Vec<&'a Vec<Step>>,
     /// Whether each write is part of the batch.
     is_batched: Vec<bool>,
 }
 
 impl<'a> Group<'a> {
-    /// Groups writes. Steps for one batch are those of writes with a single step that have the same batch statement.
+    /// Groups writes. A batch consists of the writes with a single step and an equal batch statement.
     pub(super) fn of(writes: &'a [Vec<Step>]) -> Self {
         let single_writes =
             || Self { batch: None, others: writes.iter().collect(), is_batched: vec![false; writes.len()] };
@@ -86,7 +86,7 @@ fn batch_statement(write: &Vec<Step>) -> Option<(&'static str, usize)> {
     step.batch
 }
 
-/// Returns the outcome of a write whose steps have these results.
+/// Returns the outcome of a write from the results of its steps.
 pub(super) fn written(write: &[Step], mut done: Vec<Done>) -> WriteOutcome {
     if let Some(refused) = write.iter().zip(&done).position(|(step, (changed, _))| step.must && *changed == 0) {
         return WriteOutcome::Refused(refused);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_steps_with_one_key_the_second_is_not_batched() {
+    fn second_step_with_one_key_is_not_batched() {
         let writes = [thing("a"), thing("b"), thing("a")];
         let group = Group::of(&writes);
         assert_eq!((group.batch.unwrap().steps.len(), group.others.len()), (2, 1));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_write_of_several_steps_undoes_the_group() {
+    fn rejected_multi_step_write_rolls_back_the_group() {
         let writes = [thing("a"), thing("b"), vec![step(ONE, params!["c", 1_i64]), must(ONE, params!["d", 1_i64])]];
         let both = ["a", "b"].map(|id| Row(params![id])).to_vec();
         let done = vec![(2, both), (1, Vec::new()), (0, Vec::new())];

@@ -15,12 +15,12 @@ use crate::changes::StoreChange;
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of a health check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(4);
-/// Time without the listening connection after which waiting requests fail: this connection alone may have been closed.
+/// Time without the listening connection after which waiting requests fail: other connections may still work.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 /// Delay of the next connection attempt.
 const RETRY_DELAY: Duration = Duration::from_millis(250);
 
-/// `None` while the listening connection works, or the time since which it does not.
+/// `None` while the listening connection works, or the time of its failure.
 pub(super) type ConnectionHealth = watch::Receiver<Option<Instant>>;
 
 /// Returns once the database has been unreachable for [`GRACE_PERIOD`].

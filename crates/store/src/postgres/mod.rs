@@ -1,8 +1,8 @@
-//! PostgreSQL, for several servers: a few connections on a thread of their own.
+//! PostgreSQL, for several servers: a few connections on a separate thread.
 //!
-//! Writes are serializable, as with SQLite, and a write that conflicts with another is retried, which is possible
-//! because it is a value. So the races that a `WHERE` settles with SQLite are settled here too. Waiting writes are
-//! committed together. A read is one statement, which sees a snapshot; so is a claim, which skips rows that another
+//! Writes are serializable, as with SQLite, and a write that conflicts with another is retried. This is possible
+//! because it is a value. So a `WHERE` that prevents a race with SQLite also prevents it here. Waiting writes are
+//! committed together. A read is one statement, and sees a snapshot; so is a claim, and it skips rows that another
 //! server locks.
 
 mod address;
@@ -32,14 +32,14 @@ use not_ready::mark_not_ready;
 pub use address::{is_postgres, is_postgres_url};
 pub use not_ready::DatabaseNotReady;
 
-/// Number of connections for reads. There is one more for writes, which are committed together; one for large writes,
-/// which would delay the others; and one that listens.
+/// Number of connections for reads. There are three more: for small writes, committed together; for large writes, to
+/// avoid delaying the small ones; and for notifications.
 const READERS: usize = 6;
 const READS: &str = "SET default_transaction_isolation = 'read committed'";
 const WRITES: &str = "SET default_transaction_isolation = 'serializable'";
-/// Maximum number of requests that wait for a connection; later ones wait for a place in the queue.
+/// Maximum number of requests that wait for a connection; later requests wait for a place in the queue.
 const WAITING: usize = 1024;
-/// Maximum number of reads that one connection takes at once.
+/// Maximum number of reads that a connection runs at once.
 const READ_AT_ONCE: usize = 8;
 /// Maximum number of steps that are committed together.
 const WRITE_AT_ONCE: usize = 128;
@@ -163,7 +163,7 @@ async fn serve(work: Work, report: &std::sync::mpsc::Sender<Result<()>>) {
     let Work { address, migrations, reads, writes, large, changes, state } = work;
     let opened = open_and_migrate(&address, migrations).await;
     let failed = opened.is_err();
-    // A migration may have taken long, which is not a time without a connection.
+    // A long migration is not a time without a connection.
     state.send_replace(Some(Instant::now()));
     let health = state.subscribe();
     tokio::spawn(listener::run(address.clone(), changes, state));
@@ -241,7 +241,7 @@ async fn read_again(
     Ok(rows)
 }
 
-/// Serves the writes, committing the waiting ones together.
+/// Serves the writes, and commits waiting writes together.
 async fn write(address: PostgresAddress, mut jobs: mpsc::Receiver<Write>, mut health: ConnectionHealth) {
     let mut held = None;
     loop {
@@ -294,7 +294,7 @@ fn send_replies<A>(replies: Vec<ReplySender<A>>, answers: Result<Vec<Result<A>>>
     }
 }
 
-/// Returns the connection, or opens another one if it is closed.
+/// Returns the connection, or opens another if it is closed.
 async fn connected<'a>(
     held: &'a mut Option<Connection>,
     address: &PostgresAddress,

@@ -1,4 +1,4 @@
-//! Which failures mean that the database server is not there yet, so that a later attempt may succeed.
+//! Failures of a database server that is not ready yet, so that a later attempt may succeed.
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 pub struct DatabaseNotReady;
 
 /// The states of a server that starts, restarts or recovers. A standby that is not promoted yet is read-only. When all
-/// servers of a deployment restart together, the connections of the old ones may still be open.
+/// servers of a deployment restart together, the connections of the old servers may still be open.
 const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::CANNOT_CONNECT_NOW,
     SqlState::ADMIN_SHUTDOWN,
@@ -24,8 +24,7 @@ const NOT_READY_STATES: [SqlState; 5] = [
     SqlState::TOO_MANY_CONNECTIONS,
 ];
 
-/// The text with which the standard library begins the error of a name that cannot be resolved. The error has no kind
-/// and no code of its own.
+/// The prefix of the standard library's error for a name that cannot be resolved. The error has no kind and no code.
 const LOOKUP_FAILED: &str = "failed to lookup address information";
 
 /// Adds [`DatabaseNotReady`] to an error that a later attempt may not meet.
@@ -49,7 +48,7 @@ fn is_not_ready(error: &Error) -> bool {
 
 fn is_not_ready_io(error: &io::Error) -> bool {
     match error.kind() {
-        // The file of a Unix socket, which the server creates.
+        // The file of a Unix socket is created by the server.
         ErrorKind::NotFound
         | ErrorKind::ConnectionRefused
         | ErrorKind::ConnectionReset
@@ -60,7 +59,7 @@ fn is_not_ready_io(error: &io::Error) -> bool {
         | ErrorKind::HostUnreachable
         | ErrorKind::NetworkUnreachable
         | ErrorKind::NetworkDown => true,
-        // The driver's own error for several hosts of which none accepts writes yet; the system's has a code.
+        // The driver's own error if none of several hosts accepts writes yet; the system's has a code.
         ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
         _ => error.to_string().starts_with(LOOKUP_FAILED),
     }
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn states_of_a_starting_server_are_waited_for_and_others_are_not() {
+    async fn only_startup_states_are_retried() {
         for (state, expected) in [
             ("57P03", true),
             ("57P01", true),
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_is_not_reached_is_waited_for() {
+    async fn unreachable_server_is_retried() {
         let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().to_str().unwrap().replace('/', "%2F");
@@ -136,11 +135,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_without_tls_is_not_waited_for() {
+    async fn server_without_tls_is_not_retried() {
         // The reply to `SSLRequest` of a server that has no certificate.
         let url = server_with(b"N".to_vec()).await;
         assert!(!is_marked(&format!("{url}?sslmode=verify-full")).await);
-        // And of one whose handshake is none.
+        // The reply of a server with an invalid handshake.
         let url = server_with(b"SHTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).await;
         assert!(!is_marked(&format!("{url}?sslmode=verify-full")).await);
     }

@@ -10,8 +10,8 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use crate::step::Step;
 use crate::watched::TableVersionClock;
 
-/// Returns the version of the file for a connection, which changes when another connection commits, and not with its
-/// own commits. Only one connection of this process writes.
+/// Returns the version of the file for a connection. Commits of other connections change it, its own commits do not.
+/// Only one connection of this process writes.
 pub(super) const FILE_VERSION: &str = "PRAGMA data_version";
 
 /// Tracks the version of the watched tables, on the connection that writes.
@@ -50,8 +50,8 @@ impl ChangeTracker {
         (prepared, self.names_watched.load(Ordering::Relaxed))
     }
 
-    /// Begins a transaction, which excludes other writers. The version of the file shows whether another process wrote
-    /// before; if it is unknown, one may have.
+    /// Begins a transaction, and excludes other writers. The version of the file shows whether another process has
+    /// written; if it is unknown, this is assumed.
     pub(super) fn begin(&mut self, file_version: Option<i64>) {
         if file_version.is_none() || file_version != self.file_version {
             self.clock.advance();
@@ -65,7 +65,7 @@ impl ChangeTracker {
         self.is_changed = true;
     }
 
-    /// Whether a step may run: it requires no version of the watched tables, or the current one.
+    /// Returns `true` if a step may run: it requires no version of the watched tables, or the current version.
     pub(super) fn permits(&self, step: &Step) -> bool {
         step.if_unchanged.is_none_or(|version| !self.is_changed && version == self.clock.now())
     }
@@ -115,7 +115,7 @@ mod tests {
         store.write([step(sql, Vec::new())]).await.unwrap()
     }
 
-    /// Whether a write for the version before `change` is permitted, and one for the version after it.
+    /// Returns whether a write for the version before `change` is permitted, and a write for the version after it.
     async fn is_permitted(store: &Store, change: impl AsyncFnOnce()) -> [bool; 2] {
         // Earlier changes are noticed now.
         write(store, NOTE).await;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_is_refused_if_watched_tables_may_have_changed() {
+    async fn write_conflicts_if_watched_tables_may_have_changed() {
         let folder = tempfile::tempdir().unwrap();
         for file in [Path::new(":memory:"), &folder.path().join("database")] {
             let store = open(file);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_commit_of_another_process_may_be_any_change() {
+    async fn foreign_commit_invalidates_every_table() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("database");
         let (store, other) = (open(&file), open(&file));

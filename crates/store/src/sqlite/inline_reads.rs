@@ -13,16 +13,16 @@ use crate::file_state::FileState;
 use crate::row::Row;
 use crate::step::Step;
 
-/// Time for which the file counts as unchanged by other processes after a check, in microseconds. A check takes two
-/// locks of the system, for which concurrent requests wait. A command of another process ends later than this, so its
-/// user sees its effect. Commits of this process are noticed at once.
+/// Time during which the file counts as unchanged by other processes after a check, in microseconds. A check acquires
+/// two locks of the system, and concurrent requests wait for them. A command of another process runs longer than this,
+/// so its user sees its effect. Commits of this process are noticed at once.
 const UNCHANGED_FOR: u64 = 250;
 
 /// The number of changes of the file, found or made by this process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileChanges(Arc<AtomicU64>);
 
-/// Connections that only read, each for one request at a time. There are none if the database is in memory.
+/// Read-only connections, each for one request at a time. Empty if the database is in memory.
 pub(super) struct InlineReadPool {
     all: Vec<Mutex<InlineConnection>>,
     changes: FileChanges,
@@ -64,7 +64,7 @@ impl InlineReadPool {
         Some(rows(self.take()?.connection.as_ref()?, step))
     }
 
-    /// Returns the state of the file, which may miss changes of other processes for [`UNCHANGED_FOR`]. `None` if no
+    /// Returns the state of the file. It may miss changes of other processes for [`UNCHANGED_FOR`]. `None` if no
     /// connection is free, or the file cannot be checked.
     pub(super) fn file_state(&self) -> Option<FileState> {
         let now = u64::try_from(self.since.elapsed().as_micros()).ok()?;
@@ -93,7 +93,7 @@ impl InlineReadPool {
     }
 }
 
-/// Whether the result of a check at this time is still valid.
+/// Returns `true` if the result of a check at this time is still valid.
 fn is_fresh(checked: u64, now: u64) -> bool {
     checked > 0 && now.saturating_sub(checked) < UNCHANGED_FOR
 }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_state_lasts_until_the_next_commit() {
+    async fn state_is_valid_until_the_next_commit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("database");
         let (store, other) = (open(&file), open(&file));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn a_value_of_a_state_is_not_older_than_an_acknowledged_commit() {
+    async fn state_includes_every_acknowledged_commit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("database");
         let (store, other) = (open(&file), open(&file));
@@ -188,7 +188,7 @@ mod tests {
                     else {
                         panic!("nothing refuses it");
                     };
-                    // A state may miss commits of another process for a moment, which passes here.
+                    // A state may miss commits of another process for a moment. It ends here.
                     let committed = Instant::now();
                     while !is_own && committed.elapsed() < Duration::from_micros(UNCHANGED_FOR + 1) {
                         tokio::task::yield_now().await;

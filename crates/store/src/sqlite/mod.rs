@@ -29,7 +29,8 @@ use crate::schema::Schema;
 use crate::step::{ReplySender, Step, Unavailable, WriteOutcome};
 use crate::watched::{TableVersion, TableVersionClock};
 
-/// Maximum number of requests that wait for the writer, and for the readers; later ones wait for a place in the queue.
+/// Maximum number of requests that wait for the writer, and for the readers; later requests wait for a place in the
+/// queue.
 const WAITING: usize = 1024;
 /// Number of threads that read, each with a connection and its own cache of statements.
 const READERS: usize = 2;
@@ -68,7 +69,7 @@ pub(super) fn migrate(file: &str, migrations: &[Migration]) -> Result<Migrated> 
 }
 
 impl Sqlite {
-    /// Opens a file, which is created if there is none.
+    /// Opens a file, or creates it.
     pub(super) fn open(file: &str, schema: &'static Schema) -> Result<Self> {
         Self::over(open_first(file, IfMissing::Create)?, file, schema)
     }
@@ -114,7 +115,7 @@ impl Sqlite {
         Ok(Self { writer, reader, inline, threads: Arc::new(Mutex::new(threads)), file, tables })
     }
 
-    /// Checks that the file is where it was opened, and has room.
+    /// Checks that the file is at its path, and that there is free space.
     pub(super) fn check_file(&self) -> Result<(), String> {
         match &self.file {
             Some(file) => file.check().map_err(str::to_owned),
@@ -202,8 +203,8 @@ fn read_loop(connection: &Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
     }
 }
 
-/// Returns [`Unavailable`] for temporary failures, adds the file to an error of a corrupt one, and returns other errors
-/// unchanged.
+/// Returns [`Unavailable`] for temporary failures, adds the file to an error of a corrupt file, and returns other
+/// errors unchanged.
 fn named(error: Error, file: &str) -> Error {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
     match code {
@@ -218,7 +219,7 @@ fn named(error: Error, file: &str) -> Error {
     }
 }
 
-/// Whether a file is not a database, or a corrupt one.
+/// Returns `true` if a file is not a database, or is corrupt.
 pub(super) fn is_broken(error: Option<&rusqlite::Error>) -> bool {
     let code = error.and_then(rusqlite::Error::sqlite_error_code);
     matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
@@ -241,7 +242,7 @@ fn run(connection: &Connection, step: &Step) -> Result<(usize, Vec<Row>)> {
 }
 
 /// Returns the positions of a statement's parameters among a step's values. To SQLite `$2` is a name, and parameters
-/// are numbered in the order in which they appear; to PostgreSQL it is the second value.
+/// are numbered in the order of appearance; to PostgreSQL it is the second value.
 fn places(statement: &Statement<'_>) -> Result<Vec<usize>> {
     let places = (1..=statement.parameter_count()).map(|index| {
         let number: usize = statement.parameter_name(index)?.strip_prefix('$')?.parse().ok()?;

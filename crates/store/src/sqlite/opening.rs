@@ -1,5 +1,5 @@
-//! Opens the file of an embedded database: one of this program, and no other file than the one that its server has
-//! open.
+//! Opens the file of an embedded database. It must belong to this program, and be the file that the running server, if
+//! any, has open.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -76,7 +76,7 @@ pub(super) fn connect(file: &str) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Returns whether there is a file that may be a database. If the system does not say so, an attempt to open it does.
+/// Returns `true` if there is a file that may be a database, also if the system does not report this.
 ///
 /// # Errors
 /// If the file is too short.
@@ -101,8 +101,8 @@ pub(crate) fn find_owner(connection: &Connection, file: &str) -> Result<Database
     Ok(owner)
 }
 
-/// Creates a database without tables under another name, which then gets its own: a file with this name is never half a
-/// database. If another process creates it in the same moment, that one is used.
+/// Creates a database without tables under a temporary name and renames it: a file with the final name is never
+/// incomplete. If another process creates it concurrently, its file is used.
 fn create(path: &Path) -> Result<()> {
     let path = linked(path)?;
     let new = path.with_added_extension(format!("new-{}", HEXLOWER.encode(&random::<8>())));
@@ -140,7 +140,7 @@ fn open(file: &str) -> Result<Connection> {
     let create = if file == ":memory:" { OpenFlags::SQLITE_OPEN_CREATE } else { OpenFlags::empty() };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
     let connection = Connection::open_with_flags(file, flags).map_err(|error| unopened(error.into(), file))?;
-    // The command line writes to the same file while a server runs.
+    // Commands write to the file while a server runs.
     connection.busy_timeout(LOCK_TIMEOUT)?;
     Ok(connection)
 }
@@ -148,7 +148,7 @@ fn open(file: &str) -> Result<Connection> {
 fn configure(connection: &Connection) -> Result<()> {
     let start = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-        // Another process is creating the database, for which SQLite does not wait here.
+        // Another process is creating the database; SQLite does not wait for this here.
         let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
         ensure!(is_busy && start.elapsed() < LOCK_TIMEOUT, error);
         thread::sleep(Duration::from_millis(10));
@@ -184,7 +184,7 @@ fn explained(error: Error, path: &Path) -> Error {
     }
 }
 
-/// Returns whether the system refused to open, read or write a file.
+/// Returns `true` if the system refused to open, read or write a file.
 pub(crate) fn is_refused(code: Option<ErrorCode>) -> bool {
     matches!(
         code,

@@ -1,8 +1,8 @@
 //! Checkpoints of an embedded database that do not delay commits.
 //!
-//! Commits stay in the write-ahead log until a checkpoint copies them into the file. SQLite makes it within a commit
+//! Commits stay in the write-ahead log until a checkpoint copies them into the file. SQLite runs it within a commit
 //! when the log is long, and a write then waits for thousands of pages. Here another thread copies them while the
-//! writer continues. The writer copies the few pages that were written meanwhile, so that the log restarts.
+//! writer continues. The writer copies the few pages written since, so that the log restarts.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -11,9 +11,9 @@ use std::time::Duration;
 use anyhow::Result;
 use rusqlite::Connection;
 
-/// Length of the log from which on it is copied, in pages.
+/// Minimum length of the log for a checkpoint, in pages.
 const LONG: i64 = 4_000;
-/// Length of the log from which on the writer waits for the other thread, in pages. Only one connection copies at a
+/// Minimum length of the log for the writer to wait for the other thread, in pages. Only one connection copies at a
 /// time, so the log would grow without bound if the writer continued.
 const TOO_LONG: i64 = 4 * LONG;
 /// Timeout of the writer waiting for a running copy.
@@ -52,7 +52,7 @@ enum CheckpointState {
     Ended,
 }
 
-/// The other thread, with a connection of its own.
+/// The checkpoint thread and its connection.
 pub(super) struct WalCheckpointer {
     requests: SyncSender<()>,
     done: Receiver<()>,
@@ -66,7 +66,7 @@ impl WalCheckpointer {
         let (report, done) = sync_channel(1);
         let thread = thread::Builder::new().name("store-log".to_owned()).spawn(move || {
             while requested.recv().is_ok() {
-                // A failed copy is repeated with the next one, and the writer's own reports the error.
+                // A failed copy is repeated with the next copy; the writer reports the errors of its own copies.
                 drop(connection.query_row(COPY, [], |_| Ok(())));
                 if report.send(()).is_err() {
                     break;
@@ -95,7 +95,7 @@ impl WalCheckpointer {
         action
     }
 
-    /// Ends the other thread, whose connection must be closed before that of the writer.
+    /// Ends the thread. Its connection must be closed before the writer's.
     pub(super) fn end(self) {
         drop(self.requests);
         if self.is_requested && matches!(self.done.recv_timeout(COPY_TIMEOUT), Err(RecvTimeoutError::Timeout)) {
@@ -123,7 +123,7 @@ mod tests {
     use crate::{Migration, Schema, Store, params, step};
 
     #[tokio::test]
-    async fn the_length_of_the_log_is_bounded() {
+    async fn wal_length_is_bounded() {
         static SCHEMA: Schema = Schema {
             migrations: &[Migration::expands("CREATE TABLE probe (name TEXT)")],
             tables: &[],
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_log_is_copied_by_the_other_thread_and_the_rest_by_the_writer() {
+    fn long_wal_is_checkpointed_by_both_threads() {
         let of = |pages, copied| WalLength { pages, copied };
         for (log, state, expected) in [
             (of(-1, -1), CheckpointState::Idle, CheckpointAction::None),

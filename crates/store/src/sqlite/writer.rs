@@ -21,7 +21,7 @@ const BATCH: usize = 256;
 pub(super) struct WriterContext {
     pub(super) tracker: ChangeTracker,
     pub(super) changes: FileChanges,
-    /// `None` for a database in memory, which has no log.
+    /// `None` for a database in memory, without a log.
     pub(super) checkpointer: Option<WalCheckpointer>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn run(connection: &Connection, context: WriterContext, mut waiting: 
     }
 }
 
-/// The connection with its prepared statements, by the address of their text, which is faster than comparing texts of a
+/// The connection with its prepared statements, by the address of their text: faster than comparing texts of a
 /// kilobyte.
 struct Writer<'c> {
     connection: &'c Connection,
@@ -102,7 +102,7 @@ fn copy_error(error: &Error) -> Error {
 }
 
 impl<'c> Writer<'c> {
-    /// Runs the jobs in one transaction, which is on disk when this returns. The replies must not be sent before.
+    /// Runs the jobs in one transaction. It is on disk when this returns. The replies must not be sent before.
     fn commit(&mut self, jobs: impl Iterator<Item = Job>, replies: &mut Vec<PendingReply>) -> Result<()> {
         let begun = self.control("BEGIN IMMEDIATE");
         let file_version = if begun.is_ok() { self.file_version().ok() } else { None };
@@ -165,7 +165,7 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Keeps the log short, after the replies of the last batch were sent.
+    /// Bounds the length of the log, after the replies of the last batch were sent.
     fn checkpoint(&mut self, checkpointer: &mut WalCheckpointer) {
         // A failure is retried after the next batch, as SQLite does.
         let Ok(length) = self.log_length() else { return };

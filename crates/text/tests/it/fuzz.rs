@@ -1,5 +1,5 @@
-//! Texts made from real ones by accident and malice: whatever arrives is cleaned for good, and a document says the same.
-//! `make test` tries the same few thousand each time, `make fuzz` goes on for a minute with others.
+//! Random mutations of texts: cleaning is idempotent, and preserves the meaning of documents. `make test` always tries
+//! the same few thousand; `make fuzz` tries others for a minute.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use signpost_text::{json, line, lines};
 use crate::mutations::{Random, mutated, seed};
 use crate::text::{HIDDEN, ORDINARY, is_dangerous};
 
-/// What hides, and what it may hide in.
+/// Hidden characters, and their possible contexts.
 const TOKENS: &[&str] = &[
     "\u{200d}",
     "\u{200c}",
@@ -43,7 +43,7 @@ const TOKENS: &[&str] = &[
     "🏽",
     "🇺🇸",
 ];
-/// How many mutations `make test` tries.
+/// Number of mutations in `make test`.
 const MUTATIONS: u32 = 10_000;
 
 static CORPUS: LazyLock<Vec<Vec<u8>>> =
@@ -66,7 +66,7 @@ fn check(bytes: &[u8]) {
 }
 
 #[test]
-fn what_is_made_from_texts_is_cleaned_for_good() {
+fn cleaning_mutated_texts_is_idempotent() {
     let mut random = Random(0x5169_6E70_6F73_7421);
     CORPUS.iter().for_each(|text| check(text));
     for _ in 0..MUTATIONS {
@@ -76,7 +76,7 @@ fn what_is_made_from_texts_is_cleaned_for_good() {
 
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
-fn a_minute_of_texts_is_cleaned_for_good() {
+fn a_minute_of_cleaning_is_idempotent() {
     let (mut random, begun, mut count) = (Random(seed()), Instant::now(), 0_u64);
     while begun.elapsed() < Duration::from_mins(1) {
         check(&mutated(&mut random, &CORPUS, TOKENS));

@@ -1,4 +1,4 @@
-//! What the cleaning of text does, and that it does it to whatever arrives.
+//! Cleaning of text, for examples and for any input.
 
 mod fuzz;
 #[path = "../../../../tests/mutations.rs"]

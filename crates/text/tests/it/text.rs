@@ -1,9 +1,9 @@
-//! What goes, what stays, and that nothing else happens.
+//! Removed and preserved characters.
 
 use proptest::prelude::*;
 use signpost_text::{json, line, lines};
 
-/// Ordinary text, which stays as it is.
+/// Ordinary text, to be left unchanged.
 pub(crate) const ORDINARY: &[&str] = &[
     "",
     "Corner Shop, 100 Congress Ave #4, Austin, TX 78701",
@@ -12,7 +12,7 @@ pub(crate) const ORDINARY: &[&str] = &[
     "Афины Αθήνα ავტომატი Երևան",
     "東京都渋谷区 서울특별시 北京市 ㄅㄆㄇ",
     "القاهرة שלום עולם کراچی",
-    // Persian: a non-joiner keeps a prefix apart.
+    // Persian: a non-joiner separates a prefix.
     "می\u{200c}خواهم خانه\u{200c}ای",
     // Hindi, Bengali, Malayalam, Sinhala: joiners behind a virama.
     "क्\u{200d}ष क्\u{200c}ष র্\u{200d}যাব ന്\u{200d} ශ්\u{200d}රී ලංකා",
@@ -26,13 +26,13 @@ pub(crate) const ORDINARY: &[&str] = &[
     "🏳\u{fe0f}\u{200d}🌈 🏴\u{200d}☠\u{fe0f} 👩\u{200d}🦰 👁\u{fe0f}\u{200d}🗨\u{fe0f} ⛹🏿\u{200d}♂\u{fe0f} ©\u{fe0f}",
 ];
 
-/// Characters that show nothing by themselves.
+/// Characters that are invisible by themselves.
 pub(crate) const HIDDEN: &str = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\
     \u{200b}\u{2060}\u{feff}\u{200c}\u{200d}\u{e0000}\u{e0001}\u{e0041}\u{e007f}\u{ad}\u{34f}\u{115f}\u{3164}\u{ffa0}\
     \u{2061}\u{206a}\u{206f}\u{fe00}\u{fe0e}\u{fe0f}\u{e0100}\u{e01ef}\u{fff9}\u{fffa}\u{fffb}\u{180b}\u{180e}";
 
 #[test]
-fn ordinary_text_of_all_languages_stays() {
+fn ordinary_text_is_unchanged() {
     for text in ORDINARY {
         assert_eq!(line(text), *text);
         assert_eq!(lines(text), *text);
@@ -41,7 +41,7 @@ fn ordinary_text_of_all_languages_stays() {
 }
 
 #[test]
-fn what_cannot_be_seen_goes() {
+fn invisible_characters_are_removed() {
     for hidden in HIDDEN.chars() {
         let text = format!("a{hidden}b{hidden}{hidden} 1{hidden}東{hidden}");
         assert_eq!(line(&text), "ab 1東", "{:?}", u32::from(hidden));
@@ -54,7 +54,7 @@ fn what_cannot_be_seen_goes() {
 }
 
 #[test]
-fn what_hides_is_found_wherever_it_stands() {
+fn hidden_characters_are_found_anywhere() {
     for at in 0..200 {
         let before = "a".repeat(at);
         assert_eq!(line(&format!("{before}\u{202e}b\n")), format!("{before}b "), "{at}");
@@ -63,22 +63,22 @@ fn what_hides_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn joiners_stay_only_where_they_join() {
+fn joiners_stay_only_between_joined_letters() {
     for (text, left) in [
-        // Between emoji, one, and not beside a letter.
+        // One joiner between emoji, and none next to a letter.
         ("👨\u{200d}\u{200d}👩", "👨\u{200d}👩"),
         ("👨\u{200d}a", "👨a"),
         ("a\u{200d}👨", "a👨"),
         ("👨\u{200d}", "👨"),
         ("\u{200d}👨", "👨"),
-        // A non-joiner behind a letter that joins nothing changes nothing.
+        // A non-joiner after a letter that does not join has no effect.
         ("آزاد\u{200c}راه", "آزادراه"),
         ("می\u{200c}\u{200c}خواهم", "می\u{200c}خواهم"),
         ("می\u{200c}", "می"),
         ("क्\u{200d}\u{200d}ष", "क्\u{200d}ष"),
         // A flag that is spelt with tags.
         ("🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "🏴"),
-        // A digit is no emoji until it is a key.
+        // A digit is an emoji only as a keycap.
         ("80\u{fe0f}5", "805"),
         ("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}"),
         ("葛\u{e0100}城", "葛城"),
@@ -88,18 +88,18 @@ fn joiners_stay_only_where_they_join() {
 }
 
 #[test]
-fn a_terminal_is_not_spoken_to() {
+fn terminal_control_sequences_are_removed() {
     assert_eq!(line("ok\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m"), "ok [2J ]0;title  31m");
 }
 
-/// What may stand in no cleaned text, wherever it stands.
+/// Returns `true` if a character is forbidden in cleaned text.
 pub(crate) fn is_dangerous(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Texts that are mostly what is hard: what hides, beside what it may hide in.
+/// Returns difficult texts: mostly hidden characters in their possible contexts.
 fn hostile() -> impl Strategy<Value = String> {
     let sample = ORDINARY.concat() + HIDDEN + "\u{1b}\u{9b}\n\t\r\u{2028}";
     let letters: Vec<char> = sample.chars().collect();
@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn twice_is_as_once_and_nothing_grows(text in hostile()) {
+    fn cleaning_is_idempotent_and_never_grows(text in hostile()) {
         for clean in [line, lines] {
             let once = clean(&text).into_owned();
             prop_assert_eq!(clean(&once), once.as_str());
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_but_what_hides_goes(text in hostile()) {
+    fn only_hidden_characters_are_removed(text in hostile()) {
         let seen = |letter: &char| !HIDDEN.contains(*letter) && !letter.is_control();
         let ordinary: String = ORDINARY.concat();
         let known = |text: &str| text.chars().filter(|letter| seen(letter) && ordinary.contains(*letter)).collect::<String>();
@@ -128,12 +128,12 @@ proptest! {
     }
 
     #[test]
-    fn nothing_dangerous_stays(text in hostile()) {
+    fn no_dangerous_character_remains(text in hostile()) {
         prop_assert!(!line(&text).contains(is_dangerous));
     }
 
     #[test]
-    fn a_document_says_the_same_and_shows_it(text in hostile()) {
+    fn document_has_equal_strings_and_is_visible(text in hostile()) {
         let document = serde_json::to_string(&[&text, "beside it"]).unwrap();
         let shown = json(&document);
         prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&shown).unwrap()[0], &text);

@@ -1,4 +1,4 @@
-// A site that answers wallets itself. Its users are the keys that registered.
+// A site that receives wallets' answers itself. Its users are the registered keys.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"signpost"
 )
 
-var users, people sync.Map // Who registered, and who is logged in by cookie; a real site has a database.
+var users, people sync.Map // Registered and logged-in users; a real site uses a database.
 
 const page = `<!doctype html><title>Log in</title><a id="link" data-sid="%[1]s" href="%[2]s">%[2]s</a> <a href="/register">Register</a>
 <script>setInterval(async () => { const poll = await fetch('/signpost/poll?sid=%[1]s'); const { redirect } = await poll.json();
@@ -26,7 +26,7 @@ if (redirect) location = redirect }, 1000)</script>`
 func main() {
 	port := cmp.Or(os.Getenv("PORT"), "9001")
 	site := cmp.Or(os.Getenv("SITE"), "http://localhost:"+port)
-	cookie := signpost.NewSiteCookie(site, "site_login", 24*time.Hour) // Over https no other host can set it.
+	cookie := signpost.NewSiteCookie(site, "site_login", 24*time.Hour) // Over https, no other host can set it.
 	client := signpost.New(os.Getenv("KEY"), signpost.WithBaseURL(cmp.Or(os.Getenv("API"), signpost.DefaultBaseURL)))
 	wallet := signpost.NewWallet(client, signpost.WalletOptions{
 		Domain: cmp.Or(os.Getenv("DOMAIN"), "localhost"), Site: site, WebhookSecrets: strings.Fields(os.Getenv("WEBHOOK_SECRET")),
@@ -36,7 +36,7 @@ func main() {
 			return publicKey, nil
 		},
 		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
-			value := rand.Text() // Never the one from before the login.
+			value := rand.Text() // A new value, never the value from before the login.
 			people.Store(value, login.User)
 			cookie.Set(w, value)
 			return nil

@@ -1,4 +1,4 @@
-// A site whose people log in on Signpost's page.
+// A site that uses Signpost's login page.
 package main
 
 import (
@@ -16,12 +16,12 @@ import (
 	"signpost"
 )
 
-var people sync.Map // Who is logged in, by cookie; a real site has this in its database, and lets it end.
+var people sync.Map // Users by cookie; a real site uses its database, with an expiry.
 
 func main() {
 	port := cmp.Or(os.Getenv("PORT"), "9001")
 	site := cmp.Or(os.Getenv("SITE"), "http://localhost:"+port)
-	cookie := signpost.NewSiteCookie(site, "site_login", 24*time.Hour) // Over https no other host can set it.
+	cookie := signpost.NewSiteCookie(site, "site_login", 24*time.Hour) // Over https, no other host can set it.
 	currentUser := func(r *http.Request) string {
 		user, _ := people.Load(cookie.Value(r))
 		text, _ := user.(string)
@@ -35,7 +35,7 @@ func main() {
 		WebhookSecrets: strings.Fields(os.Getenv("WEBHOOK_SECRET")),
 		CurrentUser:    currentUser,
 		SignIn: func(w http.ResponseWriter, _ *http.Request, login signpost.Login) error {
-			value := rand.Text() // Never the one from before the login.
+			value := rand.Text() // A new value, never the value from before the login.
 			people.Store(value, login.User)
 			cookie.Set(w, value)
 			return nil

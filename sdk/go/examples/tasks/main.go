@@ -1,4 +1,4 @@
-// Command tasks holds the tasks of sdk/README.md, in one file that the compiler reads.
+// Command tasks contains the tasks of sdk/README.md, in one file that is compiled.
 package main
 
 import (
@@ -16,19 +16,19 @@ import (
 	"signpost"
 )
 
-var people sync.Map // Who is logged in, by cookie; a real site has this in its database, and lets it end.
+var people sync.Map // Users by cookie; a real site uses its database, with an expiry.
 
-// Over https no other host can set this cookie.
+// Over https, no other host can set this cookie.
 var loginCookie = signpost.NewSiteCookie("http://localhost:9001", "login", 24*time.Hour)
 
-// startLogin gives the value of a cookie with which the site knows the user again: never the one from before the login.
+// startLogin returns a new value for the site's login cookie, never the value from before the login.
 func startLogin(user string) string {
 	value := rand.Text()
 	people.Store(value, user)
 	return value
 }
 
-// findLogin gives the user that the site's cookie belongs to.
+// findLogin returns the user of the site's cookie.
 func findLogin(r *http.Request) (user string) {
 	value, _ := people.Load(loginCookie.Value(r))
 	user, _ = value.(string)
@@ -41,7 +41,7 @@ func main() {
 	logins := signpost.NewLogin(client, signpost.LoginOptions{
 		Domain:         "localhost",
 		Site:           "http://localhost:9001",
-		CookieSecret:   os.Getenv("COOKIE_SECRET"), // 32 characters or more, the same on all servers of the site
+		CookieSecret:   os.Getenv("COOKIE_SECRET"), // 32 characters or more, identical on all servers of the site
 		WebhookSecrets: []string{os.Getenv("WEBHOOK_SECRET")},
 		SignIn: func(w http.ResponseWriter, r *http.Request, login signpost.Login) error {
 			loginCookie.Set(w, startLogin(login.User))
@@ -62,7 +62,7 @@ func main() {
 	log.Fatal(http.ListenAndServe("localhost:9001", nil))
 }
 
-// HasOneKey reports whether a user would be locked out by the loss of one key.
+// HasOneKey reports whether a user has only one key, so that its loss would lock the user out.
 func HasOneKey(ctx context.Context, client *signpost.Client, domainID, user string) error {
 	who, err := client.Users.Get(ctx, domainID, user)
 	if err != nil {
@@ -73,7 +73,7 @@ func HasOneKey(ctx context.Context, client *signpost.Client, domainID, user stri
 	return nil
 }
 
-// ReceiveEvent reads an event that came to an address of the site's own.
+// ReceiveEvent verifies an event at an endpoint of the site.
 func ReceiveEvent(r *http.Request, secrets []string) error {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 1<<16))
 	if err != nil {

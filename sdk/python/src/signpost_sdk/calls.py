@@ -1,4 +1,4 @@
-"""Every call of the API, once. `Signpost` and `AsyncSignpost` have the same methods by `blocking` and `awaiting`."""
+"""The calls of the API. `Signpost` and `AsyncSignpost` derive their methods from them by `blocking` and `awaiting`."""
 
 import math
 import uuid
@@ -43,7 +43,7 @@ _ENDS: Final[dict[str, Status]] = {"session_expired": "expired", "session_cancel
 
 
 class Unset(Enum):
-    """What an argument is that was not given, where None means to remove."""
+    """The default of an argument that was not given. None means to remove the member."""
 
     UNSET = "unset"
 
@@ -52,17 +52,17 @@ UNSET: Final = Unset.UNSET
 
 
 class Calls:
-    """Calls of one service."""
+    """Calls of a service."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
 
 
 class ServiceCalls(Calls):
-    """What is no part of a group."""
+    """The calls outside of any group."""
 
     def verify(self, *, message: str, signature: str, public_key: str) -> Steps[Verification]:
-        """Asks the service whether `public_key` (hex) signed `message` (`signature`: DER in hex)."""
+        """Checks with the service whether `public_key` (hex) signed `message`; `signature` is DER in hex."""
         body = {"message": message, "signature": signature, "public_key": public_key}
         return self.core.call("POST", "/verify", as_reply(Verification), repeat=True, body=body)
 
@@ -84,7 +84,7 @@ class SessionCalls(Calls):
         browser_hash: str | None = None,
         idempotency_key: str | None = None,
     ) -> Steps[CreatedSession]:
-        """Creates a session, once: a retry carries the same `Idempotency-Key`, which is random unless given."""
+        """Creates a session. Retries share an `Idempotency-Key` (default: random), so they create no second session."""
         body = _given(
             domain=domain, mode=mode, user=user, webhook_url=webhook_url, metadata=metadata, confirm=confirm, flow=flow,
             requester=requester, browser_hash=browser_hash,
@@ -102,12 +102,12 @@ class SessionCalls(Calls):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Steps[SessionList]:
-        """One page of sessions, newest first. `limit` is 1 to 100."""
+        """Returns a page of sessions, newest first. `limit` is 1 to 100."""
         query = {"status": status, "domain": domain, "limit": limit, "cursor": cursor}
         return self.core.call("GET", "/sessions", as_reply(SessionList), repeat=True, query=query)
 
     def all(self, *, status: Status | None = None, domain: str | None = None) -> Pages[ListedSession]:
-        """All sessions, newest first, page by page."""
+        """Returns all sessions, newest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[ListedSession, ...], str | None]]:
             page = yield from self.list(status=status, domain=domain, limit=_PAGE, cursor=cursor)
@@ -116,14 +116,14 @@ class SessionCalls(Calls):
         return Pages(fetch)
 
     def get(self, id: str, *, wait: int | None = None) -> Steps[Session]:
-        """The session; with `wait` (0 to 25 s) as soon as it is no longer pending."""
+        """Returns the session; with `wait` (0 to 25 s), as soon as it is no longer pending."""
         query, longer = {"wait": wait}, wait or 0
         return self.core.call("GET", path("sessions", id), as_reply(Session), repeat=True, query=query, longer=longer)
 
     def wait(self, id: str, *, timeout: float = 300) -> Steps[Session]:
-        """Waits until the session is no longer pending, or `timeout` seconds are over: then it is as last seen.
+        """Waits up to `timeout` seconds until the session is no longer pending, and returns its last state.
 
-        A session that expired or was cancelled is a session with that `status`, and no error.
+        A session that expired or was cancelled is returned with that `status`; it is not an error.
         """
         clock = self.core.monotonic
         end = clock() + timeout
@@ -140,20 +140,20 @@ class SessionCalls(Calls):
             if session.status != "pending" or now >= end:
                 return session
             if now - begin < _SHORTEST_WAIT:
-                # Something between us and the service does not wait.
+                # A proxy on the way may reply early.
                 yield Pause(min(_SHORTEST_WAIT - (now - begin), end - now))
 
     def refresh(self, id: str) -> Steps[RefreshedSession]:
-        """A new code for the session. The old one no longer works."""
+        """Replaces the session's code. The old code no longer works."""
         return self.core.call("POST", path("sessions", id, "refresh"), as_reply(RefreshedSession), repeat=True)
 
     def complete(self, id: str, *, code: str, browser_secret: str | None = None) -> Steps[Session]:
-        """Completes a login with the code that came back to `return_url`. Not tried again after a lost connection."""
+        """Completes a login with the code from `return_url`. Not retried after a lost connection."""
         body = _given(code=code, browser_secret=browser_secret)
         return self.core.call("POST", path("sessions", id, "complete"), as_reply(Session), repeat=False, body=body)
 
     def authenticate(self, id: str, answer: Mapping[str, Any]) -> Steps[Session]:
-        """Passes a wallet's answer on. Not tried again after a lost connection."""
+        """Forwards a wallet's answer. Not retried after a lost connection."""
         return self.core.call(
             "POST", path("sessions", id, "authenticate"), as_reply(Session), repeat=False, body=answer
         )
@@ -169,18 +169,18 @@ class SessionCalls(Calls):
         wallet: int | None = None,
         fault: Literal["signature", "timestamp", "challenge", "confirm_code"] | None = None,
     ) -> Steps[Simulation]:
-        """Plays a wallet (sandbox): number 1 to 100, with a fault if wanted."""
+        """Simulates a wallet (sandbox only): its number, 1 to 100, and an optional fault."""
         body = _given(wallet=wallet, fault=fault)
         return self.core.call("POST", path("sessions", id, "simulate"), as_reply(Simulation), repeat=False, body=body)
 
     def qr_svg(self, id: str) -> Steps[str]:
-        """The QR code of a pending session as SVG."""
+        """Returns the QR code of a pending session as SVG."""
         headers = {"Accept": "image/svg+xml, application/json"}
         return self.core.call("GET", path("sessions", id, "qr.svg"), as_svg, repeat=True, headers=headers)
 
 
 class DomainCalls(Calls):
-    """The host names that people log in to."""
+    """The registered domains."""
 
     def create(self, *, domain: str, webhook_url: str) -> Steps[RegisteredDomain]:
         """Registers a domain."""
@@ -188,12 +188,12 @@ class DomainCalls(Calls):
         return self.core.call("POST", "/domains", as_reply(RegisteredDomain), repeat=False, body=body)
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Steps[DomainList]:
-        """All domains, or a page of them if `limit` (1 to 100) or `cursor` is given; oldest first."""
+        """Returns all domains, oldest first, or a page if `limit` (1 to 100) or `cursor` is given."""
         query = {"limit": limit, "cursor": cursor}
         return self.core.call("GET", "/domains", as_reply(DomainList), repeat=True, query=query)
 
     def all(self) -> Pages[ListedDomain]:
-        """All domains, oldest first, page by page."""
+        """Returns all domains, oldest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[ListedDomain, ...], str | None]]:
             page = yield from self.list(limit=_PAGE, cursor=cursor)
@@ -202,7 +202,7 @@ class DomainCalls(Calls):
         return Pages(fetch)
 
     def get(self, id: str) -> Steps[Domain]:
-        """The domain."""
+        """Returns the domain."""
         return self.core.call("GET", path("domains", id), as_reply(Domain), repeat=True)
 
     def update(
@@ -216,7 +216,7 @@ class DomainCalls(Calls):
         registration: Registration | None = None,
         display_name: str | None | Unset = UNSET,
     ) -> Steps[Domain]:
-        """Changes what is given. None removes `event_url` and `display_name`."""
+        """Changes the given members. None removes `event_url` or `display_name`."""
         body = _given(webhook_url=webhook_url, handler=handler, registration=registration)
         if methods is not None:
             body["methods"] = [*methods]
@@ -224,7 +224,7 @@ class DomainCalls(Calls):
         return self.core.call("PATCH", path("domains", id), as_reply(Domain), repeat=True, body=body)
 
     def verify(self, id: str) -> Steps[ProvedDomain]:
-        """Looks for the proof, which takes up to 10 s. `details["checks"]` of an error says what was found."""
+        """Checks the proof of ownership, up to 10 s. `details["checks"]` of an error lists the results."""
         return self.core.call("POST", path("domains", id, "verify"), as_reply(ProvedDomain), repeat=True)
 
     def delete(self, id: str) -> Steps[None]:
@@ -232,20 +232,20 @@ class DomainCalls(Calls):
         return self.core.call("DELETE", path("domains", id), as_nothing, repeat=False)
 
     def send_test_event(self, id: str) -> Steps[Delivery]:
-        """Sends an event that means nothing."""
+        """Sends a `test` event."""
         return self.core.call("POST", path("domains", id, "test-event"), as_reply(Delivery), repeat=False)
 
 
 class UserCalls(Calls):
-    """The users of hosted domains. `user` is an id or one of the user's public keys."""
+    """The users of hosted domains. `user` is an id or any of the user's public keys."""
 
     def list(self, domain_id: str, *, limit: int | None = None, cursor: str | None = None) -> Steps[UserList]:
-        """One page of users, oldest first. `limit` is 1 to 100."""
+        """Returns a page of users, oldest first. `limit` is 1 to 100."""
         query = {"limit": limit, "cursor": cursor}
         return self.core.call("GET", path("domains", domain_id, "users"), as_reply(UserList), repeat=True, query=query)
 
     def all(self, domain_id: str) -> Pages[HostedUser]:
-        """All users, oldest first, page by page."""
+        """Returns all users, oldest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[HostedUser, ...], str | None]]:
             page = yield from self.list(domain_id, limit=_PAGE, cursor=cursor)
@@ -254,7 +254,7 @@ class UserCalls(Calls):
         return Pages(fetch)
 
     def get(self, domain_id: str, user: str) -> Steps[HostedUser]:
-        """The user."""
+        """Returns the user."""
         return self.core.call("GET", path("domains", domain_id, "users", user), as_reply(HostedUser), repeat=True)
 
     def update(
@@ -265,14 +265,14 @@ class UserCalls(Calls):
         name: str | None | Unset = UNSET,
         groups: Iterable[str] | None | Unset = UNSET,
     ) -> Steps[HostedUser]:
-        """Sets what is given. None removes it."""
+        """Changes the given members. None removes a member."""
         listed = groups if groups is None or isinstance(groups, Unset) else [*groups]
         body = _changed(name=name, groups=listed)
         where = path("domains", domain_id, "users", user)
         return self.core.call("PATCH", where, as_reply(HostedUser), repeat=True, body=body)
 
     def delete(self, domain_id: str, user: str) -> Steps[None]:
-        """Deletes the user with all credentials."""
+        """Deletes the user and all of its credentials."""
         return self.core.call("DELETE", path("domains", domain_id, "users", user), as_nothing, repeat=False)
 
     def delete_all(self, domain_id: str) -> Steps[None]:
@@ -280,23 +280,23 @@ class UserCalls(Calls):
         return self.core.call("DELETE", path("domains", domain_id, "users"), as_nothing, repeat=False)
 
     def delete_credential(self, domain_id: str, user: str, credential: str) -> Steps[None]:
-        """Deletes one key of the user, by its id or the key; `last_credential` for the only one."""
+        """Deletes a credential of the user, by its id or its key. Fails with `last_credential` for the last credential."""
         where = path("domains", domain_id, "users", user, "credentials", credential)
         return self.core.call("DELETE", where, as_nothing, repeat=False)
 
 
 class DeliveryCalls(Calls):
-    """What became of events."""
+    """Event deliveries."""
 
     def list(
         self, *, state: DeliveryState | None = None, limit: int | None = None, cursor: str | None = None
     ) -> Steps[DeliveryList]:
-        """One page of deliveries, newest first. `limit` is 1 to 100."""
+        """Returns a page of deliveries, newest first. `limit` is 1 to 100."""
         query = {"state": state, "limit": limit, "cursor": cursor}
         return self.core.call("GET", "/deliveries", as_reply(DeliveryList), repeat=True, query=query)
 
     def all(self, *, state: DeliveryState | None = None) -> Pages[Delivery]:
-        """All deliveries, newest first, page by page."""
+        """Returns all deliveries, newest first, page by page."""
 
         def fetch(cursor: str | None) -> Steps[tuple[tuple[Delivery, ...], str | None]]:
             page = yield from self.list(state=state, limit=_PAGE, cursor=cursor)
@@ -305,20 +305,20 @@ class DeliveryCalls(Calls):
         return Pages(fetch)
 
     def get(self, id: str) -> Steps[Delivery]:
-        """The delivery with its `body`."""
+        """Returns the delivery with its `body`."""
         return self.core.call("GET", path("deliveries", id), as_reply(Delivery), repeat=True)
 
     def retry(self, id: str) -> Steps[Delivery]:
-        """Sends it again as soon as possible."""
+        """Retries the delivery as soon as possible."""
         return self.core.call("POST", path("deliveries", id, "retry"), as_reply(Delivery), repeat=False)
 
     def retry_all(self) -> Steps[Retried]:
-        """Sends all failed events again."""
+        """Retries all failed deliveries."""
         return self.core.call("POST", "/deliveries/retry", as_reply(Retried), repeat=False)
 
 
 class AtmCalls(Calls):
-    """Bitcoin ATMs, asked of the server's MCP endpoint. No key is sent."""
+    """Bitcoin ATMs, from the server's MCP endpoint. No API key is sent."""
 
     def nearest(
         self,
@@ -333,13 +333,13 @@ class AtmCalls(Calls):
         coin: str | None = None,
         units: Literal["miles", "km"] | None = None,
     ) -> Steps[NearestAtms]:
-        """The machines near `location` ("Austin, TX", "78701", "LAX") or `lat` and `lon`; `max_distance` in miles."""
+        """Returns ATMs near `location` ("Austin, TX", "78701", "LAX") or `lat` and `lon`; `max_distance` in miles."""
         arguments = {"location": location, "lat": lat, "lon": lon, "limit": limit, "maxDistance": max_distance}
         arguments |= {"openNow": open_now, "service": service, "coin": coin, "units": units}
         return self.core.call_tool("find_nearest_bitcoin_atm", arguments, NearestAtms)
 
     def get(self, atm_id: int) -> Steps[AtmDetails]:
-        """All that is known of one machine."""
+        """Returns the details of an ATM."""
         return self.core.call_tool("get_atm_details", {"atmId": atm_id}, AtmDetails)
 
     def status(
@@ -352,14 +352,14 @@ class AtmCalls(Calls):
         limit: int | None = None,
         units: Literal["miles", "km"] | None = None,
     ) -> Steps[AtmStatus]:
-        """How many machines around a place are open; `radius` in miles."""
+        """Counts the ATMs near a place by status; `radius` in miles."""
         arguments = {"location": location, "lat": lat, "lon": lon, "radius": radius, "limit": limit, "units": units}
         return self.core.call_tool("check_atm_status", arguments, AtmStatus)
 
     def list_by_city(
         self, *, city: str, state: str, cursor: str | None = None, units: Literal["miles", "km"] | None = None
     ) -> Steps[CityAtms]:
-        """The machines of a city; `state` is the two-letter code of a state or province."""
+        """Returns the ATMs of a city; `state` is the two-letter code of a state or province."""
         arguments = {"city": city, "state": state, "cursor": cursor, "units": units}
         return self.core.call_tool("list_atms_by_city", arguments, CityAtms)
 

@@ -1,4 +1,4 @@
-"""The two clients."""
+"""The blocking and the asynchronous client."""
 
 import ssl
 from types import TracebackType
@@ -10,7 +10,7 @@ from .transport import HttpTransport
 from .webhooks import Webhooks
 
 DEFAULT_BASE_URL = "http://localhost:8080/sandbox/v1"
-"""The sandbox of a server on this machine."""
+"""Default base URL: the sandbox of a local server."""
 
 
 class Sessions(Namespace):
@@ -30,7 +30,7 @@ class Sessions(Namespace):
 
 
 class Domains(Namespace):
-    """The host names that people log in to."""
+    """The registered domains."""
 
     create = blocking(DomainCalls.create)
     list = blocking(DomainCalls.list)
@@ -55,7 +55,7 @@ class Users(Namespace):
 
 
 class Deliveries(Namespace):
-    """What became of events."""
+    """Event deliveries."""
 
     list = blocking(DeliveryCalls.list)
     all = iterating(DeliveryCalls.all)
@@ -74,7 +74,7 @@ class Atms(Namespace):
 
     @property
     def mcp_url(self) -> str:
-        """The address to give to an assistant."""
+        """The MCP URL for AI assistants."""
         return str(self._calls.core.mcp_url)
 
 
@@ -95,7 +95,7 @@ class AsyncSessions(Namespace):
 
 
 class AsyncDomains(Namespace):
-    """The host names that people log in to."""
+    """The registered domains."""
 
     create = awaiting(DomainCalls.create)
     list = awaiting(DomainCalls.list)
@@ -120,7 +120,7 @@ class AsyncUsers(Namespace):
 
 
 class AsyncDeliveries(Namespace):
-    """What became of events."""
+    """Event deliveries."""
 
     list = awaiting(DeliveryCalls.list)
     all = iterating_async(DeliveryCalls.all)
@@ -139,7 +139,7 @@ class AsyncAtms(Namespace):
 
     @property
     def mcp_url(self) -> str:
-        """The address to give to an assistant."""
+        """The MCP URL for AI assistants."""
         return str(self._calls.core.mcp_url)
 
 
@@ -164,10 +164,10 @@ class _Client(Namespace):
 
 
 class Signpost(_Client):
-    """The service, for programs that wait for each call. Threads may share it.
+    """A blocking client of the service. Threads may share it.
 
-    `timeout` is in seconds, for each attempt. `retries` says how often a call is tried again after 429 and 503, and after a
-    lost connection where a repetition does no harm. `transport` replaces the one of the standard library.
+    `timeout` is in seconds per attempt. `retries` is the maximum number of retries after 429, 503 and, if the call is
+    safe to repeat, a lost connection. `transport` replaces the standard library's HTTP client.
     """
 
     def __init__(
@@ -204,11 +204,11 @@ class Signpost(_Client):
 
 
 class AsyncSignpost(_Client):
-    """The service, for programs with an event loop.
+    """A client of the service for event loops.
 
-    Without a `transport` requests run in up to 32 threads of this client, so the loop goes on meanwhile; `sessions.wait` has up
-    to 128 others. What finds no thread within `timeout` fails with `timeout`. A task that is cancelled goes on at once; its
-    request may still reach the service.
+    Without a `transport`, requests run in up to 32 threads of this client, and `sessions.wait` in up to 128 others. A
+    request that gets no thread within `timeout` fails with `timeout`. A cancelled task returns at once, but its request
+    may still reach the service.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class AsyncSignpost(_Client):
     verify = awaiting(ServiceCalls.verify)
 
     async def aclose(self) -> None:
-        """Closes idle connections, and ends the threads as soon as their requests are done."""
+        """Closes idle connections, and ends the threads once their requests are done."""
         self._close()
 
     async def __aenter__(self) -> "AsyncSignpost":

@@ -1,4 +1,4 @@
-"""The site's origin, its cookies, and the state of a login that is under way."""
+"""The site's origin, its cookies, and the state of a pending login."""
 
 import base64
 import binascii
@@ -13,19 +13,19 @@ from .core import refuse
 from .replies import Mode
 
 STATE_SECONDS = 1800
-"""How long a browser has to come back, and keeps the cookie of a code that it was shown."""
+"""Lifetime of a login state and of a shown code's cookie, in seconds."""
 _KEPT_STATES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where people see the site. Plain http is for one's own machine: `__Host-` cookies need https."""
+    """The origin of the site. Plain http is for local development: `__Host-` cookies need https."""
 
     origin: str
 
     @classmethod
     def parse(cls, text: str) -> "Site":
-        """Reads an origin; a slash at its end is dropped."""
+        """Parses an origin; a trailing slash is dropped."""
         url = urlsplit(text)
         bare = f"{url.scheme}://{url.netloc}"
         if (
@@ -41,25 +41,25 @@ class Site:
         return cls(bare.lower().removesuffix(default))
 
     def cookie_name(self, name: str) -> str:
-        """The name with its prefix."""
+        """Returns the name with its prefix."""
         return f"__Host-{name}" if self.origin.startswith("https:") else name
 
     def set_cookie(self, name: str, value: str, max_age: int) -> str:
-        """A `Set-Cookie` value; `name` without the prefix."""
+        """Returns a `Set-Cookie` value; `name` is without the prefix."""
         secure = "; Secure" if self.origin.startswith("https:") else ""
         return f"{self.cookie_name(name)}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}"
 
     def read_cookie(self, header: str | None, name: str) -> str | None:
-        """The value in a `Cookie` header; `name` without the prefix.
+        """Returns the value from a `Cookie` header; `name` is without the prefix.
 
-        None if there is no such cookie, or more than one: somebody else has set one of them.
+        None if the cookie is missing or ambiguous: another site may have set a duplicate.
         """
         values = cookie_values(header or "", self.cookie_name(name))
         return values[0] if len(values) == 1 and values[0] else None
 
 
 def read_cookies(header: str) -> dict[str, str]:
-    """The cookies of a `Cookie` header, in its order."""
+    """Returns the cookies of a `Cookie` header, in its order."""
     cookies: dict[str, str] = {}
     for pair in header.split(";"):
         name, equals, value = pair.strip(" ").partition("=")
@@ -69,24 +69,24 @@ def read_cookies(header: str) -> dict[str, str]:
 
 
 def cookie_values(header: str, name: str) -> list[str]:
-    """The values of all cookies of this name. Who can set one for a domain above can put it in front of ours."""
+    """Returns the values of all cookies with this name. A site on a parent domain can put its cookie first."""
     pairs = (pair.strip(" ").partition("=") for pair in header.split(";"))
     return [value for found, equals, value in pairs if equals and found == name]
 
 
 def is_local_path(text: str) -> bool:
-    """Whether a browser stays on the site with this path."""
+    """Returns whether this path stays on the site in a browser."""
     leaves = text.startswith(("//", "/\\")) or any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text)
     return text.startswith("/") and not leaves
 
 
 def as_location(path: str) -> str:
-    """The path or URL as a header may have it. What is percent-encoded already stays so."""
+    """Returns the path or URL, percent-encoded for a header. Existing escapes are not encoded again."""
     return quote(path, safe="!#$%&'()*+,/:;=?@[]~", errors="replace")
 
 
 def is_web_page(url: str) -> bool:
-    """Whether it is an address on the web, as a browser may be sent to."""
+    """Returns whether the text is an http or https URL that a browser may be redirected to."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -96,33 +96,33 @@ def is_web_page(url: str) -> bool:
 
 
 def encode(content: bytes) -> str:
-    """base64url without padding."""
+    """Encodes in base64url without padding."""
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def browser_hash(secret: str) -> str:
-    """What the service keeps of a browser's secret."""
+    """Returns the hash of a browser's secret that the service stores."""
     return encode(hashlib.sha256(secret.encode()).digest())
 
 
 def cookie_of(kind: str, session_id: str) -> str:
-    """The name of this session's cookie, without the prefix."""
+    """Returns the name of this session's cookie, without the prefix."""
     return f"{kind}-{hashlib.sha256(session_id.encode('utf-8', 'replace')).digest()[:8].hex()}"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the cookie of a login says: who may come back until when, and where the person goes on to."""
+    """The content of a login's cookie: the browser's secret, the expiry, the mode and the path to continue at."""
 
     secret: str
     expires: int
     mode: Mode
     next: str
     user: str | None = None
-    """The user who began a link; None for every other mode."""
+    """The user who started a link; None for other modes."""
 
     def seal(self, session_id: str, key: bytes) -> str:
-        """The cookie's value."""
+        """Returns the signed cookie value."""
         text = f"v1.{self.secret}.{self.expires}.{self.mode}.{encode(self.next.encode())}"
         if self.user is not None:
             text = f"{text}.{encode(self.user.encode())}"
@@ -130,7 +130,7 @@ class State:
 
     @classmethod
     def open(cls, value: str, session_id: str, key: bytes, now: float) -> "State | None":
-        """The state, if it is this session's, signed here and not over."""
+        """Returns the state if it was signed for this session and has not expired."""
         text, _, mac = value.rpartition(".")
         if not hmac.compare_digest(mac.encode("utf-8", "replace"), _mac(key, session_id, text).encode()):
             return None
@@ -147,7 +147,7 @@ class State:
 
 
 def surplus_states(site: Site, cookies: dict[str, str], new: str) -> list[str]:
-    """`Set-Cookie` values that clear all states but the newest, of which the one named `new` is the first."""
+    """Returns `Set-Cookie` values that delete all but the newest states. The state `new` counts as the newest."""
     prefix = site.cookie_name("signpost-")
     states = [
         name for name in cookies if re.fullmatch(f"{prefix}[0-9a-f]{{16}}", name) and name != site.cookie_name(new)
@@ -163,12 +163,12 @@ def surplus_states(site: Site, cookies: dict[str, str], new: str) -> list[str]:
 
 
 def _decode(text: str) -> str:
-    """The text of a part in base64url without padding."""
+    """Decodes a text part from base64url without padding."""
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
 
 
 def _seconds(text: str) -> int:
-    """The time that a state says; 0 if nobody can read it."""
+    """Returns the expiry of a state; 0 if it is malformed."""
     return int(text) if re.fullmatch("[0-9]{1,12}", text) else 0
 
 

@@ -1,4 +1,4 @@
-"""Requests to the service: where they go, when they are tried again, and what is made of the replies."""
+"""Requests to the service: their URLs, their retries, and the parsing of replies."""
 
 import asyncio
 import json
@@ -37,13 +37,13 @@ _MAX_WAITING = 128
 
 
 def refuse(message: str) -> SignpostError:
-    """Wrong use, noticed before anything is sent."""
+    """Returns an error for wrong use that was detected before a request was sent."""
     return SignpostError("invalid_argument", message)
 
 
 @dataclass(slots=True)
 class Core:
-    """One service and one key, and how to reach it. Part of both clients."""
+    """The service, the API key and the transport. Part of both clients."""
 
     api_key: str = field(repr=False)
     base_url: str
@@ -57,7 +57,7 @@ class Core:
     sleep: Callable[[float], None] = time.sleep
     sleep_async: Callable[[float], Awaitable[None]] = asyncio.sleep
     longest_pause: float = _MAX_WAIT
-    """What asks for a longer one is not tried again."""
+    """Maximum `Retry-After` that is waited for, in seconds. A longer value ends the retries."""
     threads: ThreadPoolExecutor | None = field(default=None, repr=False)
     waiting_threads: ThreadPoolExecutor | None = field(default=None, repr=False)
 
@@ -66,7 +66,7 @@ class Core:
             raise refuse("the API key is missing: is the variable set that it is read from?")
         if not _is_base_url(self.base_url):
             example = "http(s)://host/… without a query, such as http://localhost:8080/v1"
-            # It is not shown: it might have a password.
+            # The URL is not printed: it might contain a password.
             raise refuse(f"base_url must be {example}, and nothing beside it")
         if self.retries < 0 or self.timeout <= 0:
             raise refuse("retries must be 0 or more, and timeout more than 0 seconds")
@@ -74,16 +74,16 @@ class Core:
 
     @property
     def mcp_url(self) -> str:
-        """The locator's address, at the origin of the base URL."""
+        """The locator's URL, at the origin of the base URL."""
         url = urlsplit(self.base_url)
         return f"{url.scheme}://{url.netloc}/mcp"
 
     def run(self, steps: Steps[T]) -> T:
-        """Does the steps and waits for them."""
+        """Runs the steps and blocks until they are done."""
         return run(steps, self.send_sync, self.sleep)
 
     async def run_async(self, steps: Steps[T], call_sync: CallSync = asyncio.to_thread) -> T:
-        """Does the steps on the event loop, with blocking transports in threads of this client."""
+        """Runs the steps on the event loop, with blocking transports in threads of this client."""
         send = self.send_async
         if send is None:
             assert self.send_sync is not None, "a client has a transport of one kind"
@@ -91,11 +91,11 @@ class Core:
         return await run_async(steps, send, self.sleep_async, call_sync)
 
     def without_retries(self) -> "Core":
-        """The same service for callers who rather hear of a full limit at once."""
+        """Returns a core without retries, which reports rate limits at once."""
         return replace(self, retries=0)
 
     def in_a_hurry(self) -> "Core":
-        """The same service for those who keep a person waiting."""
+        """Returns a core with short pauses, for requests of a waiting user."""
         return replace(self, longest_pause=_MAX_HURRY)
 
     def call(
@@ -110,7 +110,7 @@ class Core:
         headers: Mapping[str, str] | None = None,
         longer: float = 0,
     ) -> Steps[T]:
-        """One call. `repeat`: also after a lost connection. `longer`: seconds that the service itself waits."""
+        """One call. `repeat`: also retried after a lost connection. `longer`: seconds that the service itself waits."""
         if not (self.api_key.isascii() and self.api_key.isprintable()):
             raise refuse("the API key has characters that no header may have: has it a line break at its end?")
         url = self.base_url + path
@@ -123,7 +123,7 @@ class Core:
         return read(reply)
 
     def call_tool(self, tool: str, arguments: Mapping[str, Any], reply_type: type[Mcp]) -> Steps[Mcp]:
-        """One call of a locator tool, without the API key."""
+        """Calls a locator tool, without the API key."""
         given = {name: value for name, value in arguments.items() if value is not None}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}}
         accept = {"Accept": "application/json, text/event-stream"}
@@ -174,7 +174,7 @@ class Core:
             attempt += 1
 
     def _executor(self, request: HttpRequest) -> ThreadPoolExecutor:
-        # Those who wait for people have threads of their own, so that they hold up nobody else.
+        # Long polls have their own threads, so that they do not delay other calls.
         if request.waits:
             if self.waiting_threads is None:
                 self.waiting_threads = ThreadPoolExecutor(_MAX_WAITING, "signpost-waits")
@@ -196,7 +196,7 @@ def _is_base_url(text: str) -> bool:
 
 
 def path(*parts: str) -> str:
-    """A path of these segments, each of which leads nowhere else."""
+    """Returns a path of these segments, encoded so that none changes the path's structure."""
     if any(not isinstance(part, str) or part in ("", ".", "..") for part in parts):
         raise refuse(f"an id is a text that is not empty, not one of {parts}")
     try:
@@ -217,18 +217,18 @@ def _half_a_character() -> SignpostError:
 
 
 def as_reply(reply_type: type[T]) -> Callable[[HttpReply], T]:
-    """Reads a reply of this type."""
+    """Returns a reader for replies of this type."""
     return lambda reply: _decoded(reply, reply_type, _object(reply))
 
 
 def as_nothing(reply: HttpReply) -> None:
-    """Reads a reply that says nothing but its status."""
+    """Checks a reply without a body."""
     if reply.status != 204:
         raise _invalid(reply, "204 and nothing else")
 
 
 def as_svg(reply: HttpReply) -> str:
-    """Reads a reply that is an image."""
+    """Returns the image of a reply."""
     _check_length(reply)
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "image/svg+xml":
@@ -237,7 +237,7 @@ def as_svg(reply: HttpReply) -> str:
 
 
 def retry_after(reply: HttpReply, now: float) -> float | None:
-    """`Retry-After` in seconds from now, in either of its forms (RFC 9110, section 10.2.3); None if nobody can read it."""
+    """Returns `Retry-After` in seconds, from either form (RFC 9110, section 10.2.3); None if it is malformed."""
     text = reply.headers.get("retry-after", "").strip()
     if re.fullmatch("[0-9]{1,9}", text):
         return float(text)

@@ -1,4 +1,4 @@
-"""How replies are read."""
+"""Decoding of replies."""
 
 import types
 from collections.abc import Mapping
@@ -10,27 +10,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What all replies have."""
+    """The base of all replies."""
 
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """The JSON object as it came."""
+    """The original JSON object."""
 
     @classmethod
     def left_out(cls, value: Mapping[str, Any]) -> tuple[str, ...]:
-        """Members that are not read from this object, whatever they are."""
+        """Names the members to skip for this object."""
         return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatorReply(Reply):
-    """What the locator says; its camelCase members have snake_case names here."""
+    """The base of the locator's replies; camelCase members have snake_case names here."""
 
 
 Mcp = TypeVar("Mcp", bound=LocatorReply)
 
 
 def decode(reply_type: type[T], value: Any) -> T:
-    """Reads a reply. A `ValueError` names the member that is missing or of another type."""
+    """Decodes a reply. The `ValueError` names the member that is missing or has the wrong type."""
     if not isinstance(value, dict):
         raise ValueError("it is no object")
     members: dict[str, Any] = {"raw": value}
@@ -59,7 +59,7 @@ def _members(reply_type: type[Any]) -> tuple[tuple[str, str, Any, bool], ...]:
 
 
 def wire_name(reply_type: type[Any], name: str) -> str:
-    """The member's name in JSON."""
+    """Returns the member's name in JSON."""
     if not issubclass(reply_type, LocatorReply):
         return name
     first, *rest = name.split("_")

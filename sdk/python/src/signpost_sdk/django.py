@@ -1,4 +1,4 @@
-"""Handlers for Django: `urlpatterns = [..., *urls(login)]` in the site's root `urls.py`."""
+"""Views for Django: `urlpatterns = [..., *urls(login)]` in the site's root `urls.py`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,9 +16,9 @@ from .handlers import MAX_BODY, Answer, Incoming, Mountable, parsed_body
 
 
 def urls(handlers: Mountable[HttpRequest]) -> list[URLPattern]:
-    """The views of `handlers` at their `path`: async ones if they were made with `AsyncSignpost`.
+    """Returns URL patterns for `handlers` at their `path`; the views are async if the client is `AsyncSignpost`.
 
-    What the service and wallets post is exempt from CSRF protection: it is signed.
+    Posts of the service and of wallets are exempt from CSRF protection: they are signed.
     """
     patterns: list[URLPattern] = []
     for method, name in handlers.routes:
@@ -40,7 +40,7 @@ async def _answer_async(handlers: Mountable[HttpRequest], name: str, request: Ht
 
 
 async def _call_sync(function: Callable[..., Any], /, *arguments: Any) -> Any:
-    # In the thread that has the request's database connections.
+    # In the thread with the request's database connections.
     return await sync_to_async(function, thread_sensitive=True)(*arguments)
 
 
@@ -50,7 +50,7 @@ def _incoming(handlers: Mountable[HttpRequest], name: str, request: HttpRequest)
 
 
 def _read(request: HttpRequest) -> bytes:
-    """The raw body, of which no more is read than anybody needs."""
+    """Reads the raw body, up to one byte more than the limit."""
     length = str(request.META.get("CONTENT_LENGTH") or "")
     if length.isdecimal() and int(length) > MAX_BODY:
         return b" " * (MAX_BODY + 1)

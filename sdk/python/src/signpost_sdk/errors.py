@@ -1,14 +1,14 @@
-"""The one exception of this package."""
+"""The exception of this package."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 class SignpostError(Exception):
-    """A call that failed: refused by the service, or never answered as promised.
+    """A failed call: rejected by the service, or without a valid reply.
 
-    Programs look at `code`. It is the service's own code (`session_expired`, `rate_limited`, …) or one of this package:
-    `connection_failed`, `timeout`, `invalid_response`, `tool_error`, `mcp_error`, `invalid_argument`; and from events
+    `code` identifies the error. It is a code of the service (`session_expired`, `rate_limited`, …) or of this package:
+    `connection_failed`, `timeout`, `invalid_response`, `tool_error`, `mcp_error`, `invalid_argument`; and for events
     `invalid_signature`, `invalid_event`, `invalid_secret`, `parsed_body`.
     """
 
@@ -18,9 +18,9 @@ class SignpostError(Exception):
     """The HTTP status; None if no reply came."""
     details: dict[str, Any]
     request_id: str | None
-    """`X-Request-Id` of the reply, to be named in questions to the service's operator."""
+    """`X-Request-Id` of the reply, for questions to the service's operator."""
     retry_after: float | None
-    """How many seconds the service asks to wait, if it said so."""
+    """The seconds to wait before a retry, if the service sent them."""
 
     def __init__(
         self,

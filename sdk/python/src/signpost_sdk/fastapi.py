@@ -9,7 +9,7 @@ from .handlers import MAX_BODY, Incoming, Mountable, parsed_body
 
 
 def router(handlers: Mountable[Request]) -> APIRouter:
-    """The routes of `handlers`, below their `path`. The site's functions may be async; others run in threads."""
+    """Returns the routes of `handlers`, below their `path`. Async functions of the site are awaited; others run in threads."""
     routes = APIRouter()
 
     async def answer(name: str, request: Request) -> Response:
@@ -28,7 +28,7 @@ def router(handlers: Mountable[Request]) -> APIRouter:
         for name, value in made.headers:
             response.headers.append(name, value)
         if made.status == 413 and request.scope.get("http_version", "").startswith("1"):
-            # What is left of the body is not read.
+            # The rest of the body is not read.
             response.headers["connection"] = "close"
         return response
 
@@ -44,13 +44,13 @@ def router(handlers: Mountable[Request]) -> APIRouter:
 
 
 def _headers(request: Request) -> dict[str, str]:
-    # HTTP/2 sends each cookie in a field of its own.
+    # HTTP/2 may send each cookie in a separate field.
     cookies = {"cookie": "; ".join(request.headers.getlist("cookie"))}
     return dict(request.headers) | (cookies if cookies["cookie"] else {})
 
 
 async def _read(request: Request) -> bytes:
-    """The raw body, of which no more is read than anybody needs."""
+    """Reads the raw body, up to one byte more than the limit."""
     body = bytearray()
     try:
         async for chunk in request.stream():

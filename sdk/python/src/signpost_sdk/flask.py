@@ -9,7 +9,7 @@ from .handlers import MAX_BODY, Incoming, Mountable, parsed_body
 
 
 def blueprint(handlers: Mountable[Request], name: str = "signpost") -> Blueprint:
-    """The routes of `handlers`, below their `path`. It needs a `Signpost`, not an `AsyncSignpost`."""
+    """Returns the routes of `handlers`, below their `path`. Requires a `Signpost`, not an `AsyncSignpost`."""
     if handlers.is_async:
         raise refuse("Flask's handlers are blocking: make them with Signpost instead of AsyncSignpost")
     routes = Blueprint(name, __name__)
@@ -32,7 +32,7 @@ def blueprint(handlers: Mountable[Request], name: str = "signpost") -> Blueprint
 
 
 def _read() -> bytes:
-    """The raw body, of which no more is read than anybody needs."""
+    """Reads the raw body, up to one byte more than the limit."""
     if (request.content_length or 0) > MAX_BODY:
         return b" " * (MAX_BODY + 1)
     request.max_content_length = MAX_BODY

@@ -1,4 +1,4 @@
-"""What the login and the wallet handlers share: requests and answers of any framework, and the events of the service."""
+"""The base of the login and the wallet handlers: framework-independent requests and responses, and the event endpoint."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ R = TypeVar("R")
 R_contra = TypeVar("R_contra", contravariant=True)
 U = TypeVar("U")
 MAX_BODY = 64 * 1024
-"""The longest body that wallets and the service post, in bytes."""
+"""Maximum size of a body from wallets and the service, in bytes."""
 MAX_SEEN = 10_000
 _ACT_SECONDS = 5
 log = logging.getLogger("signpost_sdk")
@@ -33,7 +33,7 @@ log = logging.getLogger("signpost_sdk")
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request. `path` is the whole path, `query` what stands behind its `?`."""
+    """A request. `path` is the whole path, `query` the text after its `?`."""
 
     method: str
     path: str
@@ -42,12 +42,12 @@ class Incoming:
     body: bytes = field(default=b"", repr=False)
 
     def parameter(self, name: str) -> str | None:
-        """The query parameter; None if it is missing or stands there twice."""
+        """Returns the query parameter; None if it is missing or repeated."""
         values = self.parameters(name)
         return values[0] if len(values) == 1 else None
 
     def parameters(self, name: str) -> list[str]:
-        """All query parameters of this name."""
+        """Returns all query parameters with this name."""
         return [value for key, value in parse_qsl(self.query, keep_blank_values=True) if key == name]
 
     @property
@@ -63,7 +63,7 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response. `Set-Cookie` may be there several times."""
+    """A response. `Set-Cookie` may occur several times."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -72,7 +72,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class LoggedIn(Generic[U]):
-    """Who logged in, how, and where they wanted to go: a path of the site."""
+    """A completed login: its user, session and mode, and the path to continue at."""
 
     user: U
     session: Session
@@ -86,30 +86,30 @@ SignIn: TypeAlias = Callable[[LoggedIn[U], R], SetCookies | Awaitable[SetCookies
 
 
 class SeenEvents(Protocol):
-    """Remembers which events were acted on, for 30 days if it can. Its methods may be coroutine functions."""
+    """A record of the processed events, kept for 30 days if possible. Its methods may be coroutine functions."""
 
     def has(self, id: str, /) -> bool | Awaitable[bool]:
-        """Whether it was acted on."""
+        """Returns whether the event was processed."""
         ...
 
     def add(self, id: str, /) -> None | Awaitable[None]:
-        """Remembers it, after the act. It may be there already."""
+        """Records a processed event. It may be recorded already."""
         ...
 
 
 class MemoryEvents:
-    """The last 10,000 events, in this process."""
+    """The last 10,000 events, in the memory of this process."""
 
     def __init__(self) -> None:
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def has(self, id: str, /) -> bool:
-        """Whether it was acted on."""
+        """Returns whether the event was processed."""
         return id in self._seen
 
     def add(self, id: str, /) -> None:
-        """Remembers it."""
+        """Records a processed event."""
         with self._lock:
             self._seen[id] = None
             if len(self._seen) > MAX_SEEN:
@@ -117,7 +117,7 @@ class MemoryEvents:
 
 
 class Mountable(Protocol[R_contra]):
-    """What an adapter mounts."""
+    """The interface of handlers for adapters."""
 
     @property
     def path(self) -> str: ...
@@ -136,10 +136,10 @@ class Mountable(Protocol[R_contra]):
 
 
 class Handlers(Generic[R]):
-    """Handlers below one path of the site."""
+    """Handlers below a path of the site."""
 
     routes: Sequence[tuple[str, str]] = ()
-    """Method and name of each, below `path`."""
+    """The method and the name of each handler, below `path`."""
 
     def __init__(
         self,
@@ -165,17 +165,17 @@ class Handlers(Generic[R]):
         self.random: Callable[[int], bytes] = secrets.token_bytes
 
     def handle(self, incoming: Incoming, request: R, /) -> Answer | None:
-        """The answer; None where the path is not one of these handlers. `request` goes on to the site's functions."""
+        """Returns the response; None if the path belongs to no handler. `request` is passed to the site's functions."""
         return self.core.run(self.steps(incoming, request))
 
     async def handle_async(
         self, incoming: Incoming, request: R, /, call_sync: CallSync = asyncio.to_thread
     ) -> Answer | None:
-        """The same on an event loop. The site's functions may be async; others are called by `call_sync`."""
+        """Like `handle`, for event loops. The site's functions may be async; `call_sync` calls the others."""
         return await self.core.run_async(self.steps(incoming, request), call_sync)
 
     def steps(self, incoming: Incoming, request: R) -> Steps[Answer | None]:
-        """What it does, step by step."""
+        """Finds the handler and runs it."""
         prefix = f"{self.path}/"
         name = incoming.path.removeprefix(prefix) if incoming.path.startswith(prefix) else ""
         methods = [method for method, route in self.routes if route == name]
@@ -186,11 +186,11 @@ class Handlers(Generic[R]):
         return (yield from self.answer(name, incoming, request))
 
     def answer(self, name: str, incoming: Incoming, request: R) -> Steps[Answer | None]:
-        """The answer of the handler of this name."""
+        """Handles a request for this handler."""
         raise NotImplementedError
 
     def accept_event(self, incoming: Incoming) -> Steps[Answer]:
-        """An event of the service: it acts once, however often it comes."""
+        """Receives an event of the service. Each event is processed once, even if it is delivered again."""
         if not self._secrets:
             return json_answer(404, {"error": "events are not accepted here: webhook_secrets is not set"})
         if len(incoming.body) > MAX_BODY:
@@ -207,7 +207,7 @@ class Handlers(Generic[R]):
         return (yield from self._act_once(event))
 
     def _act_once(self, event: Event) -> Steps[Answer]:
-        # It is remembered after the act, so that a crash loses nothing; meanwhile nobody else is to act on it.
+        # Recorded after it was processed, so that a crash loses no event. Until then, concurrent deliveries are rejected.
         with self._lock:
             if event.identity in self._acting:
                 again = ("Retry-After", str(_ACT_SECONDS))
@@ -229,13 +229,13 @@ class Handlers(Generic[R]):
 
 
 def parsed_body(framework: str, remedy: str) -> SignpostError:
-    """The framework has read the body before us."""
+    """Returns the error for a body that the framework has already parsed."""
     return SignpostError(
         "parsed_body", f"{framework} has read the body before the handler could check its signature: {remedy}"
     )
 
 
 def json_answer(status: int, content: dict[str, Any], *headers: tuple[str, str]) -> Answer:
-    """A JSON body that nobody keeps."""
+    """Returns a JSON response that is not cached."""
     fixed = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
     return Answer(status, (*fixed, *headers), json.dumps(content).encode())

@@ -2,8 +2,8 @@
 
     client = AsyncSignpost(key, transport=AsyncHttpxTransport(httpx2.AsyncClient()))
 
-The client is yours: configure and close it yourself. It bounds each read by `timeout`, and not all of them together: with
-`HttpxTransport` a head that drips takes longer. `AsyncSignpost` bounds the whole.
+The client is yours: configure and close it yourself. It applies `timeout` to each read, not to the whole exchange, so a
+slow response to `HttpxTransport` can take longer. `AsyncSignpost` bounds the whole exchange.
 """
 
 import time
@@ -14,7 +14,7 @@ from .steps import MAX_REPLY, HttpReply, HttpRequest
 
 
 class HttpxTransport:
-    """For `Signpost`."""
+    """A transport for `Signpost`."""
 
     def __init__(self, client: httpx2.Client) -> None:
         self._client = client
@@ -41,7 +41,7 @@ class HttpxTransport:
 
 
 class AsyncHttpxTransport:
-    """For `AsyncSignpost`."""
+    """A transport for `AsyncSignpost`."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""What the locator replies about Bitcoin ATMs. Its camelCase members have snake_case names here."""
+"""Replies of the locator about Bitcoin ATMs. Its camelCase members have snake_case names here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ YesNo = Literal["yes", "no"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advisory(LocatorReply):
-    """What the law or fraud means at a place: tell people."""
+    """A legal or fraud notice for a place, to be shown to users."""
 
     id: str
     kind: str
@@ -24,7 +24,7 @@ class Advisory(LocatorReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedLocation(LocatorReply):
-    """How `location` was understood. `confidence` is from 0 to 1."""
+    """The interpretation of `location`. `confidence` is from 0 to 1."""
 
     name: str | None = None
     county: str | None = None
@@ -39,7 +39,7 @@ class ResolvedLocation(LocatorReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Atm(LocatorReply):
-    """A machine in a list."""
+    """An ATM in a list."""
 
     id: int
     name: str
@@ -56,12 +56,12 @@ class Atm(LocatorReply):
     opens_at: str | None = None
     closes_at: str | None = None
     reports: str | None = None
-    """What people report of it, in a sentence."""
+    """A summary of users' reports, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CityAtms(LocatorReply):
-    """The machines of a city, by id, in pages of 50."""
+    """The ATMs of a city, by id, in pages of 50."""
 
     atms: tuple[Atm, ...]
     total: int
@@ -69,14 +69,14 @@ class CityAtms(LocatorReply):
     attribution: tuple[str, ...]
     data_as_of: str | None = None
     notice: str | None = None
-    """Tell people this first."""
+    """Must be shown before the list."""
     advisories: tuple[Advisory, ...] = ()
     next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearestAtms(LocatorReply):
-    """The machines near a place, nearest first."""
+    """The ATMs near a place, nearest first."""
 
     atms: tuple[Atm, ...]
     total: int
@@ -84,14 +84,14 @@ class NearestAtms(LocatorReply):
     attribution: tuple[str, ...]
     data_as_of: str | None = None
     notice: str | None = None
-    """Tell people this first."""
+    """Must be shown before the list."""
     advisories: tuple[Advisory, ...] = ()
     resolved_location: ResolvedLocation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtmStatus(NearestAtms):
-    """The machines of an area, and how many have each status."""
+    """The ATMs of an area, and their number by status."""
 
     counts: Mapping[str, int]
     as_of: str
@@ -99,7 +99,7 @@ class AtmStatus(NearestAtms):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtmSource(LocatorReply):
-    """Where a part of a record comes from."""
+    """The source of a part of a record."""
 
     atm_id: int | None = None
     name: str | None = None
@@ -108,7 +108,7 @@ class AtmSource(LocatorReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtmDetails(LocatorReply):
-    """All that is known of one machine."""
+    """The details of an ATM."""
 
     id: int
     name: str

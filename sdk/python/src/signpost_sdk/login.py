@@ -1,4 +1,4 @@
-"""Login on the service's page: start, return and events. No store is needed.
+"""Login on the service's page: start, return and events. It needs no database.
 
     login = Login(client, domain="shop.example", site="https://shop.example", cookie_secret=…, sign_in=sign_in)
 
@@ -33,19 +33,19 @@ __all__ = ["Answer", "Incoming", "LoggedIn", "Login"]
 Failure = Literal["access_denied", "expired", "other_browser", "refused"]
 _SAID: Final[dict[str, Failure]] = {"access_denied": "access_denied", "expired": "expired"}
 _MAX_NEXT = 1024
-"""In bytes of UTF-8: with them the cookie is less than 4096 bytes long, beyond which browsers drop it."""
+"""Maximum length in bytes of UTF-8. It limits the cookie to 4096 bytes; browsers drop larger cookies."""
 
 
 class Login(Handlers[R]):
-    """The handlers below `path`: `GET /login`, `/register`, `/link`, `/return`, and `POST /events`.
+    """Handlers below `path`: `GET /login`, `/register`, `/link`, `/return`, and `POST /events`.
 
-    - `site`: the origin that people see; `domain`: the hosted domain that they log in to.
-    - `cookie_secret`: at least 32 characters that only this site knows. It signs the cookie that binds a login to its browser.
-    - `sign_in(login, request)` sets the site's own login, to a new value each time. What it returns is added as `Set-Cookie`.
-    - `current_user(request)`: the `usr_…` id of the user who is logged in, for `/link`, which adds a key to the account. A link
-      completes only for the user who began it and is still logged in when the browser comes back.
-    - `failed_path`: where a browser goes with `login_error` = `access_denied`, `expired`, `other_browser` or `refused`.
-    - `webhook_secrets`, `on_event(event)`, `seen_events`: events are checked, acted on once, and remembered there.
+    - `site`: the site's public origin; `domain`: the hosted domain that users log in to.
+    - `cookie_secret`: at least 32 characters, secret. It signs the cookie that binds a login to its browser.
+    - `sign_in(login, request)` sets the site's own login cookie, with a new value. Its return values are added as `Set-Cookie`.
+    - `current_user(request)`: the `usr_…` id of the logged-in user, for `/link`, which adds a key to the account. A link
+    completes only if the user who started it is still logged in when the browser returns.
+    - `failed_path`: the target after a failure, with `login_error` = `access_denied`, `expired`, `other_browser` or `refused`.
+    - `webhook_secrets`, `on_event(event)`, `seen_events`: verify events, process each one once, and record them.
     """
 
     routes = (("GET", "login"), ("GET", "register"), ("GET", "link"), ("GET", "return"), ("POST", "events"))
@@ -85,7 +85,7 @@ class Login(Handlers[R]):
         self._sessions = SessionCalls(self.core.in_a_hurry())
 
     def answer(self, name: str, incoming: Incoming, request: R) -> Steps[Answer | None]:
-        """The answer of the handler of this name."""
+        """Handles a request for this handler."""
         match name:
             case "login" | "register":
                 return (yield from self._start(name, incoming, None))
@@ -141,7 +141,7 @@ class Login(Handlers[R]):
             return self._failed("other_browser", cleared)
         if not code:
             return self._failed("refused", cleared)
-        # A link adds a key to an account. It never logs in a browser whose user has logged out meanwhile.
+        # A link adds a key to an account. It must not log in a browser whose user has logged out since.
         if state.mode == "link" and (yield from self._find_user(request)) != state.user:
             return self._failed("refused", cleared)
         try:

@@ -1,7 +1,7 @@
-"""What the login service replies, with the names of the API. Times are RFC 3339 texts in UTC.
+"""Replies of the login service, with the names of the API. Times are RFC 3339 texts in UTC.
 
-Each reply keeps the JSON object that it was read from as `raw`, so that members which came after this version are
-within reach. A word of an enumeration that came later is passed on as it is.
+The JSON object of each reply is `raw`; it also contains members that are newer than this version. Unknown values of an
+enumeration are passed on unchanged.
 """
 
 from collections.abc import Mapping
@@ -31,21 +31,21 @@ class RefreshedSession(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedSession(RefreshedSession):
-    """A session that was just created. Nothing else shows its `client_secret`."""
+    """A session that was just created. `client_secret` is only in this reply."""
 
     status: Literal["pending"]
     created_at: str
     client_secret: str | None = field(default=None, repr=False)
     confirm_code: str | None = None
-    """The number for the page to show."""
+    """The number to show on the page."""
     page_url: str | None = None
-    """With `flow="page"`: where to send the browser."""
+    """With `flow="page"`: the URL to redirect the browser to."""
     metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device(Reply):
-    """What a wallet says of its device."""
+    """A wallet's device, as reported by the wallet."""
 
     platform: str | None = None
     version: str | None = None
@@ -54,7 +54,7 @@ class Device(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionUser(Reply):
-    """Who answered. `id` only at hosted domains."""
+    """The user or key that authenticated a session. `id` is set only for hosted domains."""
 
     id: str | None = None
     public_key: str
@@ -63,7 +63,7 @@ class SessionUser(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnySession(Reply):
-    """What sessions have wherever they are."""
+    """The members of sessions in single replies and in lists."""
 
     id: str
     status: Status
@@ -73,7 +73,7 @@ class AnySession(Reply):
     method: LoginMethod | None = None
     metadata: Mapping[str, Any] | None = None
     redirect: str | None = None
-    """For the wallet to open."""
+    """The URL for the wallet to open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Session(AnySession):
     """A login attempt."""
 
     mode: Mode | None = None
-    """With `flow="page"`, where the person may change it."""
+    """With `flow="page"`, the user may change it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class SessionList(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation(Reply):
-    """What the sandbox's wallet posted where, and the response."""
+    """The request that the simulated wallet posted, its URL, and the response."""
 
     public_key: str
     posted_to: str
@@ -115,7 +115,7 @@ class Simulation(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(Reply):
-    """Whether a signature verifies."""
+    """The result of a signature check."""
 
     valid: bool
     public_key: str
@@ -158,14 +158,14 @@ class Domain(ListedDomain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredDomain(Domain):
-    """A domain that was just registered. Nothing else shows its `webhook_secret`."""
+    """A domain that was just registered. `webhook_secret` is only in this reply."""
 
     webhook_secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedDomain(Reply):
-    """A domain whose proof was found."""
+    """A domain with a valid proof of ownership."""
 
     id: str
     domain: str
@@ -187,7 +187,7 @@ class Credential(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedUser(Reply):
-    """A user of a hosted domain. `public_key` is that of the newest wallet."""
+    """A user of a hosted domain. `public_key` is the key of the newest wallet."""
 
     id: str
     petname: str
@@ -209,7 +209,7 @@ class UserList(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebauthnProof(Reply):
-    """What a passkey signed, both in base64url."""
+    """The data that a passkey signed, both members in base64url."""
 
     authenticator_data: str
     client_data_json: str
@@ -217,7 +217,7 @@ class WebauthnProof(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventData(Reply):
-    """The proof that an event repeats."""
+    """The signed proof in an event."""
 
     public_key: str
     signature: str
@@ -232,13 +232,13 @@ class EventData(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Reply):
-    """What happened. `event` is `login`, `register`, `link`, `test`, or a word that came later.
+    """An event. `event` is `login`, `register`, `link`, `test`, or a kind that is newer than this version.
 
-    `data` is the proof where a key was proven, else None; `raw["data"]` is always what came.
+    `data` is the proof, or None for kinds without a proof; `raw["data"]` always has the original.
     """
 
     id: str = ""
-    """The same on every attempt; empty from a sender that knows only the specification."""
+    """Identical for every attempt; empty if the sender implements only the specification."""
     event: str
     timestamp: str
     session_id: str
@@ -246,18 +246,18 @@ class Event(Reply):
 
     @classmethod
     def left_out(cls, value: Mapping[str, Any]) -> tuple[str, ...]:
-        """Other kinds prove no key."""
+        """Skips `data` for kinds that prove no key."""
         return () if value.get("event") in ("login", "register", "link") else ("data",)
 
     @property
     def identity(self) -> str:
-        """What tells this event from all others."""
+        """The identity of the event, for deduplication: its id, else its session and kind."""
         return self.id or f"{self.session_id}:{self.event}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery(Reply):
-    """An event for one URL. `body` is in the reply for a single delivery alone."""
+    """An event for one URL. `body` is set only in the reply for a single delivery."""
 
     id: str
     domain_id: str
@@ -284,6 +284,6 @@ class DeliveryList(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retried(Reply):
-    """How many deliveries are retried."""
+    """The number of deliveries that are retried."""
 
     retried: int

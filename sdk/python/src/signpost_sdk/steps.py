@@ -1,8 +1,8 @@
-"""What a call does, apart from how it is done.
+"""Calls as generators, independent of blocking or asynchronous I/O.
 
-Every call of the client and every handler is written once, as a generator: it yields what must happen outside (a request,
-a pause, a function of the site) and goes on with the result. `run` does these things by blocking, `run_async` on an event
-loop. That is all the difference between `Signpost` and `AsyncSignpost`.
+Each call of the client and each handler is written once, as a generator: it yields the actions that need I/O (a request,
+a pause, a function of the site) and continues with their results. `run` performs them by blocking, `run_async` on an
+event loop. This is the only difference between `Signpost` and `AsyncSignpost`.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What a transport sends. `timeout` is in seconds, for the whole exchange."""
+    """A request for a transport. `timeout` is in seconds, for the whole exchange."""
 
     method: str
     url: str
@@ -30,14 +30,14 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
     repeatable: bool = True
-    """Whether it is sent again after a lost connection. What is not gets a connection that is surely alive: a new one."""
+    """Whether it is retried after a lost connection. If not, it uses a new connection, as idle connections may be closed."""
     waits: bool = False
     """Whether the service itself waits before it replies."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """What a transport received: header names in lower case, and at most `MAX_REPLY` + 1 bytes of the body."""
+    """A reply from a transport: header names in lower case, and at most `MAX_REPLY` + 1 bytes of the body."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,23 +45,23 @@ class HttpReply:
 
 
 Transport: TypeAlias = Callable[[HttpRequest], HttpReply]
-"""Sends a request and follows no redirect. A lost connection is an `OSError`, a time-out a `TimeoutError`."""
+"""Sends a request and follows no redirect. Raises `OSError` for a lost connection, `TimeoutError` for a time-out."""
 AsyncTransport: TypeAlias = Callable[[HttpRequest], Awaitable[HttpReply]]
-"""The same for `AsyncSignpost`."""
+"""A `Transport` for `AsyncSignpost`."""
 MAX_REPLY = 4 * 1024 * 1024
-"""The longest reply that is read, in bytes."""
+"""Maximum size of a reply, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Wait so many seconds."""
+    """A pause, in seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Call a function of the site, which may be a coroutine function."""
+    """A call of a function of the site, which may be a coroutine function."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -71,13 +71,13 @@ Steps: TypeAlias = Generator[HttpRequest | Pause | Ask, Any, T]
 
 
 def ask(function: Callable[..., T | Awaitable[T]], *arguments: Any) -> Steps[T]:
-    """One step: what the site's function returns."""
+    """Calls the site's function and returns its result."""
     answer: T = yield Ask(function, arguments)
     return answer
 
 
 def run(steps: Steps[T], send: Transport | None, sleep: Callable[[float], None] = time.sleep) -> T:
-    """Does the steps one after the other."""
+    """Runs the steps, blocking."""
 
     def perform(step: HttpRequest | Pause | Ask) -> Any:
         if isinstance(step, Pause):
@@ -112,7 +112,7 @@ def run(steps: Steps[T], send: Transport | None, sleep: Callable[[float], None] 
 
 
 class CallSync(Protocol):
-    """Runs a blocking function of the site beside the event loop."""
+    """Runs a blocking function of the site in a thread."""
 
     def __call__(self, function: Callable[..., Any], /, *arguments: Any) -> Awaitable[Any]: ...
 
@@ -123,7 +123,7 @@ async def run_async(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     call_sync: CallSync = asyncio.to_thread,
 ) -> T:
-    """Does the steps one after the other, and lets the event loop go on meanwhile."""
+    """Runs the steps on the event loop."""
 
     async def perform(step: HttpRequest | Pause | Ask) -> Any:
         if isinstance(step, HttpRequest):
@@ -142,7 +142,7 @@ async def run_async(
             try:
                 result = await perform(step)
             except (Exception, asyncio.CancelledError) as error:
-                # A step that was cancelled may be followed by one that undoes another.
+                # A cancelled step may be followed by a step that reverts another.
                 step = steps.throw(error)
             else:
                 step = steps.send(result)
@@ -154,7 +154,7 @@ async def run_async(
 
 
 def in_threads(send: Transport, executor: Callable[[HttpRequest], Executor | None]) -> AsyncTransport:
-    """A blocking transport for the event loop."""
+    """Adapts a blocking transport to the event loop."""
 
     async def send_in_thread(request: HttpRequest) -> HttpReply:
         return await asyncio.get_running_loop().run_in_executor(executor(request), send, request)
@@ -164,12 +164,12 @@ def in_threads(send: Transport, executor: Callable[[HttpRequest], Executor | Non
 
 @dataclass(frozen=True, slots=True)
 class Pages(Generic[T]):
-    """A list that comes in pages: what fetches the page at a cursor."""
+    """A paginated list, with the function that fetches the page at a cursor."""
 
     fetch: Callable[[str | None], Steps[tuple[tuple[T, ...], str | None]]]
 
     def after(self, cursor: str | None) -> Steps[tuple[tuple[T, ...], str | None]]:
-        """The page at the cursor and the next cursor, which has to be another one."""
+        """Returns the page at the cursor and the next cursor, which must differ."""
         items, following = yield from self.fetch(cursor)
         if following is not None and following == cursor:
             raise SignpostError("invalid_response", "the service's next page is the same page again")
@@ -177,7 +177,7 @@ class Pages(Generic[T]):
 
 
 class Runner(Protocol):
-    """What does the steps of one client."""
+    """Runs the steps of a client."""
 
     def run(self, steps: Steps[T]) -> T: ...
 
@@ -192,14 +192,14 @@ class Namespace:
 
 
 def _describe(call: Callable[..., Any], method: Callable[..., Any], result: Any) -> None:
-    """Lets `help` show what the method returns."""
+    """Sets the return type that `help` shows."""
     signature = inspect.signature(method)
     answer = get_args(signature.return_annotation)[-1]
     setattr(call, "__signature__", signature.replace(return_annotation=result[answer] if result else answer))  # noqa: B010
 
 
 def blocking(method: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concatenate[Any, P], T]:
-    """The method of `Signpost` that does the steps of this one."""
+    """Returns the method of `Signpost` that runs these steps."""
 
     @functools.wraps(method)
     def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -211,7 +211,7 @@ def blocking(method: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concat
 
 
 def awaiting(method: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """The method of `AsyncSignpost` that does the steps of this one."""
+    """Returns the method of `AsyncSignpost` that runs these steps."""
 
     @functools.wraps(method)
     async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -223,7 +223,7 @@ def awaiting(method: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concat
 
 
 def iterating(method: Callable[Concatenate[Any, P], Pages[T]]) -> Callable[Concatenate[Any, P], Iterator[T]]:
-    """The method of `Signpost` that goes through all pages."""
+    """Returns the method of `Signpost` that iterates over all pages."""
 
     @functools.wraps(method)
     def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
@@ -238,7 +238,7 @@ def iterating(method: Callable[Concatenate[Any, P], Pages[T]]) -> Callable[Conca
 
 
 def iterating_async(method: Callable[Concatenate[Any, P], Pages[T]]) -> Callable[Concatenate[Any, P], AsyncIterator[T]]:
-    """The method of `AsyncSignpost` that goes through all pages."""
+    """Returns the method of `AsyncSignpost` that iterates over all pages."""
 
     @functools.wraps(method)
     async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:

@@ -1,4 +1,4 @@
-"""The transport of the standard library, with connections that are kept for the next call."""
+"""The standard library's transport, with reused connections."""
 
 import http.client
 import io
@@ -20,9 +20,9 @@ _CHUNK = 64 * 1024
 
 
 class HttpTransport:
-    """Sends requests with `http.client`. It follows no redirect and uses no proxy; for a proxy see `signpost_sdk.httpx`.
+    """Sends requests with `http.client`. It follows no redirects and uses no proxy; for proxies see `signpost_sdk.httpx`.
 
-    Threads may share it. At most 8 idle connections are kept, for at most 15 seconds each.
+    Threads may share it. At most 8 connections stay open when idle, for at most 15 seconds each.
     """
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
@@ -78,13 +78,13 @@ class HttpTransport:
     def _take(self, origin: tuple[str, str]) -> http.client.HTTPConnection | None:
         with self._lock:
             if self._process != os.getpid():
-                # The parent's connections: two processes must not write on one.
+                # The connections belong to the parent process: two processes must not share them.
                 self._idle, self._process = [], os.getpid()
             at = next((at for at, idle in enumerate(self._idle) if idle[0] == origin), None)
             if at is None:
                 return None
             _, connection, since = self._idle.pop(at)
-        # Whatever can be read from an idle connection is its end.
+        # If an idle connection is readable, the server has closed it.
         if time.monotonic() - since < _MAX_IDLE_SECONDS and not _is_readable(connection):
             return connection
         connection.close()
@@ -121,7 +121,7 @@ def _exchange(
 
 
 class _BoundedResponse(http.client.HTTPResponse):
-    """A reply whose head is bounded by the deadline as its body is: each read has the time that is left."""
+    """A reply whose head is bounded by the deadline like its body: each read gets the remaining time."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, deadline: float, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
@@ -147,7 +147,7 @@ class _BoundedReads(io.RawIOBase):
 
 
 def _reach(host: str, port: int, deadline: float) -> socket.socket:
-    """A connection to the first address that answers; all of them have the time together."""
+    """Connects to the first address that answers; the timeout covers all attempts."""
     failure: OSError = ConnectionError("the host has no address")
     for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         try:

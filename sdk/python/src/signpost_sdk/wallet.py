@@ -1,9 +1,9 @@
-"""Handlers for sites that answer wallets themselves, and keep the users.
+"""Handlers for sites that receive wallets' answers themselves, and store their users.
 
     wallets = WalletLogin(client, domain=…, site=…, find_user=…, create_user=…, sign_in=…)
 
-The site's page shows the code of `show_code`, with its cookie, and polls. The order of the checks is that of the API's
-documentation (docs/handlers.md); signatures are checked by the service, so this needs no cryptography.
+The site's page shows the code of `show_code`, with its cookie, and polls. The order of the checks is defined in the API's
+documentation (docs/handlers.md). The service checks the signatures, so this module contains no cryptography.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _NONCE = "(-?[0-9]+:[A-Za-z0-9_-]{22})"
 
 @dataclass(frozen=True, slots=True)
 class ShownCode:
-    """A code for the site's page: `cookie` is a `Set-Cookie` value that goes out with it."""
+    """A code for the site's page. `cookie` is a `Set-Cookie` value for the page's response."""
 
     sid: str
     qr_data: str
@@ -48,7 +48,7 @@ class ShownCode:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What is remembered of a shown code. `binding` is the SHA-256 of the cookie's value, in hex."""
+    """A stored code. `binding` is the SHA-256 of the cookie's value, in hex."""
 
     sid: str
     challenge: str
@@ -57,35 +57,35 @@ class Code:
     binding: str
     next: str
     public_key: str | None = None
-    """Whose answer was accepted."""
+    """The user whose answer was accepted."""
 
 
 class Codes(Protocol):
-    """Remembers shown codes for half an hour. Its methods may be coroutine functions."""
+    """Stores shown codes for half an hour. Its methods may be coroutine functions."""
 
     def put(self, code: Code, /) -> None | Awaitable[None]:
-        """Stores the code in the place of the one with its `sid`."""
+        """Stores the code, and replaces any code with its `sid`."""
         ...
 
     def get(self, sid: str, /) -> Code | None | Awaitable[Code | None]:
-        """The code of this session."""
+        """Returns the code of this session."""
         ...
 
     def find(self, challenge: str, /) -> Code | None | Awaitable[Code | None]:
-        """The code with this challenge."""
+        """Returns the code with this challenge."""
         ...
 
     def complete(self, sid: str, /) -> bool | Awaitable[bool]:
-        """True for the first call alone, whoever races."""
+        """Returns True for the first call only, even if calls race."""
         ...
 
     def reopen(self, sid: str, /) -> None | Awaitable[None]:
-        """Lets the next call of `complete` be the first again: nobody was logged in."""
+        """Resets `complete` after a failed login: its next call returns True."""
         ...
 
 
 class MemoryCodes:
-    """The last 10,000 codes, in this process."""
+    """The last 10,000 codes, in the memory of this process."""
 
     def __init__(self) -> None:
         self._codes: OrderedDict[str, Code] = OrderedDict()
@@ -94,7 +94,7 @@ class MemoryCodes:
         self._lock = threading.Lock()
 
     def put(self, code: Code, /) -> None:
-        """Stores the code in the place of the one with its `sid`."""
+        """Stores the code, and replaces any code with its `sid`."""
         with self._lock:
             if old := self._codes.get(code.sid):
                 self._sids.pop(old.challenge, None)
@@ -106,22 +106,22 @@ class MemoryCodes:
                 self._completed.discard(sid)
 
     def get(self, sid: str, /) -> Code | None:
-        """The code of this session."""
+        """Returns the code of this session."""
         return self._codes.get(sid)
 
     def find(self, challenge: str, /) -> Code | None:
-        """The code with this challenge."""
+        """Returns the code with this challenge."""
         return self._codes.get(self._sids.get(challenge, ""))
 
     def complete(self, sid: str, /) -> bool:
-        """True for the first call alone."""
+        """Returns True for the first call only."""
         with self._lock:
             is_first = sid in self._codes and sid not in self._completed
             self._completed.add(sid)
             return is_first
 
     def reopen(self, sid: str, /) -> None:
-        """Lets the next call of `complete` be the first again."""
+        """Resets `complete`: its next call returns True."""
         with self._lock:
             self._completed.discard(sid)
 
@@ -133,13 +133,13 @@ class _Refusal(Exception):
 
 
 class WalletLogin(Handlers[R], Generic[R, U]):
-    """The handlers below `path`: `POST /wallet/login`, `/wallet/register`, `GET /poll`, and `POST /events`.
+    """Handlers below `path`: `POST /wallet/login`, `/wallet/register`, `GET /poll`, and `POST /events`.
 
-    - `find_user(public_key)`: the user with this key, or None. Keys come in one spelling: compressed, lower-case hex.
-    - `create_user(public_key, device_info)`: creates the user, and returns it; None if there is one with this key by now.
+    - `find_user(public_key)` returns the user with this key, or None. Keys are normalized: compressed, lower-case hex.
+    - `create_user(public_key, device_info)` creates and returns the user; None if the key has a user in the meantime.
     - `sign_in(login, request)`: as in `Login`, with your user.
-    - `codes`: a store of your own, where several processes serve the site.
-    - `bind_poll=False` lets whoever knows the `sid` log in, as the specification has it: open to relayed codes.
+    - `codes`: a custom store, for sites with several processes.
+    - `bind_poll=False` logs in any browser with the `sid`, as the specification defines it. It permits relayed codes.
     """
 
     routes = (("POST", "wallet/login"), ("POST", "wallet/register"), ("GET", "poll"), ("POST", "events"))
@@ -172,30 +172,30 @@ class WalletLogin(Handlers[R], Generic[R, U]):
         self._find_user, self._create_user, self._sign_in = find_user, create_user, sign_in
         self._codes, self._bind_poll = codes or MemoryCodes(), bind_poll
         self._sessions = SessionCalls(self.core.in_a_hurry())
-        # A wallet that has to wait is told so at once: it can wait better than this server.
+        # A rate limit is reported to the wallet at once, because the wallet can wait better than this server.
         self._impatient = self.core.without_retries()
 
     def show_code(self, mode: WalletMode = "login", *, next: str = "/") -> ShownCode:
-        """A new code, for the browser that gets the page with it and its cookie."""
+        """Returns a new code, for the browser that gets it together with the page and its cookie."""
         return self.core.run(self._show(mode, next))
 
     async def show_code_async(self, mode: WalletMode = "login", *, next: str = "/") -> ShownCode:
-        """The same on an event loop."""
+        """Like `show_code`, for event loops."""
         return await self.core.run_async(self._show(mode, next))
 
     def refresh_code(self, sid: str, cookie_header: str) -> ShownCode | None:
-        """A new code in the place of one that ends, for the same page; None to any browser but the one it was shown to.
+        """Replaces a code that is about to expire. None if the request's browser was not shown the code.
 
-        `cookie_header` is the request's `Cookie`. The browser keeps the cookie that it has.
+        `cookie_header` is the request's `Cookie`. The browser's cookie stays valid.
         """
         return self.core.run(self._refresh(sid, cookie_header))
 
     async def refresh_code_async(self, sid: str, cookie_header: str) -> ShownCode | None:
-        """The same on an event loop."""
+        """Like `refresh_code`, for event loops."""
         return await self.core.run_async(self._refresh(sid, cookie_header))
 
     def answer(self, name: str, incoming: Incoming, request: R) -> Steps[Answer | None]:
-        """The answer of the handler of this name."""
+        """Handles a request for this handler."""
         if name == "events" or (name != "poll" and _is_event(incoming)):
             return (yield from self.accept_event(incoming))
         try:
@@ -351,7 +351,7 @@ def _member(members: Mapping[str, Any], name: str, kind: type[T]) -> T:
 
 
 def _canonical_challenge(text: str) -> str | None:
-    """The `svc:` rendering of either one."""
+    """Returns the `svc:` form of a challenge of either form."""
     if found := re.fullmatch(f"svc:(login|register):([^: ]+):{_NONCE}", text):
         return f"svc:{found[1]}:{found[2]}:{found[3]}"
     if found := re.fullmatch(f"Sign this to (login|register) to ([^: ]+) at {_NONCE}", text):
@@ -360,7 +360,7 @@ def _canonical_challenge(text: str) -> str | None:
 
 
 def _canonical_key(text: str) -> str | None:
-    """The compressed spelling; whether it is a point of the curve is the service's to say."""
+    """Returns the compressed form. The service checks whether it is a point of the curve."""
     if re.fullmatch("0[23][0-9a-fA-F]{64}", text):
         return text.lower()
     if re.fullmatch("04[0-9a-fA-F]{128}", text):
@@ -369,7 +369,7 @@ def _canonical_key(text: str) -> str | None:
 
 
 def _is_event(incoming: Incoming) -> bool:
-    """Events come to the URL that wallets post to, unless the domain has an event_url."""
+    """Returns whether this is an event. Events are posted to the wallets' URL unless the domain has an `event_url`."""
     if {"x-svc-signature", "webhook-signature"} & incoming.fields.keys():
         return True
     try:

@@ -1,4 +1,4 @@
-"""Whether an event is the service's, and what it says."""
+"""Verification and parsing of events."""
 
 import base64
 import binascii
@@ -16,11 +16,11 @@ from .replies import Event
 
 _TOLERANCE = 300
 Headers: TypeAlias = Mapping[str, Any] | Iterable[tuple[str | bytes, str | bytes]]
-"""Headers as a framework has them: a mapping, pairs of text or bytes, or a WSGI environment. Names in any case."""
+"""Headers of a framework: a mapping, pairs of text or bytes, or a WSGI environment. Names in any case."""
 
 
 class Webhooks:
-    """Events that the service posts."""
+    """Verification of the service's events."""
 
     def verify(self, body: bytes | str, headers: Headers, secret: str | Iterable[str]) -> Event:
         """See `signpost_sdk.webhooks.verify`."""
@@ -28,10 +28,10 @@ class Webhooks:
 
 
 def verify(body: bytes | str, headers: Headers, secret: str | Iterable[str], *, now: float | None = None) -> Event:
-    """Checks the signature of a raw `body`, and returns its event. During a rotation give both secrets.
+    """Checks the signature of a raw `body`, and returns its event. Pass both secrets during a rotation.
 
     Raises `SignpostError`: `invalid_signature` with `details["reason"]` `missing`, `mismatch` or `timestamp`;
-    `invalid_event`; `invalid_secret`; `parsed_body` where `body` is not what was posted.
+    `invalid_event`; `invalid_secret`; `parsed_body` if `body` is not the raw body.
     """
     if isinstance(body, str):
         body = body.encode("utf-8", "surrogatepass")
@@ -50,9 +50,9 @@ def verify(body: bytes | str, headers: Headers, secret: str | Iterable[str], *, 
 
 
 def header_fields(headers: Headers) -> dict[str, str]:
-    """Headers by their names in lower case. Of one that came twice, the first."""
+    """Returns the headers by their names in lower case. The first value wins if a name is repeated."""
     found: dict[str, str] = {}
-    # Flask's headers are no Mapping, and go through pairs as they are.
+    # Flask's headers are no Mapping; they are iterated over as pairs.
     for name, value in headers.items() if isinstance(headers, Mapping) else headers:
         text = name.decode("latin-1") if isinstance(name, bytes) else str(name)
         if text.startswith("HTTP_"):
@@ -67,7 +67,7 @@ def header_fields(headers: Headers) -> dict[str, str]:
 
 
 def secret_keys(secret: str) -> tuple[bytes, bytes]:
-    """The two keys of a secret: of `X-Svc-Signature`, and of Standard Webhooks."""
+    """Returns the two keys of a secret: for `X-Svc-Signature`, and for Standard Webhooks."""
     form = "a secret is whsec_ and base64 behind it, as it was shown when the domain was registered"
     if not isinstance(secret, str) or secret != secret.strip():
         raise SignpostError("invalid_secret", f"the secret begins or ends with a space or a line break; {form}")
@@ -86,7 +86,7 @@ def _authenticate(body: bytes, headers: Mapping[str, str], keys: list[tuple[byte
     signature = headers.get("x-svc-signature")
     if signature is None:
         raise _refused("missing", "it has no X-Svc-Signature")
-    # Lists, so that all are compared whichever matches.
+    # A list, not a generator, so that all values are compared even after a match.
     given = [signature, headers.get("x-svc-signature-next", "")]
     if not any([_same(one, _mac(key, body).hex()) for key, _ in keys for one in given]):
         raise _refused("mismatch", "its X-Svc-Signature does not match: was the body changed, or is it another secret?")

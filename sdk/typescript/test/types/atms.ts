@@ -1,5 +1,5 @@
-// The types of the locator are those that the server's tools describe. It says of advisories, of places and of reports only
-// that they are objects; docs/locator.md describes them.
+// The types of the locator are those of the server's tools. Their schemas describe advisories, places and reports only as
+// objects; docs/locator.md describes the members.
 import type * as sdk from '@signpost/sdk';
 import type { components } from '../made/tools.js';
 import type { All, Equal } from './equal.js';

@@ -1,9 +1,9 @@
-/** A type as its members alone, so that intersections and interfaces compare. */
+/** A type with its members only, so that intersections and interfaces compare. */
 export type Plain<T> = T extends readonly (infer I)[] ? Plain<I>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** As the document has it, what an event requires stands outside of its kinds, where the generator does not look. */
+/** Adds the required members of an event, which the document declares outside of its kinds and the generator ignores. */
 type Marked<T> = T extends readonly (infer I)[]
   ? Marked<I>[]
   : T extends { id: string; timestamp: string; event?: unknown; session_id?: unknown }
@@ -12,10 +12,10 @@ type Marked<T> = T extends readonly (infer I)[]
       ? { [K in keyof T]: Marked<T[K]> }
       : T;
 
-/** true if two types have the same members with the same types, and are optional in the same places. */
+/** true if two types have equal members, types and optional markers. */
 export type Equal<A, B> = Same<Marked<A>, Marked<B>>;
 
 export type EqualEvents<A, B> = Same<Plain<A>, Plain<B>>;
 
-/** Fails to compile for what is not true. */
+/** Fails to compile unless all members are true. */
 export type All<T extends Record<string, true>> = T;

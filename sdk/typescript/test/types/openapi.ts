@@ -1,4 +1,4 @@
-// The types of the package are those of openapi.yaml, and each of its operations is a method.
+// The package's types match openapi.yaml, and each operation has a method.
 import type * as sdk from '@signpost/sdk';
 import type { components, operations } from '../made/openapi.js';
 import type { All, Equal, EqualEvents, Plain } from './equal.js';
@@ -47,15 +47,15 @@ export type Compared = All<{
 }>;
 
 /**
- * What is no method: streams and images for pages, calls of wallets and to sites, an operator's own ATMs and people's
- * reports of them, the applications that an operator registers once, and the document itself.
+ * Operations without a method: streams and images for pages, calls of wallets and to sites, an operator's own ATMs and
+ * users' reports about them, the applications that an operator registers once, and the document itself.
  */
 type NotCalled =
   | 'reportAtm' | 'listClients' | 'createClient' | 'getClient' | 'changeClient' | 'deleteClient' | 'rotateClientSecret'
   | 'followSession' | 'drawSessionPng' | 'reportMachines' | 'getDocument' | 'getReference'
   | `receive${string}` | 'showLogin' | 'hostLogin' | 'showRegister' | 'hostRegister' | 'showLink' | 'hostLink';
 
-/** What each operation is called with, and what it gives. */
+/** The arguments and the result of each operation. */
 interface Methods {
   listSessions: [sdk.Sessions['list'], sdk.SessionList];
   createSession: [sdk.Sessions['create'], sdk.CreatedSession];

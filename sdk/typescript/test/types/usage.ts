@@ -1,4 +1,4 @@
-// What programs write is typed without a word of theirs.
+// Programs are typed without annotations.
 import express, { type Request, type Response } from 'express';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Signpost, SignpostError, webhooks, type SignpostEvent } from '@signpost/sdk';
@@ -20,7 +20,7 @@ app.use(
     currentUser: (request) => request.get('x-user'),
   }),
 );
-// Without annotations the request is one of node:http, as far as it is read.
+// Without annotations, the request is the used part of a node:http request.
 app.use(expressLogin(signpost, { ...common, signIn: ({ user, next }) => [`a=${user}${next.length}`] }));
 const wallets = expressWallet(signpost, {
   ...common,

@@ -1,4 +1,4 @@
-//! Answers the code of a login with the Rust library for Lightning wallets, and prints what came of it as JSON.
+//! Answers a login code with the Rust library for Lightning wallets, and prints the result as JSON.
 
 use std::error::Error;
 

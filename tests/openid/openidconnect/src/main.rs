@@ -1,6 +1,6 @@
-//! `openidconnect-client ISSUER CLIENT_ID [nonce|at_hash]`: a native application, without a secret and at a port of its own
-//! each time. It prints where its person is to go, waits for them to come back, and prints who they are, as JSON lines. With
-//! a third argument it takes that value for another one.
+//! `openidconnect-client ISSUER CLIENT_ID [nonce|at_hash]`: a native application, without a secret and with another
+//! port each time. It prints the URL for the user, waits for the callback, and prints the user's claims, as JSON lines.
+//! With a third argument it expects another value.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ use openidconnect::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What the realm says beyond the standard's claims.
+/// Claims of this provider in addition to the standard claims.
 #[derive(Debug, Deserialize, Serialize)]
 struct Groups {
     groups: Vec<String>,
@@ -67,7 +67,7 @@ fn log_in(issuer: String, client_id: String, spoil: &str) -> Result<Value, Box<d
     let after = refreshed.refresh_token().ok_or("no refresh token the second time")?;
     let rotated = before.secret() != after.secret();
     let refreshed = client.exchange_refresh_token(after)?.request(&http)?;
-    // Only somebody who is who they were is told of.
+    // The subject must match the ID token's.
     let subject = claims.subject().clone();
     let userinfo: UserInfoClaims<Groups, CoreGenderClaim> =
         client.user_info(refreshed.access_token().clone(), Some(subject))?.request(&http)?;
@@ -79,7 +79,7 @@ fn log_in(issuer: String, client_id: String, spoil: &str) -> Result<Value, Box<d
     }))
 }
 
-/// The code that the browser brings back, if it is of the login with this state.
+/// Returns the code of the callback, if its state is the state of this login.
 fn wait_for_return(listener: &TcpListener, state: &str) -> Result<AuthorizationCode, Box<dyn Error>> {
     let (mut stream, _) = listener.accept()?;
     let mut lines = BufReader::new(&stream).lines();

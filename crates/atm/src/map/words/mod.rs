@@ -17,7 +17,7 @@ pub(super) struct MapWords {
     pub(super) shape: fn(StatusShape) -> &'static str,
     /// The radii of the rings.
     pub(super) rings: fn(&[&str], RingUnit) -> String,
-    /// The number of ATMs whose marks have no number because there is no space.
+    /// The number of ATMs without a number on their mark because there is no space.
     pub(super) crowded: fn(usize) -> String,
     /// The number of ATMs outside of the drawing.
     pub(super) beyond: fn(usize) -> String,

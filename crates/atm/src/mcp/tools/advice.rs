@@ -28,7 +28,7 @@ pub(super) struct SearchContext<'s> {
 }
 
 impl<'a> Advice<'a> {
-    /// Returns the advice for listed ATMs, each under the law of its own place.
+    /// Returns the advice for listed ATMs, each under its local law.
     pub(super) fn of_machines(moment: &Moment<'a>, listed: &[&CatalogueEntry], search: &SearchContext<'_>) -> Self {
         let told = tell(moment.told_of(listed), today(moment), search.recommends);
         let mut bans = Vec::new();

@@ -11,7 +11,7 @@ const EVERYWHERE_MILES: f64 = 12_500.0;
 const MAX_MILES: f64 = 100.0;
 
 /// Returns the nearest ATM and the next call. `call` is the beginning of that call, such as `call again with radius`,
-/// to which the distance is added.
+/// without the distance.
 pub(crate) fn nearest_beyond(moment: &Moment<'_>, from: Point, units: Units, call: &str, filter: &AtmFilter) -> String {
     let found = moment.nearest(from, Distance::miles(EVERYWHERE_MILES), 1, filter);
     let Some(nearest) = found.first() else {

@@ -42,7 +42,7 @@ pub(super) trait Declared {
 pub(super) trait FromCall: Declared {
     type Value;
 
-    /// Parses the value, if one was sent.
+    /// Parses the value, if any.
     fn read(&self, sent: Option<&Value>, call: &CallArguments<'_>) -> Result<Self::Value, CallError>;
 }
 
@@ -163,7 +163,7 @@ pub(super) fn schema(arguments: &[&dyn Declared], example: &str) -> Value {
     })
 }
 
-/// The arguments of a call, taken one by one. Arguments that are left are unknown.
+/// The arguments of a call. Each is removed when it is read; the rest are unknown.
 pub(super) struct CallArguments<'a> {
     sent: &'a Map<String, Value>,
     taken: Vec<&'static str>,

@@ -5,14 +5,14 @@ use signpost_locator::{Country, Distance, Point, Region};
 
 use crate::catalogue::{Snapshot, country_of};
 
-/// Maximum distance from a known place at which people live.
+/// Maximum distance of an inhabited point from a known place.
 const INHABITED: Distance = Distance::miles(60.0);
 
 /// Maximum countries in a notice.
 const MAX_NAMED: usize = 3;
 
-/// Returns that no ATM is known in the country of a place, and the countries with ATMs; `None` if the country may have
-/// ATMs.
+/// Returns a note that no ATM is known in the country of a place, with the countries that have ATMs; `None` if the
+/// country may have ATMs.
 pub(super) fn other_country(snapshot: &Snapshot, region: Option<Region>, country: Option<Country>) -> Option<String> {
     let asked = country_of(region, country)?;
     let countries = snapshot.countries()?;

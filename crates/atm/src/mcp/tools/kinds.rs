@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The largest integer up to which `f64` is exact, 2^53.
+/// The largest exact integer of `f64`, 2^53.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A kind of argument.
@@ -22,7 +22,7 @@ pub trait ArgumentKind {
 
 /// A kind that can have a default value.
 pub trait Constant: ArgumentKind {
-    /// Returns a value in the form in which it is sent.
+    /// Returns a value in its wire format.
     fn write(&self, value: &Self::Value) -> Value;
 }
 
@@ -146,7 +146,7 @@ impl Constant for Flag {
     }
 }
 
-/// One of several words, each with its value.
+/// A choice between several words, each with its value.
 #[derive(Debug)]
 pub struct Choice<T: 'static>(pub(crate) &'static [(&'static str, T)]);
 

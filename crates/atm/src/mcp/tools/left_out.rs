@@ -2,8 +2,8 @@
 
 use crate::catalogue::{AtmFilter, Knowledge, KnownAnswers, TradeSide};
 
-/// Returns what is known of the ATMs at a place, in numbers; `None` if all of them match. `place` is a text such as
-/// `within 25 miles of Austin, Texas`.
+/// Returns the numbers of ATMs at a place with known and unknown properties; `None` if all of them match. `place` is a
+/// text such as `within 25 miles of Austin, Texas`.
 pub(super) fn left_out(known: &Knowledge, filter: &AtmFilter, place: &str) -> Option<String> {
     if known.matching == known.machines {
         return None;
@@ -39,7 +39,7 @@ fn open_now(known: &Knowledge) -> String {
     }
 }
 
-/// Returns the number of ATMs that are known to do something, and of those that are known not to.
+/// Returns the numbers of ATMs that are known to have a property, and known not to have it.
 fn split(answers: KnownAnswers, what: &str) -> String {
     let yes = match answers.yes {
         0 => "none is".to_owned(),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_said_in_numbers() {
+    fn omitted_results_are_counted() {
         let open_now = || AtmFilter { open_now: true, ..AtmFilter::default() };
         let coin = || AtmFilter { coin: Coin::parse("DOGE"), ..AtmFilter::default() };
         let both = || AtmFilter { open_now: true, service: Some(TradeSide::Sell), coin: None };

@@ -28,8 +28,7 @@ pub use list_by_city::call as list_by_city;
 pub use place::ask_geocoder;
 pub(crate) use place::geocode;
 
-/// Returns all tools, in the order of their list. With an external geocoder, the tools that take a location wait for
-/// it.
+/// Returns all tools, in the order of their list. With an external geocoder, the tools with a location wait for it.
 pub(crate) fn all(geocodes: bool) -> [Tool<Locator>; 4] {
     [find_nearest::tool(geocodes), get_details::tool(), check_status::tool(geocodes), list_by_city::tool()]
 }

@@ -66,7 +66,7 @@ impl NearbySearch<'_> {
         Advice::of_machines(moment, listed, &search)
     }
 
-    /// Returns how many ATMs the filter left out, and what is known of them.
+    /// Returns how many ATMs the filter left out, with the numbers of their known properties.
     fn left_out(&self, moment: &Moment<'_>) -> Option<String> {
         let Self { center, radius, filter, units, .. } = self;
         if filter.is_any() {

@@ -40,7 +40,7 @@ pub(crate) struct Center {
     pub(crate) name: String,
     /// The region and country, of a location that has them.
     pub(crate) area: (Option<Region>, Option<Country>),
-    /// How the location was resolved, if one was used.
+    /// The resolved location, if the request has a location.
     pub(crate) resolved: Option<ResolvedLocation>,
     /// A note about the choice for the caller.
     pub(crate) note: Option<String>,
@@ -113,7 +113,7 @@ impl Center {
     }
 }
 
-/// Returns the point of `lat` and `lon`. One of them alone is an error even with a location.
+/// Returns the point of `lat` and `lon`. A single coordinate is an error, even with a location.
 fn point(arguments: &mut CallArguments<'_>) -> Result<Option<Point>, CallError> {
     if let Some(lat) = arguments.sent(&LAT).and_then(Value::as_f64)
         && let Some(lon) = arguments.sent(&LON).and_then(Value::as_f64)
@@ -143,8 +143,8 @@ pub async fn ask_geocoder(locator: &Locator, given: &Map<String, Value>) {
     }
 }
 
-/// Returns the external geocoder's result for a location. The geocoder is asked only if the place names do not know the
-/// location, or know it less exactly.
+/// Returns the external geocoder's result for a location. The geocoder is used only if the place names do not contain
+/// the location, or only less exactly.
 pub(crate) async fn geocode(catalogue: &Catalogue, places: &Gazetteer, location: &str) -> Option<GeocodeResult> {
     let geocoder = catalogue.geocoder.as_ref()?;
     if !(1..=MAX_TEXT_CHARS).contains(&location.chars().count()) {
@@ -153,12 +153,12 @@ pub(crate) async fn geocode(catalogue: &Catalogue, places: &Gazetteer, location:
     if let Some(found) = geocoder.cached_result(location) {
         return Some(found);
     }
-    // For a house in a street the place names know the city only.
+    // For a house in a street, the place names only have the city.
     let is_address = location.starts_with(|first: char| first.is_ascii_digit()) && location.contains(' ');
     let is_worthwhile = match places.resolve(location) {
         Ok(Resolved { source: PlaceSource::Coordinates | PlaceSource::PlusCode, .. }) => false,
         Ok(resolved) => is_address || resolved.source == PlaceSource::Fallback,
-        // No geocoder knows the caller's own location, and a state is not a point.
+        // A geocoder cannot resolve the caller's own location, and a state is not a point.
         Err(unresolved) => unresolved.kind == UnresolvedKind::Unknown,
     };
     if !is_worthwhile {
@@ -200,7 +200,7 @@ fn not_found(location: &str, unresolved: &Unresolved) -> CallError {
     })
 }
 
-/// Returns a text of the caller on one line, at most 80 characters of it.
+/// Returns at most 80 characters of a text of the caller, on one line.
 pub(crate) fn shorten(text: &str) -> String {
     signpost_text::line(text).chars().take(80).collect()
 }
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_no_place_is_answered_by_its_kind() {
+    fn text_without_a_place_has_a_specific_error() {
         let texas = Gazetteer::embedded().resolve("Texas").expect_err("a state");
         let of = |kind: UnresolvedKind, reason: &str| Unresolved { reason: reason.to_owned(), kind, ..texas.clone() };
         for (kind, reason, expected) in [

@@ -59,7 +59,7 @@ impl ResolvedLocation {
         }
     }
 
-    /// Returns the name with its area, and with its county if another place of the name is in the same region.
+    /// Returns the name with its area, and with its county if a namesake is in that region.
     pub(super) fn title(&self) -> String {
         let LocatedPlace { name, county, region, country, .. } = &self.place;
         let Some(area) = region.map(Region::name).or_else(|| country.map(Country::name)) else { return name.clone() };
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_print_alike_carry_their_county() {
+    fn places_with_equal_labels_show_their_county() {
         let first = || place("Wheatland", "PA", "US", "Mercer County");
         let others =
             vec![place("Wheatland", "PA", "US", "Chester County"), place("Wheatland", "WY", "US", "Platte County")];
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn places_without_a_county_are_told_apart_by_where_they_are() {
+    fn places_without_a_county_show_their_position() {
         let found = resolved(place("San Isidro", "", "PH", ""), vec![place("San Isidro", "", "PH", "")]);
         assert_eq!(found.others(), ["San Isidro, Philippines (41.25, -80.50)"]);
         let written = serde_json::to_value(&found).expect("it serialises");

@@ -3,13 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// The description of members with texts of sources, which a model must treat as data only.
+/// The description of members with texts of sources, to be treated as data only.
 const WORDS: &str = "Source's words";
 
 const STATUSES: [&str; 6] = ["open", "closed", "temporarily_closed", "permanently_closed", "out_of_service", "unknown"];
 
-/// Returns the schema of a list of results with the additional members of a tool. `always` are the required ones among
-/// them.
+/// Returns the schema of a list of results with the additional members of a tool; `always` lists the required members.
 pub(crate) fn page(additions: Value, always: &[&str]) -> Value {
     let mut properties = members(json!({
         "atms": { "type": "array", "items": item() },

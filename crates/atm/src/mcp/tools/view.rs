@@ -22,14 +22,14 @@ const SAMPLE_NOTICE: &str = "These are fictional sample machines: no real ATM da
 const MAX_LISTED_BYTES: usize = 28 * 1024;
 /// Maximum ATMs of a short list.
 const SHORT_LIST: usize = 10;
-/// Size of a reply with a short list from which advisories are left out, in bytes: 650 tokens of four.
+/// Size above which a reply with a short list omits advisories, in bytes: 650 tokens of four.
 const SHORT_REPLY_BYTES: usize = 650 * 4;
-/// Size of another reply from which advisories are left out, in bytes: 2,800 tokens of four.
+/// Size above which another reply omits advisories, in bytes: 2,800 tokens of four.
 const LONG_REPLY_BYTES: usize = 2_800 * 4;
 /// Maximum length of a source's text in a list, in characters.
 const MAX_TEXT_CHARS: usize = 200;
 
-/// Maximum ATMs of a list in which each banned ATM has its reason. A longer list has it in its notice only.
+/// Maximum ATMs of a list with a reason for each banned ATM. A longer list has it in its notice only.
 const MAX_REASONED: usize = 20;
 
 /// An ATM in a list of results.
@@ -185,7 +185,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Adds the time at which the ATM opens or closes next.
+    /// Adds the time of the ATM's next opening or closing.
     pub(crate) fn with_change(self, moment: &'a Moment<'_>, entry: &CatalogueEntry) -> Self {
         match moment.next_opening(entry, self.status) {
             Some(NextOpening::OpensAt(at)) => Self { opens_at: Some(at), ..self },

@@ -121,7 +121,7 @@ fn tools(context: &PageContext) -> Markup {
     }
 }
 
-/// Returns the list beside the whole map.
+/// Returns the list next to the map of all ATMs.
 fn states(context: &PageContext) -> Markup {
     let country = Country::UNITED_STATES;
     html! {

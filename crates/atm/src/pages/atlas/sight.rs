@@ -1,4 +1,4 @@
-//! The visible part of the map: the list beside it, and the names on it.
+//! The visible part of the map: the list next to it, and the names on it.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ use crate::view::MachineView;
 
 /// Maximum width and height of a requested box, in degrees.
 const MAX_SIDE: f64 = 40.0;
-/// Maximum height of a box that shows ATMs, in degrees. A larger one shows towns.
+/// Maximum height of a box that shows ATMs, in degrees. Larger boxes show towns.
 const MAX_ATM_HEIGHT: f64 = 0.7;
 const MAX_ATMS: usize = 30;
 const MAX_TOWNS: usize = 25;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_part_of_the_earth_is_a_box() {
+    fn box_must_be_a_part_of_the_earth() {
         for text in [
             "",
             "1,2,3",
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_goes_across_the_date_line() {
+    fn box_may_cross_the_date_line() {
         for text in ["50,175,55,185", "50,-185,55,-175"] {
             let found = MapBox::parse(text).expect("a box");
             assert!(found.contains(point(52.0, 179.0)) && found.contains(point(52.0, -179.0)), "{text}");
@@ -241,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_in_a_box_is_within_its_reach(
+        fn points_in_a_box_are_within_its_radius(
             lat in -90.0f64..=90.0, lon in -180.0f64..=180.0, half in (0.001f64..=20.0, 0.001f64..=20.0),
             at in (-1.0f64..=1.0, -1.0f64..=1.0),
         ) {

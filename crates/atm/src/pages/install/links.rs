@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_link_is_what_its_client_reads() {
+    fn links_match_the_format_of_each_client() {
         let address = "https://atm.example.com/mcp";
         let link = cursor(address);
         let config = link.strip_prefix("cursor://anysphere.cursor-deeplink/mcp/install?name=signpost&config=").unwrap();

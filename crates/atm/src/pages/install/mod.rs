@@ -87,7 +87,7 @@ impl<'a> ServedAt<'a> {
         Self { service, address: is_known.then(|| format!("{}/mcp", service.public_address)) }
     }
 
-    /// Whether clients can call it from the internet.
+    /// Returns `true` if clients can call it from the internet.
     fn is_on_internet(&self) -> bool {
         self.service.public_url.is_some() && self.service.origin.is_https()
     }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_names_the_tools_that_there_are() {
+    fn page_lists_the_existing_tools() {
         let server = crate::mcp::server(false, None);
         let named: Vec<_> = server.tools().map(|tool| tool.name.to_string()).collect();
         for language in Language::ALL {

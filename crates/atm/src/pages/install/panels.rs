@@ -1,4 +1,4 @@
-//! The clients, one panel each. Radio buttons select one without a script.
+//! The clients, one panel each. Radio buttons select a client without a script.
 
 use maud::{Markup, html};
 
@@ -59,7 +59,7 @@ pub(super) fn clients(place: &ServedAt<'_>, words: &InstallWords) -> Markup {
     }
 }
 
-/// Returns the panel of a client that takes the address in its settings, with a command if it cannot reach the address.
+/// Returns the panel of a client with the address in its settings, or with a command if it cannot reach the address.
 fn steps(place: &ServedAt<'_>, words: &InstallWords, steps: &str, command: Option<&str>) -> Markup {
     html! {
         p { (steps) }

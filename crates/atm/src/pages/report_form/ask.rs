@@ -1,4 +1,4 @@
-//! The first question, on the page of the ATM. It changes nothing and needs no token, so that the page is the same for
+//! The first question, on the page of the ATM. It changes nothing and needs no token, so that the page is identical for
 //! everyone.
 
 use maud::{Markup, html};

@@ -26,7 +26,7 @@ pub(super) enum FormProblem {
     Field(&'static str),
     /// The form is too old, or belongs to another browser.
     Stale,
-    /// Too many reports were sent; the next one is accepted in so many seconds.
+    /// Too many reports were sent; another is accepted after this number of seconds.
     TooMany(u64),
     /// The user is banned from reports.
     Banned,
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_that_is_shown_again_is_visible_and_bounded() {
+    fn repeated_input_is_visible_and_bounded() {
         let text = format!("gone\u{202e}\u{200b}\nsince May{}", "x".repeat(2 * MAX_TYPED));
         let shown = ReportInput { text, ..ReportInput::default() }.bounded();
         assert!(shown.text.starts_with("gone\nsince May") && shown.text.chars().count() == MAX_TYPED);

@@ -95,7 +95,7 @@ impl ReportForm {
         format!("report {}", self.atm)
     }
 
-    /// Returns a page for this browser, which sets the cookie if the browser has none.
+    /// Returns a page for this browser, and sets the cookie if there is none.
     pub(super) fn page(&self, document: String) -> HtmlPage {
         let page = HtmlPage::personal(document);
         if self.has_cookie {

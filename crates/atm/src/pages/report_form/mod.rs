@@ -1,4 +1,4 @@
-//! `/atm/{id}/report`: the form for reports about an ATM. The page of the ATM, which is the same for everyone, asks the
+//! `/atm/{id}/report`: the form for reports about an ATM. The page of the ATM is identical for everyone, and asks the
 //! first question ([`ask()`]); the answer leads here, to a page for one browser.
 
 mod ask;
@@ -92,8 +92,8 @@ fn retry(form: &ReportForm, input: &ReportInput, problem: FormProblem) -> Respon
     form.page(document).with_status(problem.status()).into_response()
 }
 
-/// Returns a new form instead of one that another site posted, or that cannot be read. It sets no cookie: the form of
-/// another site comes without the browser's cookie, which the reply would overwrite.
+/// Returns a new form instead of an unreadable one or a post of another site. It sets no cookie: a form of another site
+/// is sent without the browser's cookie, and the reply would overwrite it.
 fn refuse(form: &ReportForm, refusal: FormRefusal) -> Response {
     let document = document::draw_form(form, &ReportInput::default(), Some(FormProblem::Stale));
     HtmlPage::personal(document).with_status(refusal.status()).into_response()

@@ -190,7 +190,7 @@ pub(super) struct LocatorWords {
     pub(super) weekday: fn(Weekday) -> Text,
     pub(super) on_day: TwoTexts,
     pub(super) number: fn(usize) -> String,
-    /// A decimal number, which is written with a point.
+    /// A decimal number, written with a point.
     pub(super) decimal: WithText,
     pub(super) distance: fn(Distance) -> String,
 }
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_people_read_them() {
+    fn numbers_are_formatted_for_people() {
         for (number, english) in [(0, "0"), (999, "999"), (1000, "1,000"), (9_865, "9,865"), (1_234_567, "1,234,567")] {
             assert_eq!((english::LOCATOR.number)(number), english);
         }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_distances_are_written_as_people_read_them() {
+    fn times_and_distances_are_formatted_for_people() {
         let (english, spanish) = (&english::LOCATOR, &spanish::LOCATOR);
         for (hour, minute, words, digits) in [
             (0, 0, "midnight", "medianoche"),

@@ -145,7 +145,7 @@ mod tests {
         parse_reply(kind, document.to_string().as_bytes()).expect("an answer")
     }
 
-    fn said(found: &GeocodeResult) -> (String, Option<&'static str>, Option<String>, String, usize) {
+    fn summarize(found: &GeocodeResult) -> (String, Option<&'static str>, Option<String>, String, usize) {
         let place = &found.place;
         let country = place.country.map(|country| country.code().to_owned());
         let point = format!("{:.2} {:.2}", place.point.lat(), place.point.lon());
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answers_of_three_geocoders_say_the_same() {
+    fn three_geocoder_formats_parse_equally() {
         let nominatim = json!([
             { "lat": "38.8977", "lon": "-77.0365", "name": "White House", "importance": 0.81,
               "address": { "state": "District of Columbia", "ISO3166-2-lvl4": "US-DC", "country_code": "us" } },
@@ -180,13 +180,13 @@ mod tests {
             (GeocoderKind::Pelias, pelias, 0.95),
         ] {
             let found = found(kind, &document).unwrap();
-            assert_eq!(said(&found), expected, "{kind:?}");
+            assert_eq!(summarize(&found), expected, "{kind:?}");
             assert!((found.confidence - confidence).abs() < 1e-9, "{kind:?}");
         }
     }
 
     #[test]
-    fn nothing_found_is_no_mistake_and_nonsense_is_one() {
+    fn empty_result_is_valid_and_nonsense_an_error() {
         assert_eq!(found(GeocoderKind::Nominatim, &json!([])), None);
         assert_eq!(found(GeocoderKind::Photon, &json!({ "features": [] })), None);
         assert_eq!(found(GeocoderKind::Pelias, &json!({ "features": [{}, 1, null] })), None);

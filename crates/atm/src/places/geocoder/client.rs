@@ -136,7 +136,7 @@ impl Geocoder {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
         let within = self.settings.within;
         let request = Request { method: Method::GET, url: &url, headers, body: None, within, keep: MAX_REPLY_BYTES };
-        // The operator chose the address, so it may be a private one.
+        // The operator configured the address, so private addresses are allowed.
         let answer = self.outbound.send(Reach::Everything, request).await?;
         anyhow::ensure!(answer.status == 200, "it responded with {}", answer.status);
         answers::parse_reply(self.settings.kind, &answer.body)

@@ -23,7 +23,7 @@ impl GeocoderKind {
         }
     }
 
-    /// Returns the URL of the public server, if there is one.
+    /// Returns the URL of the public server, if any.
     #[must_use]
     pub fn public_server(self) -> Option<&'static str> {
         match self {

@@ -7,7 +7,7 @@ use signpost_auth::client::{DeliveryFilter, Paging, SessionFilter, Signpost, Sig
 
 type Outcome = Result<Value, SignpostError>;
 
-/// Makes a call, and says what it gave by the names on the wire.
+/// Makes a call. Returns the result with the names on the wire.
 pub(super) async fn call(signpost: &Signpost, name: &str, arguments: &Value) -> Outcome {
     match name.split_once('.') {
         Some(("sessions", call)) => sessions(signpost, call, arguments).await,

@@ -41,7 +41,7 @@ struct Options {
     retries: Option<u32>,
 }
 
-/// A request that the service should have got.
+/// An expected request to the service.
 #[derive(Deserialize)]
 struct Wanted {
     method: String,
@@ -55,7 +55,7 @@ struct Wanted {
     headers: Map<String, Value>,
 }
 
-/// A clock that may stand still, or moves by pauses alone; these take no time.
+/// A clock that is constant, or advances only by pauses, which return at once.
 #[derive(Clone, Debug, Default)]
 struct Recorded {
     now: Option<SystemTime>,
@@ -79,7 +79,7 @@ impl Surroundings for Recorded {
     }
 }
 
-/// The one time that the vectors name.
+/// Parses the time in the vectors.
 fn time(text: &str) -> SystemTime {
     assert_eq!(text, "2023-11-14T22:13:20Z", "another time: read it");
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
@@ -91,7 +91,7 @@ fn client(port: u16) -> Signpost {
 }
 
 #[tokio::test]
-async fn every_call_sends_and_makes_of_replies_what_the_vectors_say() {
+async fn every_call_matches_the_vectors() {
     let (Vectors { key, cases }, service) = (crate::read("client"), Service::start("client"));
     assert!(cases.len() > 50, "the cases are missing");
     for case in cases {
@@ -159,7 +159,7 @@ fn check_requests(case: &Case, seen: &[Seen], key: &str) {
 
 fn check_pauses(case: &Case, pauses: &[Duration]) {
     let Some(waits) = &case.waits else { return };
-    // Between the questions of a wait, which a server answers late and this one at once, up to a second passes.
+    // Between the polls of a wait, which this server answers at once, up to a second passes.
     let is_between = |pause: &&Duration| case.call == "sessions.wait" && **pause > Duration::from_millis(500);
     let pauses: Vec<_> = pauses.iter().filter(|pause| !is_between(pause)).copied().collect();
     let fits = |(pause, (from, to)): (&Duration, &(u64, u64))| {
@@ -169,7 +169,7 @@ fn check_pauses(case: &Case, pauses: &[Duration]) {
     assert!(all, "{}: {pauses:?} where {waits:?} was expected", case.name);
 }
 
-/// Whether both are one value: 10.0 is 10.
+/// Compares values: 10.0 equals 10.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -184,7 +184,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The path as it came, and the parameters behind it in one order.
+/// Returns the path, and its query parameters in sorted order.
 fn address(path: &str) -> (String, Vec<(String, String)>) {
     let url = Url::parse("http://localhost").unwrap().join(path).unwrap();
     let mut query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
@@ -193,7 +193,7 @@ fn address(path: &str) -> (String, Vec<(String, String)>) {
 }
 
 #[test]
-fn a_base_url_is_an_address_of_http_and_nothing_more() {
+fn base_url_is_a_plain_http_origin() {
     let of = |base: &str| Signpost::new("").unwrap().with_base_url(base).map(|signpost| format!("{signpost:?}"));
     for base in ["https://login.example/v1", "http://localhost:8080/sandbox/v1/", "http://[::1]:8080/v1"] {
         assert!(of(base).is_ok(), "{base}");
@@ -211,21 +211,21 @@ fn a_base_url_is_an_address_of_http_and_nothing_more() {
 }
 
 #[test]
-fn no_text_of_a_client_has_its_key() {
+fn client_debug_output_hides_the_key() {
     let text = format!("{:?}", client(1));
     assert!(text.contains("http://127.0.0.1:1/sandbox/v1") && !text.contains("svc_test"), "{text}");
 }
 
 #[tokio::test]
-async fn a_key_that_no_header_takes_is_said_and_not_repeated() {
+async fn invalid_key_is_an_error_without_the_key() {
     let signpost = Signpost::new("svc_test_key\n").unwrap();
     let error = signpost.sessions().get("sess_1").await.unwrap_err();
     assert!(error.code == "invalid_argument" && !error.to_string().contains("svc_test"), "{error}");
 }
 
 #[tokio::test]
-async fn an_attempt_that_takes_too_long_is_tried_again_and_then_said() {
-    // Nobody takes the connections, so that no reply ever comes.
+async fn timeout_is_retried_and_then_reported() {
+    // The listener accepts no connections, so there is no reply.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let world = Recorded::default();
     let signpost = client(listener.local_addr().unwrap().port()).with_timeout(Duration::from_millis(20));
@@ -234,12 +234,12 @@ async fn an_attempt_that_takes_too_long_is_tried_again_and_then_said() {
 }
 
 #[tokio::test]
-async fn a_wait_asks_once_a_second_where_the_server_does_not_wait() {
+async fn wait_polls_once_a_second() {
     let service = Service::start("client");
     let world = Recorded { now: Some(time("2023-11-14T22:13:20Z")), moves: true, ..Recorded::default() };
     let case = "sessions.wait until somebody answered";
     let signpost = client(service.port(case)).with_surroundings(world.clone());
-    // The first two replies say pending.
+    // The first two replies are pending.
     let session = signpost.sessions().wait_for("sess_1", Duration::from_millis(1_500)).await.unwrap();
     assert_eq!(session.status, SessionStatus::Authenticated);
     assert_eq!(*world.pauses.lock().unwrap(), [Duration::from_secs(1); 2]);

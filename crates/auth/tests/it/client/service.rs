@@ -1,4 +1,4 @@
-//! `sdk/replies.py`, and what it got.
+//! Runs `sdk/replies.py` and returns its received requests.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ pub(super) struct Service {
     ports: HashMap<String, u16>,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Deserialize)]
 pub(super) struct Seen {
     pub(super) method: String,
@@ -45,7 +45,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It ends with its standard input.
+        // The process exits when its standard input is closed.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

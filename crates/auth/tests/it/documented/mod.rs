@@ -1,5 +1,5 @@
-//! The client's types and what they are promised to be: `openapi.yaml` for the API, the tools' own schemas for the locator. Both
-//! ways: what is documented is there, and what is there is documented.
+//! Compares the client's types with their documents: `openapi.yaml` for the API, the tools' schemas for the locator.
+//! Each member of a type must be documented, and each documented member must exist.
 
 mod schema;
 
@@ -19,8 +19,8 @@ use signpost_auth::{Answer, DeviceInfo, Event, EventData, WebauthnProof};
 
 use schema::{Document, fields};
 
-/// Objects of the API that the client does not speak of: what wallets, machines' operators and visitors get, the applications that an
-/// operator registers once, and the one error.
+/// Objects of the API without a client type: replies to wallets, ATM operators and visitors, the applications that an
+/// operator registers once, and the error.
 const OF_OTHERS: [&str; 16] = [
     "Client",
     "ClientChange",
@@ -40,7 +40,7 @@ const OF_OTHERS: [&str; 16] = [
     "WalletError",
 ];
 
-/// Members that may be missing although they are promised: a sender that knows only the specification has none.
+/// Required members that may be missing: senders that implement only the specification omit them.
 const LENIENT: [(&str, &str); 2] = [("Event", "id"), ("EventData", "device_info")];
 
 fn openapi() -> Document {
@@ -54,7 +54,7 @@ fn tools() -> Document {
     Document(tools.into_iter().map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool)).collect())
 }
 
-/// A type and the schema at `pointer`.
+/// Compares a type with the schema at `pointer`.
 fn check<T: DeserializeOwned + Debug>(document: &Document, pointer: &str) {
     let name = pointer.trim_start_matches("/components/schemas/");
     let schema = document.resolve(document.0.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}")));
@@ -89,7 +89,7 @@ fn check<T: DeserializeOwned + Debug>(document: &Document, pointer: &str) {
 }
 
 #[test]
-fn the_clients_types_are_those_of_the_document() {
+fn client_types_match_the_document() {
     let document = openapi();
     let mut checked = BTreeSet::new();
     macro_rules! check {
@@ -111,16 +111,16 @@ fn the_clients_types_are_those_of_the_document() {
         ListedSession => "SessionList/properties/sessions/items",
     }
     let objects = document.objects("/components/schemas");
-    // Metadata has room for members of the site's own, so that it has no list of them.
+    // Metadata accepts arbitrary members of the site, so its schema does not list them.
     let left: Vec<_> = objects.iter().filter(|name| !checked.contains(**name) && !OF_OTHERS.contains(name)).collect();
     assert_eq!(left, [&"Metadata"]);
 }
 
-/// Calls of the API that no SDK makes as a call: images and a stream, which pages ask for.
+/// Calls of the API that no SDK has as a method: images and a stream, which pages request.
 const FOR_PAGES: [&str; 3] = ["drawSessionPng", "drawSessionSvg", "followSession"];
 
 #[test]
-fn every_call_of_the_api_is_in_the_vectors_of_the_sdks() {
+fn sdk_vectors_cover_every_call() {
     let (document, vectors) = (openapi(), crate::read::<Value>("client"));
     let cases = vectors["cases"].as_array().unwrap();
     let requests = cases.iter().flat_map(|case| case["requests"].as_array().into_iter().flatten());
@@ -153,7 +153,7 @@ fn is_at(path: &str, template: &str) -> bool {
 }
 
 #[test]
-fn the_locators_types_are_those_of_its_tools() {
+fn locator_types_match_its_tools() {
     let tools = tools();
     check::<AtmSearch>(&tools, "/find_nearest_bitcoin_atm/inputSchema");
     check::<StatusSearch>(&tools, "/check_atm_status/inputSchema");
@@ -169,7 +169,7 @@ fn the_locators_types_are_those_of_its_tools() {
 }
 
 #[test]
-fn what_is_not_documented_is_found() {
+fn undocumented_members_are_found() {
     #[derive(Debug, Deserialize)]
     #[expect(dead_code, reason = "what counts is that it is read")]
     struct Short {

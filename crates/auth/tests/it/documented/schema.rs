@@ -1,4 +1,4 @@
-//! As much of JSON Schema as our documents use, and what a type of serde's reads.
+//! The subset of JSON Schema in our documents, and the members of types with serde.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value, json};
 
-/// A document with schemas in it.
+/// A document with schemas.
 pub(super) struct Document(pub(super) Value);
 
-/// An object's members, with those of what it is made of.
+/// The members of an object, including those of its parts.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     pub(super) members: BTreeMap<String, Value>,
@@ -18,7 +18,7 @@ pub(super) struct Members {
 }
 
 impl Document {
-    /// The names of all objects at `pointer`.
+    /// Returns the names of all objects at `pointer`.
     pub(super) fn objects(&self, pointer: &str) -> Vec<&str> {
         let schemas = self.0.pointer(pointer).and_then(Value::as_object).expect("schemas");
         schemas.iter().filter(|(_, schema)| schema["type"] == "object").map(|(name, _)| name.as_str()).collect()
@@ -37,7 +37,7 @@ impl Document {
         for part in schema["allOf"].as_array().into_iter().flatten() {
             self.collect(part, found);
         }
-        // Of several forms the first is the one with all members.
+        // The first of several forms has all members.
         if let Some(form) = schema["oneOf"].get(0) {
             self.collect(form, found);
         }
@@ -51,7 +51,7 @@ impl Document {
         self.0.pointer(schema["$ref"].as_str()?.trim_start_matches('#'))
     }
 
-    /// A value with all members.
+    /// Returns a value with all members.
     pub(super) fn sample(&self, schema: &Members) -> Value {
         let members = schema.members.iter().map(|(name, inner)| {
             // The locator's schemas do not name the members of an advisory.
@@ -78,13 +78,13 @@ impl Document {
         }
     }
 
-    /// The words that a text may be, where these are listed.
+    /// Returns the listed values of a text.
     pub(super) fn words(&self, schema: &Value) -> Vec<Value> {
         let schema = self.deref(schema);
         schema["enum"].as_array().cloned().unwrap_or_default()
     }
 
-    /// A value that the schema does not allow, whichever it is.
+    /// Returns a value that the schema does not allow.
     pub(super) fn of_another_type(&self, schema: &Value) -> Value {
         match &*self.kind(schema) {
             "string" | "boolean" => json!(7),
@@ -99,7 +99,7 @@ impl Document {
         kind.and_then(Value::as_str).unwrap_or("object").to_owned()
     }
 
-    /// The schema that is meant: of a reference, of a part with words beside it, of a value or null.
+    /// Resolves the schema of a reference, of a part with a description, or of a value or null.
     fn deref<'a>(&'a self, schema: &'a Value) -> &'a Value {
         let inner = self.target(schema).or_else(|| {
             let bare = schema.get("type").is_none();
@@ -109,7 +109,7 @@ impl Document {
     }
 }
 
-/// The members that a type reads; none of what is no struct.
+/// Returns the members that a type deserializes; `None` if it is not a struct.
 pub(super) fn fields<T: DeserializeOwned>() -> Option<&'static [&'static str]> {
     let mut found = None;
     let _ = T::deserialize(Fields(&mut found));

@@ -1,4 +1,4 @@
-//! What is an event of the service's, and what the endpoint does about it.
+//! Tests of the endpoint for events: their verification and their effects.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,16 +58,16 @@ struct Step {
     fails: bool,
 }
 
-/// The header fields by their names in lower case, as every server hands them on.
+/// Returns the header fields with names in lower case, as servers pass them.
 fn in_lower_case(headers: &BTreeMap<String, String>) -> BTreeMap<String, &str> {
     headers.iter().map(|(name, value)| (name.to_lowercase(), value.as_str())).collect()
 }
 
 #[test]
-fn an_event_is_what_the_service_signed_a_moment_ago() {
+fn only_recent_signed_events_are_accepted() {
     let mut seen = 0;
     for case in crate::read::<Vectors>("events").verify {
-        // A body that a framework has read already is no bytes, and cannot be handed over here.
+        // A body that a framework has parsed is not bytes, and cannot be passed here.
         let Some(body) = &case.body else { continue };
         seen += 1;
         let secrets: Result<Vec<_>, _> = case.secrets.iter().map(|secret| WebhookSecret::parse(secret)).collect();
@@ -100,7 +100,7 @@ fn an_event_is_what_the_service_signed_a_moment_ago() {
     assert!(seen > 50, "the cases are missing");
 }
 
-/// What the event says is what came; members of a later version are left out.
+/// Checks that the event has the sent values; members of a later version are omitted.
 fn check(name: &str, event: &Value, expected: &Value) {
     for (member, value) in event.as_object().unwrap() {
         match (value, &expected[member]) {
@@ -118,7 +118,7 @@ fn check(name: &str, event: &Value, expected: &Value) {
     }
 }
 
-/// A refusal by the words of the other languages.
+/// Returns the error code of a refusal in the other SDKs.
 fn told(refusal: &HandlerRefusal) -> (&'static str, Option<&'static str>) {
     match refusal {
         HandlerRefusal::NotAuthentic(why) if why.contains("has no") => ("invalid_signature", Some("missing")),
@@ -132,7 +132,7 @@ fn told(refusal: &HandlerRefusal) -> (&'static str, Option<&'static str>) {
 }
 
 #[tokio::test]
-async fn an_event_acts_once_and_again_where_that_failed() {
+async fn event_runs_once_and_again_after_a_failure() {
     let service = Service::start().await;
     for case in crate::read::<Vectors>("events").endpoint {
         let secrets = case.secrets.iter().map(|secret| WebhookSecret::parse(secret).unwrap());
@@ -166,7 +166,7 @@ async fn an_event_acts_once_and_again_where_that_failed() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_being_acted_on_is_asked_for_later_and_lost_by_nothing() {
+async fn concurrent_event_is_retried_later() {
     let case = crate::read::<Vectors>("events").endpoint.into_iter().find(|case| case.name == "an event acts once");
     let (case, service) = (case.unwrap(), Service::start().await);
     let secrets = case.secrets.iter().map(|secret| WebhookSecret::parse(secret).unwrap());
@@ -191,7 +191,7 @@ async fn an_event_that_is_being_acted_on_is_asked_for_later_and_lost_by_nothing(
         (meanwhile.status().as_u16(), &meanwhile.headers()["retry-after"]),
         (503, &HeaderValue::from_static("5"))
     );
-    // The service hangs up: what was begun goes on, and fails.
+    // The service closes the connection: the handler continues, and fails.
     first.abort();
     gate.notify_one();
     while post().await.status() == 503 {

@@ -79,7 +79,7 @@ struct Expected {
     throws: Option<Value>,
 }
 
-/// A moment at which the dice always fall the same way.
+/// A clock and a source of random bytes with constant values.
 #[derive(Clone, Debug)]
 pub(super) struct Moment {
     now: u64,
@@ -100,7 +100,7 @@ impl Surroundings for Moment {
     }
 }
 
-/// A site that writes down what it is told.
+/// A site that records its calls.
 #[derive(Clone, Default)]
 struct Shop {
     told: Arc<Mutex<Told>>,
@@ -113,7 +113,7 @@ struct Told {
     reported: Option<SignpostError>,
     events: usize,
     fails: bool,
-    /// What an event waits for before it ends.
+    /// Blocks the handler of an event until it is notified.
     gate: Option<Arc<Notify>>,
 }
 
@@ -161,7 +161,7 @@ fn texts(headers: &HeaderMap, name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_start_binds_the_browser_and_sends_it_to_the_page() {
+async fn start_binds_the_browser_and_redirects() {
     let (Vectors { cookie_secret, starts, .. }, service) = (crate::read("return"), Service::start().await);
     for start in starts {
         let name = &start.name;
@@ -190,7 +190,7 @@ async fn a_start_binds_the_browser_and_sends_it_to_the_page() {
     }
 }
 
-/// What the vectors leave out of a creation's reply.
+/// Returns the reply to a creation, with the members that the vectors omit.
 fn created(matters: &Value) -> Value {
     let mut reply = json!({ "challenge": "svc:", "qr_data": "svc://auth?v=1", "expires_at": "2023-11-14T22:18:10Z",
                             "status": "pending", "created_at": "2023-11-14T22:13:10Z" });
@@ -199,7 +199,7 @@ fn created(matters: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_return_logs_in_the_browser_that_began() {
+async fn return_logs_in_the_starting_browser() {
     let (Vectors { cookie_secret, returns, .. }, service) = (crate::read("return"), Service::start().await);
     for case in returns {
         let (name, expect) = (&case.name, &case.expect);
@@ -242,7 +242,7 @@ fn check_completion(case: &Return, requests: &[(String, Value)]) {
 }
 
 #[test]
-fn options_that_cannot_work_are_refused_at_once() {
+fn invalid_options_are_rejected_at_once() {
     let Vectors { cookie_secret, refused_options, .. } = crate::read("return");
     let of = |bad: &Value| {
         let text = |name: &str, good| bad.get(name).map_or(good, |value| value.as_str().unwrap()).to_owned();
@@ -262,7 +262,7 @@ fn options_that_cannot_work_are_refused_at_once() {
 }
 
 #[tokio::test]
-async fn nothing_begins_or_ends_where_only_the_headers_are_asked_for() {
+async fn head_requests_change_nothing() {
     let (service, moment) = (Service::start().await, Moment { now: 1_700_000_000, random: [0; 32] });
     let options = LoginOptions::new("shop.example", "https://shop.example", "a".repeat(32)).unwrap();
     let app = router(client(&service, moment), options, Shop::default());
@@ -270,7 +270,7 @@ async fn nothing_begins_or_ends_where_only_the_headers_are_asked_for() {
         let request = Request::builder().method(Method::HEAD).uri(path).body(Body::empty()).unwrap();
         assert_eq!(app.clone().oneshot(request).await.unwrap().status(), 405, "{path}");
     }
-    // Nobody is signed in, and no secret is known.
+    // No user is signed in, and there is no secret.
     assert_eq!(get(app.clone(), "/signpost/link", "").await.0, 404);
     assert_eq!(get(app, "/signpost/events", "").await.0, 404);
     assert_eq!(service.take(), []);

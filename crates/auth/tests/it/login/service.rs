@@ -1,4 +1,4 @@
-//! As much of the service as a login on its page needs: it replies what it is told to.
+//! A stub of the service with configured replies, for logins on its page.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use axum::response::IntoResponse;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-/// A service that replies the same until it is told otherwise.
+/// A stub of the service, which repeats its configured reply.
 pub(super) struct Service {
     port: u16,
     state: Arc<Mutex<Script>>,
@@ -39,7 +39,7 @@ impl Service {
         self.state.lock().unwrap().reply = Some((status, body));
     }
 
-    /// What came since this was last asked: method and path, and the body.
+    /// Returns the requests since the last call: method and path, and the body.
     pub(super) fn take(&self) -> Vec<(String, Value)> {
         std::mem::take(&mut self.state.lock().unwrap().came)
     }

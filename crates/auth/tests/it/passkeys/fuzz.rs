@@ -1,5 +1,5 @@
-//! Whatever an authenticator or a page posts is read rightly or refused. The bytes inside are changed before they are wrapped, or
-//! nothing but their spelling would ever be wrong.
+//! Fuzz tests of authenticators' answers: each must be parsed correctly or rejected. The inner bytes are mutated before
+//! they are encoded, because otherwise almost every mutation would only break the encoding.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ const TOKENS: &[&str] = &[
 ];
 const MUTATIONS: u32 = 4_000;
 
-/// Real answers: what is inside, one part after the other.
+/// The decoded parts of real answers.
 struct Corpus {
     parts: Vec<Vec<u8>>,
     texts: Vec<Vec<u8>>,
@@ -78,7 +78,7 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
     Corpus { parts, texts, registration, assertion, key }
 });
 
-/// The bytes as each part of an answer that is right otherwise.
+/// Tests the bytes as each part of an otherwise valid answer.
 fn check(bytes: &[u8]) {
     let Corpus { registration, assertion, key, .. } = &*CORPUS;
     for (answer, parts) in [
@@ -110,12 +110,12 @@ fn asserted(text: &str, key: &PasskeyKey) {
     let Ok(asserted) = parsed.verify(&rp(), &CHALLENGE, key) else { return };
     asked_for(&asserted.client_data_json, &asserted.authenticator_data, "webauthn.get");
     let part = |name: &str| BASE64URL_NOPAD.decode(CORPUS.assertion["response"][name].as_str().unwrap().as_bytes());
-    // One answer alone was signed.
+    // Only one answer is signed.
     assert_eq!(part("clientDataJSON"), Ok(asserted.client_data_json), "{text}");
     assert_eq!(part("authenticatorData"), Ok(asserted.authenticator_data), "{text}");
 }
 
-/// What was accepted says so to another reader too.
+/// Checks an accepted answer with another parser.
 fn asked_for(client_data: &[u8], authenticator_data: &[u8], kind: &str) {
     let text = std::str::from_utf8(client_data).unwrap().trim_start_matches('\u{feff}');
     let read: Value = serde_json::from_str(text).unwrap();
@@ -134,12 +134,12 @@ fn check_mutation(random: &mut Random) {
 }
 
 #[test]
-fn the_corpus_is_read_or_refused() {
+fn corpus_is_parsed_or_rejected() {
     CORPUS.parts.iter().for_each(|part| check(part));
 }
 
 #[test]
-fn what_is_made_from_the_corpus_is_read_or_refused() {
+fn mutated_corpus_is_parsed_or_rejected() {
     let mut random = Random(0x5169_6E70_6F73_7421);
     (0..MUTATIONS).for_each(|_| check_mutation(&mut random));
 }

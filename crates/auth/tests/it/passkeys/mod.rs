@@ -1,4 +1,4 @@
-//! What an authenticator registers and asserts: the vectors of the specification, and answers made here.
+//! Registrations and assertions of authenticators: the vectors of the specification, and generated answers.
 
 mod fuzz;
 mod refusals;
@@ -40,7 +40,7 @@ pub(crate) struct Ceremony {
 }
 
 impl Ceremony {
-    /// Its first 32 bytes: one of the vectors has more, and is an answer to no challenge of ours.
+    /// Returns the first 32 bytes: one vector has a longer challenge, which this server never creates.
     fn challenge(&self) -> [u8; 32] {
         *HEXLOWER.decode(self.challenge.as_bytes()).unwrap().first_chunk().unwrap()
     }
@@ -72,7 +72,7 @@ fn registered(lies: &[Lie]) -> Result<PasskeyKey, PasskeyRefusal> {
     PasskeyRegistration::parse(&answer.to_string())?.verify(&rp(), &CHALLENGE).map(|new| new.key)
 }
 
-/// An honest passkey with its key.
+/// Creates a valid passkey with its key.
 fn passkey(algorithm: i64) -> (TestPasskey, PasskeyKey) {
     let (passkey, answer) = TestPasskey::create(&creation(&[algorithm]), ORIGIN, &[]);
     let new = PasskeyRegistration::parse(&answer.to_string()).unwrap().verify(&rp(), &CHALLENGE).unwrap();
@@ -92,7 +92,7 @@ fn word<T>(result: Result<T, PasskeyRefusal>) -> Option<String> {
 }
 
 #[test]
-fn the_vectors_of_the_specification_are_judged_as_they_should_be() {
+fn specification_vectors_are_evaluated() {
     let Vectors { origin, cases } = vectors();
     let rp = RelyingParty::of(&origin).unwrap();
     for Case { name, cose_key, public_key, registration, assertion } in cases {
@@ -110,7 +110,7 @@ fn the_vectors_of_the_specification_are_judged_as_they_should_be() {
         }
         let parsed = PasskeyAssertion::parse(&assertion.response.to_string()).unwrap();
         assert_eq!(word(parsed.verify(&rp, &assertion.challenge(), &key)), assertion.refusal, "{name}");
-        // Where a flag is missing the signature is good all the same.
+        // Without a flag the signature is still valid.
         let part = |name: &str| {
             BASE64URL_NOPAD.decode(assertion.response["response"][name].as_str().unwrap().as_bytes()).unwrap()
         };
@@ -121,7 +121,7 @@ fn the_vectors_of_the_specification_are_judged_as_they_should_be() {
 }
 
 #[test]
-fn a_passkey_of_either_kind_registers_and_logs_in() {
+fn both_key_types_register_and_log_in() {
     for algorithm in [-7, -257] {
         let (mut passkey, key) = passkey(algorithm);
         assert_eq!(PasskeyKey::parse_hex(&key.canonical()), Ok(key.clone()));
@@ -132,7 +132,7 @@ fn a_passkey_of_either_kind_registers_and_logs_in() {
             assert_eq!(parsed.user_handle(), Some(&PasskeyHandle::from_bytes([9; 32])));
             let asserted = parsed.verify(&rp(), &CHALLENGE, &key).unwrap();
             assert_eq!(asserted.sign_count, count);
-            // What is handed out is enough to check it again.
+            // The returned parts suffice for another verification.
             let signed = [asserted.authenticator_data, Sha256::digest(asserted.client_data_json).to_vec()].concat();
             assert!(key.signed(&signed, &asserted.signature));
         }
@@ -140,7 +140,7 @@ fn a_passkey_of_either_kind_registers_and_logs_in() {
 }
 
 #[test]
-fn an_answer_that_is_not_one_is_refused() {
+fn malformed_answer_is_rejected() {
     let malformed = |json: &str| {
         let registration = PasskeyRegistration::parse(json).unwrap_err();
         let assertion = PasskeyAssertion::parse(json).unwrap_err();
@@ -178,7 +178,7 @@ fn an_answer_that_is_not_one_is_refused() {
 }
 
 #[test]
-fn a_user_handle_is_ours_or_not_there() {
+fn user_handle_is_valid_or_absent() {
     let (mut passkey, _) = passkey(-7);
     let mut answer = passkey.get(&request(), ORIGIN, &[]);
     for none in [json!(null), json!("")] {
@@ -195,7 +195,7 @@ fn a_user_handle_is_ours_or_not_there() {
 }
 
 #[test]
-fn another_keys_signature_is_refused() {
+fn signature_of_another_key_is_rejected() {
     let ((mut ours, key), (mut other, other_key)) = (passkey(-7), passkey(-7));
     let (mut rsa, rsa_key) = passkey(-257);
     let judge = |answer: &Value, key: &PasskeyKey| {
@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_byte_of_what_is_signed_can_be_changed(rsa: bool, client: bool, at: prop::sample::Index, bit in 0..8_u8) {
+    fn changed_signed_byte_is_rejected(rsa: bool, client: bool, at: prop::sample::Index, bit in 0..8_u8) {
         let (mut passkey, key) = passkey(if rsa { -257 } else { -7 });
         let mut answer = passkey.get(&request(), ORIGIN, &[]);
         let part = &mut answer["response"][if client { "clientDataJSON" } else { "authenticatorData" }];
@@ -231,7 +231,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_is_one_to_its_own_challenge_alone(challenge: [u8; 32]) {
+    fn answer_matches_only_its_challenge(challenge: [u8; 32]) {
         prop_assume!(challenge != CHALLENGE);
         let (mut passkey, key) = passkey(-7);
         let parsed = PasskeyAssertion::parse(&passkey.get(&request(), ORIGIN, &[]).to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Each answer here is signed well and wrong in one thing.
+//! Answers with a valid signature and a single fault.
 
 use serde_json::json;
 use signpost_auth::PasskeyRefusal;
@@ -7,7 +7,7 @@ use super::{asserted, registered};
 use crate::passkey::{BACKED_UP, Lie, USER_PRESENT, USER_VERIFIED, bytes, cose_of_point, cose_of_rsa};
 
 #[test]
-fn what_another_page_or_nobody_asked_for_is_refused_in_both_ceremonies() {
+fn foreign_client_data_is_rejected() {
     use PasskeyRefusal as No;
     type Row = (fn() -> Lie, PasskeyRefusal);
     let rows: [Row; 21] = [
@@ -31,7 +31,7 @@ fn what_another_page_or_nobody_asked_for_is_refused_in_both_ceremonies() {
         (|| Lie::AuthenticatorData(|data| data[..36].to_vec()), TOO_SHORT),
         (|| Lie::AuthenticatorData(|_| Vec::new()), TOO_SHORT),
         (|| Lie::AuthenticatorData(|data| [data, vec![0]].concat()), No::Malformed(BEHIND)),
-        // An extension that has the length of the whole memory.
+        // An extension whose length is the whole memory.
         (
             || Lie::AuthenticatorData(|data| with_extensions(data, &[0xbb, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0])),
             TOO_SHORT,
@@ -56,11 +56,11 @@ fn with_extensions(mut data: Vec<u8>, map: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn client_data_has_one_meaning_or_none() {
+fn ambiguous_client_data_is_rejected() {
     type Row = (fn(String) -> Vec<u8>, Result<(), PasskeyRefusal>);
     let odd = PasskeyRefusal::Malformed(ODD_CLIENT_DATA);
     let rows: [Row; 13] = [
-        // Decoded as browsers decode: without the mark.
+        // Browsers decode it without the byte order mark.
         (|text| format!("\u{feff}{text}").into_bytes(), Ok(())),
         (|text| text.replacen('{', r#"{"later":{"type":"x"},"#, 1).into_bytes(), Ok(())),
         (|text| text.replace(r#","crossOrigin":false"#, "").into_bytes(), Ok(())),
@@ -82,7 +82,7 @@ fn client_data_has_one_meaning_or_none() {
 }
 
 #[test]
-fn extensions_are_read_over_and_bounded() {
+fn extensions_are_skipped_and_bounded() {
     let ok = |data| with_extensions(data, b"\xa1\x63prf\xa1\x01\x81\x00");
     assert_eq!(asserted(&[Lie::AuthenticatorData(ok)]), Ok(1));
     let twice = |data| with_extensions(data, b"\xa2\x61a\x00\x61a\x00");
@@ -94,7 +94,7 @@ fn extensions_are_read_over_and_bounded() {
 }
 
 #[test]
-fn keys_that_were_not_offered_or_are_none_are_refused() {
+fn unsupported_or_invalid_keys_are_rejected() {
     use PasskeyRefusal::{Algorithm, Malformed};
     use signpost_auth::MalformedPasskeyKey::{Exponent, Modulus, NotOnCurve};
     let (x, y) = ([0x11; 32], [0x22; 32]);
@@ -133,7 +133,7 @@ fn keys_that_were_not_offered_or_are_none_are_refused() {
 }
 
 #[test]
-fn an_attestation_is_one_map_and_its_statement_is_believed_by_nobody() {
+fn attestation_statement_is_ignored() {
     use PasskeyRefusal::{Attestation, Malformed};
     type Row = (fn(Vec<u8>) -> Vec<u8>, PasskeyRefusal);
     let packed = || Lie::Statement("packed", b"\xa2\x63alg\x26\x63sig\x41\x00".to_vec());
@@ -166,9 +166,9 @@ fn an_attestation_is_one_map_and_its_statement_is_believed_by_nobody() {
 }
 
 #[test]
-fn client_and_authenticator_name_the_same_passkey() {
+fn client_and_authenticator_ids_match() {
     assert_eq!(registered(&[Lie::Id(vec![1; 16])]), Err(PasskeyRefusal::CredentialId));
-    // That two have one name is for whoever stores them to see.
+    // The caller, which stores passkeys, detects duplicate IDs.
     assert!(registered(&[Lie::NamedAs(vec![1; 16])]).is_ok());
     let longest = |data: Vec<u8>| [&data[..53], &1023_u16.to_be_bytes(), &[5; 1023], &data[71..]].concat();
     assert!(registered(&[Lie::AuthenticatorData(longest), Lie::Id(vec![5; 1023])]).is_ok());

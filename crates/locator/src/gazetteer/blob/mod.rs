@@ -16,8 +16,8 @@
 //! | counties | for each, by key, those with most postcodes first: latitude, longitude, area, code |
 //! | keys | an FST from each folded name to its value: a place × 2, or a posting × 2 + 1 |
 //!
-//! A place in a posting or a key is its number × 2, plus 1 if the name is not its main one. A county in a row is its
-//! number + 1, or 0 if it is unknown.
+//! A place in a posting or a key is its number × 2, plus 1 for an alternate name. A county in a row is its number + 1,
+//! or 0 if it is unknown.
 
 mod read;
 mod write;
@@ -51,7 +51,7 @@ pub struct PlaceEntry {
     pub time_zone: String,
     /// The index of its county in the list of counties.
     pub county: Option<usize>,
-    /// Whether it has a post office of one of its names.
+    /// Whether it has a post office with one of its names.
     pub has_post_office: bool,
 }
 
@@ -124,7 +124,7 @@ pub(super) struct BlobContents {
     pub(super) places: Vec<StoredPlace>,
     pub(super) postings: Vec<u32>,
     pub(super) postcodes: Vec<StoredPostcode>,
-    /// For each postcode the number of its county + 1; 0 if it is unknown. Separate, which avoids padding.
+    /// For each postcode the number of its county + 1; 0 if it is unknown. Separate, to avoid padding.
     pub(super) postcode_counties: Vec<u16>,
     /// One line for each county.
     pub(super) county_names: String,

@@ -62,7 +62,7 @@ fn next_section<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Damaged> {
 }
 
 impl BlobContents {
-    /// Checks all references except postings, which are checked when they are used.
+    /// Checks all references except postings; those are checked on use.
     fn check(self) -> Result<Self, Damaged> {
         if !self.places.iter().all(|place| self.has_references_of(place)) {
             return Err(Damaged::Section("places"));

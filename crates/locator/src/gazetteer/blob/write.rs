@@ -12,8 +12,8 @@ use crate::fold::fold;
 use crate::gazetteer::candidate::Candidate;
 use crate::point::Point;
 
-/// Encodes places, postcodes and counties as a gazetteer. The output is deterministic. Places whose folded names are
-/// empty are omitted.
+/// Encodes places, postcodes and counties as a gazetteer. The output is deterministic. Places with an empty folded name
+/// are omitted.
 ///
 /// # Errors
 /// [`Damaged`], if the input exceeds the limits of the format, or a county is not in the list.
@@ -112,7 +112,7 @@ fn order(counties: &[CountyEntry], postcodes: &[PostcodeEntry]) -> Vec<usize> {
     ordered
 }
 
-/// Returns the keys and postings of places, which are in their final order.
+/// Returns the keys and postings of places in their final order.
 fn index_names(places: &[PlaceEntry]) -> Result<(Vec<u8>, Vec<u32>), Damaged> {
     let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (place, at) in places.iter().zip(0_u32..) {
@@ -154,7 +154,7 @@ fn lines(lines: impl Iterator<Item = String>) -> Vec<u8> {
     lines.map(|line| line + "\n").collect::<String>().into_bytes()
 }
 
-/// Encodes rows of numbers column by column, which improves the compression.
+/// Encodes rows of numbers column by column, to improve the compression.
 fn numbers<const N: usize>(rows: &[[u32; N]]) -> Vec<u8> {
     (0..N).flat_map(|column| rows.iter().flat_map(move |row| row[column].to_le_bytes())).collect()
 }

@@ -36,8 +36,8 @@ fn county_of<'a>(entry: &PostcodeEntry, named: &HashMap<u32, &'a PostalCounty>) 
     Some((*named.get(&entry.code)?, region))
 }
 
-/// Assigns places of the United States to their counties: that of the code, else that of most postcodes of their post
-/// office, else that of the nearest postcode.
+/// Assigns places of the United States to their counties: by the code, else by most postcodes of their post office,
+/// else by the nearest postcode.
 pub(super) fn put_counties(
     places: &mut [PlaceEntry],
     codes: &[Option<u16>],
@@ -54,8 +54,8 @@ pub(super) fn put_counties(
     }
 }
 
-/// Finds the county of the nearest postcode of a region. Of postcodes of one county at one point, only the first is in
-/// the index, because a search would visit all of them.
+/// Finds the county of the nearest postcode of a region. If several postcodes of one county are at one point, only the
+/// first is in the index, because a search would visit all of them.
 pub(super) struct NearestCounty {
     regions: HashMap<Region, CountyIndex>,
 }
@@ -81,7 +81,7 @@ impl NearestCounty {
         Self { regions }
     }
 
-    /// Returns the index of a county of a region, one of `among` if that is not empty.
+    /// Returns the index of a county of a region, limited to `among` if that is not empty.
     pub(super) fn find(&self, point: Point, region: Region, among: &[usize]) -> Option<usize> {
         let CountyIndex { counties, index } = self.regions.get(&region)?;
         let near = index.nearest(point, Distance::metres(f64::INFINITY), 1, |at| {
@@ -102,7 +102,7 @@ impl CountyIndex {
 struct CountyShares<'a> {
     offices: &'a Offices<'a>,
     counties: &'a CountyList,
-    /// The results by names in a region and point, which are shared by equal places.
+    /// The results by names in a region and point, shared by equal places.
     found: HashMap<(Vec<NameInRegion>, [u64; 2]), Vec<usize>>,
 }
 

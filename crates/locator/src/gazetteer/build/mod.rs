@@ -21,12 +21,12 @@ use counties::{counties, put_counties};
 use post_offices::{mark_post_offices, new_places, offices};
 use subdivisions::add_subdivisions;
 
-/// Minimum population of a place with unrelated alternate names, and with names in other scripts. Those of smaller
-/// places are mostly historic, and are the names of other places now.
+/// Minimum population of a place with unrelated alternate names, and with names in other scripts. Such names of smaller
+/// places are mostly historic, and now belong to other places.
 const MIN_FOR_OTHER_NAMES: u32 = 50_000;
 /// Minimum population for unrelated Latin names in the United States and Canada, and for names of two or three letters.
 const LARGE: u32 = 500_000;
-/// Maximum distance of the post offices of one place from their middle.
+/// Maximum distance of the post offices of a place from their centre.
 const TOGETHER: Distance = Distance::miles(25.0);
 
 /// A place of `GeoNames`.
@@ -57,7 +57,7 @@ pub struct GeoName {
 pub struct Postcode {
     /// The code: `78701`, `M5V`, `M5V 2T6`.
     pub code: String,
-    /// The name of the post office, which is the name of a place in the United States.
+    /// The name of the post office; in the United States, the name of a place.
     pub name: Option<String>,
     /// The region, if it is known.
     pub region: Option<Region>,
@@ -67,9 +67,9 @@ pub struct Postcode {
     pub point: Point,
 }
 
-/// Builds a gazetteer of places and postcodes: see [`Gazetteer::from_bytes`](super::Gazetteer::from_bytes). Of
-/// duplicate postcodes the first is used. Post offices whose names are no places yet are added as places of unknown
-/// population, and then the subdivisions of counties.
+/// Builds a gazetteer of places and postcodes: see [`Gazetteer::from_bytes`](super::Gazetteer::from_bytes). The first
+/// of duplicate postcodes is used. Post offices with new names are added as places of unknown population, and then the
+/// subdivisions of counties.
 ///
 /// `fewest` is the minimum population of a place outside the United States and Canada.
 ///
@@ -131,7 +131,7 @@ fn is_known_by(main: &str, other: &str, population: u32, near: bool) -> bool {
         let threshold = if near { LARGE } else { MIN_FOR_OTHER_NAMES };
         // Three letters are usually the code of an airport.
         let long_enough = folded.len() >= if population >= LARGE { 2 } else { 4 };
-        // Transliterations, which are not in use, are in lower case.
+        // Transliterations, not in use, are in lower case.
         long_enough && other.starts_with(char::is_uppercase) && (alike || population >= threshold)
     } else {
         population >= MIN_FOR_OTHER_NAMES && !folded.is_empty() && !folded.contains(char::is_numeric)
@@ -149,7 +149,7 @@ fn area(name: &GeoName) -> Option<PlaceArea> {
     Some(PlaceArea { country: region.map_or(country, Region::country), region })
 }
 
-/// Returns the Canadian province of a code of `GeoNames`, which are those of FIPS 10-4.
+/// Returns the Canadian province of a code of `GeoNames` (FIPS 10-4).
 fn province(code: &str) -> Option<Region> {
     const CODES: [(&str, &str); 13] = [
         ("01", "AB"),
@@ -169,7 +169,7 @@ fn province(code: &str) -> Option<Region> {
     CODES.iter().find(|(number, _)| *number == code).and_then(|(_, code)| Region::parse(code))
 }
 
-/// Returns each postcode once, in its known region, else in that of the nearest place.
+/// Returns each postcode once, in its region if given, else in the region of the nearest place.
 fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> {
     let regions: HashMap<&str, Region> =
         postcodes.iter().filter_map(|postcode| Some((postcode.code.as_str(), postcode.region?))).collect();
@@ -191,8 +191,8 @@ fn entries(places: &[PlaceEntry], postcodes: &[Postcode]) -> Vec<PostcodeEntry> 
     entries
 }
 
-/// Returns the number that represents a postcode: the five digits of a ZIP code, then the numbers of the first three
-/// characters of Canadian codes, then those of all six characters.
+/// Returns the number of a postcode: the five digits of a ZIP code, then the first three characters of Canadian codes,
+/// then all six characters.
 pub(super) fn number(code: &str) -> Option<u32> {
     const AREAS: u32 = 100_000;
     const WHOLE: u32 = 1_000_000;
@@ -225,8 +225,8 @@ pub(super) fn middle(points: &[Point]) -> Option<Point> {
     points.iter().all(|point| point.distance(middle) <= TOGETHER).then_some(middle)
 }
 
-/// Finds the place nearest to a point. Of places at one point only the first is in the index, because a search would
-/// visit all of them.
+/// Finds the place nearest to a point. If several places are at one point, only the first is in the index, because a
+/// search would visit all of them.
 struct NearestPlace<'a> {
     places: Vec<&'a PlaceEntry>,
     index: Index,
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn postcodes_of_both_countries_have_numbers_of_their_own() {
+    fn postcodes_of_two_countries_are_distinct() {
         let codes = ["00501", "99950", "A0A", "Z9Z", "A0A 0A0", "Z9Z9Z9"];
         let numbers: Vec<u32> = codes.iter().map(|code| number(code).unwrap()).collect();
         assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn post_offices_fill_the_gaps_and_the_first_of_two_postcodes_counts() {
+    fn post_offices_fill_gaps_and_first_postcode_wins() {
         let toronto = point(43.70, -79.40);
         let names = vec![
             name("Toronto", &["TOR", "Торонто", "toronto x"], "CA", "08", 2_600_000, toronto),

@@ -7,7 +7,7 @@ use super::post_offices::{NameInRegion, names_in_region};
 use crate::gazetteer::blob::PlaceEntry;
 use crate::point::{Distance, Point};
 
-/// Maximum distance of a place and a subdivision of one name that are the same.
+/// Maximum distance between a place and a subdivision of one name that are merged.
 pub(super) const SAME: Distance = Distance::miles(10.0);
 /// Side length of a cell, in radii of the earth: points at most [`SAME`] apart are in one cell or in adjacent cells.
 const CELL: f64 = 0.0026;
@@ -15,7 +15,7 @@ const CELL: f64 = 0.0026;
 const MANY: usize = 64;
 
 /// Places by region, folded name and point, with the codes of their counties. Thousands of places may have one name,
-/// and hundreds of these one point.
+/// and hundreds of these may be at one point.
 #[derive(Default)]
 pub(super) struct PlacesByName {
     /// The number of each name, and the number of its places.
@@ -23,7 +23,7 @@ pub(super) struct PlacesByName {
     entries: BTreeSet<NamedPlace>,
 }
 
-/// A place under one of its names. Those of one name, cell, county and point follow each other, the first place first.
+/// A place under one of its names. Entries with equal name, cell, county and point are adjacent, the first place first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NamedPlace {
     name: usize,
@@ -54,7 +54,7 @@ impl PlacesByName {
     }
 
     /// Returns the place nearest to `to` that shares a name with it, is at most [`SAME`] away, and is in a county whose
-    /// code is accepted. Of places at one distance, the first.
+    /// code is accepted. If several are equally near, returns the first.
     pub(super) fn nearest(
         &self,
         places: &[PlaceEntry],
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_place_is_that_of_measuring_every_one() {
+    fn nearest_place_equals_linear_search() {
         let places: Vec<PlaceEntry> = (0..600).map(place).collect();
         let mut codes: Vec<Option<u16>> = (0..600).map(|number| (number % 5 > 0).then_some(number % 5)).collect();
         let mut named = PlacesByName::default();

@@ -1,4 +1,4 @@
-//! The post offices of the United States: new places from them, and the places that have one.
+//! The post offices of the United States: new places with their names, and marks of the places that have a post office.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::point::{Distance, Point};
 use crate::region::Region;
 
-/// Maximum distance of a place and its post office of one name.
+/// Maximum distance between a place and its post office of one name.
 pub(super) const SAME: Distance = Distance::miles(10.0);
 
 /// A region with the folded name of a post office or place in it.
@@ -19,7 +19,7 @@ pub(super) type NameInRegion = (Region, String);
 /// The post offices by region and folded name.
 pub(super) struct Offices<'a>(BTreeMap<NameInRegion, Office<'a>>);
 
-/// The postcodes with one name in a region.
+/// The postcodes in a region with one name.
 struct Office<'a> {
     postcodes: Vec<&'a Postcode>,
     /// The points of the postcodes, each once.
@@ -43,7 +43,7 @@ pub(super) fn offices(postcodes: &[Postcode]) -> Offices<'_> {
 }
 
 impl Offices<'_> {
-    /// Returns whether there is a post office of this name.
+    /// Returns `true` if there is a post office of this name.
     pub(super) fn contains(&self, name: &NameInRegion) -> bool {
         self.0.contains_key(name)
     }
@@ -114,7 +114,7 @@ pub(super) fn new_places(places: &[PlaceEntry], offices: &Offices<'_>) -> Vec<Pl
     new
 }
 
-/// Marks the places that have a post office of one of their names.
+/// Marks the places that have a post office with one of their names.
 pub(super) fn mark_post_offices(places: &mut [PlaceEntry], offices: &Offices<'_>) {
     for place in places {
         let has_one = names_in_region(place).any(|name| offices.is_near(&name, place.point));

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_stored_is_built_again_byte_for_byte() {
+    fn rebuild_from_stored_form_is_byte_identical() {
         let bytes = Gazetteer::embedded().with_subdivisions(&[]).unwrap();
         assert!(bytes == crate::gazetteer::EMBEDDED, "other bytes");
     }

@@ -3,7 +3,7 @@
 /// Maximum letters of names that are compared.
 const MAX_LETTERS: usize = 64;
 
-/// The set and number of letters of a name, which distinguish most names without their order.
+/// The set and number of letters of a name, sufficient to distinguish most names.
 #[derive(Clone, Copy)]
 pub(super) struct Letters {
     kinds: u32,

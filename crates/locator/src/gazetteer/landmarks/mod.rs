@@ -34,7 +34,7 @@ const AIRPORT_BEGINNINGS: [&str; 14] = [
     "aeropuerto", "aeroporto", "aeroport", "airport",
 ];
 
-/// Folded abbreviations at the end of a name, where `St` is no saint.
+/// Folded abbreviations at the end of a name, where `St` does not mean `Saint`.
 const SHORT_ENDINGS: [(&str, &str); 7] = [
     ("ave", "avenue"),
     ("bldg", "building"),
@@ -45,14 +45,14 @@ const SHORT_ENDINGS: [(&str, &str); 7] = [
     ("uni", "university"),
 ];
 
-/// A well-known place that is no populated place.
+/// A well-known place that is not a populated place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Landmark {
     /// The displayed name.
     pub name: &'static str,
     /// Its kind.
     pub kind: LandmarkKind,
-    /// The city in which or next to which it lies; for a region the largest city.
+    /// The city in or next to which it lies; for a region, the largest city.
     pub city: &'static str,
     /// The state, province or territory of that city, in the United States and Canada.
     pub region: Option<Region>,
@@ -101,7 +101,7 @@ pub struct Landmarks {
 }
 
 impl Landmarks {
-    /// Reads the embedded landmarks. This takes milliseconds: do it once.
+    /// Reads the embedded landmarks, in milliseconds. Call it once.
     ///
     /// ```
     /// # use signpost_locator::gazetteer::Landmarks;
@@ -179,8 +179,8 @@ impl Landmarks {
         self.names.get(folded).map(|row| self.row(row))
     }
 
-    /// Returns the landmark with the most similar name to a [`fold`](crate::fold())ed name, of those for which `holds`
-    /// is true: at edit distance one, or two for a long name. `None` if several landmarks that lie apart are equally
+    /// Returns the landmark with the most similar name to a [`fold`](crate::fold())ed name, if `holds` is true for it:
+    /// at edit distance one, or two for a long name. `None` if several landmarks at different locations are equally
     /// similar.
     ///
     /// ```
@@ -255,7 +255,7 @@ fn next(all: &[Landmark]) -> Result<u16, UnreadableRow> {
     u16::try_from(all.len()).map_err(|_| UnreadableRow { line: all.len(), reason: "too many rows" })
 }
 
-/// Returns the possible spellings of a folded name, the written one first.
+/// Returns the possible spellings of a folded name, the original first.
 fn spellings(folded: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let without_article = folded.strip_prefix("the");
     let name = without_article.unwrap_or(folded);
@@ -295,14 +295,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_tables_can_be_read() {
+    fn embedded_tables_are_valid() {
         let landmarks = Landmarks::read(LANDMARKS, AIRPORTS).unwrap_or_else(|row| panic!("{row}"));
         let airports = landmarks.all().iter().filter(|landmark| landmark.kind == LandmarkKind::Airport).count();
         assert!(airports < landmarks.all().len() && airports > 500, "{airports} of {}", landmarks.all().len());
     }
 
     #[test]
-    fn endings_of_airports_are_cut_once() {
+    fn airport_suffix_is_removed_once() {
         for (name, stem) in [
             ("miamiinternationalairport", Some("miami")),
             ("miamiintl", Some("miami")),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_none() {
+    fn invalid_codes_are_rejected() {
         for text in ["", "LA", "LAXXX", "L-X", "ÄB", "日"] {
             assert_eq!(code_bytes(text), None, "{text}");
         }

@@ -7,13 +7,13 @@ const MIN_LETTERS: usize = 6;
 /// Minimum letters of a name at edit distance two.
 const MIN_LETTERS_FOR_TWO: usize = 10;
 
-/// Names in alphabetical order in one text, which needs few bytes for each.
+/// Names in alphabetical order in one text, with only a few bytes for each.
 pub(super) struct LandmarkNames {
     text: String,
     entries: Vec<NameEntry>,
-    /// The letters of each entry, which exclude most entries in a fuzzy search.
+    /// The letters of each entry, to exclude most entries in a fuzzy search.
     letters: Vec<Letters>,
-    /// A Bloom filter with one hash function, which excludes most names that are looked up.
+    /// A Bloom filter with one hash function, to exclude most names.
     filter: Vec<u64>,
 }
 
@@ -88,8 +88,8 @@ impl LandmarkNames {
         of_name.map(|entry| entry.row).collect::<Vec<_>>().into_iter()
     }
 
-    /// Returns the rows of names at edit distance one or two, with the distance. Two only for long names with an equal
-    /// first letter. Names with digits have no fuzzy matches: `Route 66` is not `Route 65`.
+    /// Returns the rows of names at edit distance one or two, with the distance. Distance two requires a long name with
+    /// an equal first letter. Names with digits have no fuzzy matches: `Route 66` is not `Route 65`.
     pub(super) fn near(&self, name: &str) -> impl Iterator<Item = (usize, u16)> {
         let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase());
         let max = match name.len() {
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_gives_its_rows_in_order_and_others_give_none() {
+    fn name_returns_its_rows_in_order() {
         let called = [("soho", 7), ("soho", 2), ("loop", 1), ("", 3), ("soh", 4), ("soho", 2)];
         let names = LandmarkNames::new(called.map(|(name, row)| (name.to_owned(), row)).into());
         let rows = |name: &str| names.get(name).collect::<Vec<_>>();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_gives_the_rows_of_those_like_it() {
+    fn misspelt_name_returns_rows_of_similar_names() {
         let called = [("heathrow", 1), ("disneyland", 2), ("disneyworld", 3), ("alamo", 4), ("route66", 5)];
         let names = LandmarkNames::new(called.map(|(name, row)| (name.to_owned(), row)).into());
         for (asked, near) in [

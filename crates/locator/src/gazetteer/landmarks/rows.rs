@@ -23,7 +23,7 @@ pub struct UnreadableRow {
 
 /// The folded names of an airport.
 pub(super) struct AirportNames {
-    /// Full names, the displayed one first.
+    /// Full names, the displayed name first.
     pub(super) names: Vec<String>,
     /// Names that need the word `Airport`: cities, and ambiguous names.
     pub(super) before: Vec<String>,
@@ -124,7 +124,7 @@ fn with_city<'a>(
     both.chain(of_own.map(str::to_owned))
 }
 
-/// Reads the lines after the header, which are tab-separated.
+/// Reads the tab-separated lines after the header.
 fn rows<const N: usize, T>(
     table: &'static str,
     read: impl Fn([&'static str; N]) -> Result<T, &'static str>,
@@ -158,12 +158,12 @@ mod tests {
     use super::*;
 
     /// Returns the errors of a table with a header and one row.
-    fn wrong<T>(rows: impl Iterator<Item = Result<T, UnreadableRow>>) -> Vec<UnreadableRow> {
+    fn collect_errors<T>(rows: impl Iterator<Item = Result<T, UnreadableRow>>) -> Vec<UnreadableRow> {
         rows.filter_map(Result::err).collect()
     }
 
     #[test]
-    fn a_row_that_cannot_be_read_is_named() {
+    fn invalid_row_is_named() {
         for (row, reason) in [
             ("", "wrong number of columns"),
             ("A|B\tlandmark\tReno\tNV\tUS\t39.5\t-119.8", "wrong number of columns"),
@@ -182,12 +182,12 @@ mod tests {
             ("A\tlandmark\t\tNV\tUS\t39.5\t-119.8\t1", "a name is empty"),
         ] {
             let table: &'static str = Box::leak(format!("names\n{row}\n").into_boxed_str());
-            assert_eq!(wrong(landmark_rows(table)), [UnreadableRow { line: 2, reason }], "{row}");
+            assert_eq!(collect_errors(landmark_rows(table)), [UnreadableRow { line: 2, reason }], "{row}");
         }
     }
 
     #[test]
-    fn an_airport_that_cannot_be_read_is_named() {
+    fn invalid_airport_is_named() {
         for (row, reason) in [
             ("RNO\tKRNO\tReno\tReno\tNV\tUS\t39.5\t-119.8", "wrong number of columns"),
             ("rno\tKRNO\tReno\t\t\tReno\tNV\tUS\t39.5\t-119.8", "a code is not three and four capitals"),
@@ -199,7 +199,7 @@ mod tests {
             ("RNO\tKRNO\tReno\t\t\tReno\tNV\tUS\t\t-119.8", "these are no coordinates"),
         ] {
             let table: &'static str = Box::leak(format!("codes\n{row}\n").into_boxed_str());
-            assert_eq!(wrong(airport_rows(table)), [UnreadableRow { line: 2, reason }], "{row}");
+            assert_eq!(collect_errors(airport_rows(table)), [UnreadableRow { line: 2, reason }], "{row}");
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) enum OsmGeometry<'a> {
     Way { nodes: WireDeltas<'a> },
 }
 
-/// An iterator over keys and values, which ends after an error.
+/// An iterator over keys and values. It ends after an error.
 #[derive(Clone)]
 pub(super) struct OsmTags<'a> {
     strings: &'a OsmStrings<'a>,
@@ -63,7 +63,7 @@ struct OsmUnits {
     date_granularity: i64,
 }
 
-/// Nodes as columns, which have equal lengths or are missing.
+/// Nodes as columns of equal length; optional columns may be missing.
 struct OsmDenseNodes<'a> {
     ids: WireDeltas<'a>,
     lats: WireDeltas<'a>,
@@ -176,7 +176,7 @@ impl<'a> OsmBlock<'a> {
         self.element(id, OsmGeometry::Way { nodes }, &shared, fields)
     }
 
-    /// Creates an element. `end` is the empty rest of its message, which replaces missing fields.
+    /// Creates an element. `end` is the empty rest of its message, to replace missing fields.
     fn element<'b>(
         &'b self,
         id: i64,

@@ -41,7 +41,7 @@ fn begins_with_header(bytes: &[u8]) -> bool {
     start.first() == Some(&0) && start.windows(9).any(|window| window == b"OSMHeader")
 }
 
-/// An ATM whose position may depend on other elements.
+/// An ATM with a position that may depend on other elements.
 struct OsmCandidate {
     id: String,
     tags: BTreeMap<String, String>,
@@ -101,8 +101,8 @@ fn each(file: &SourceFile<'_>, mut take: impl FnMut(OsmElement<'_>) -> Result<()
     Ok(())
 }
 
-/// Checks that all required features are supported. A file with history, for example, contains deleted elements, which
-/// would be read as existing ones.
+/// Checks that all required features are supported. A file with history, for example, contains deleted elements that
+/// would be read as existing.
 fn check_header(header: &[u8]) -> Result<(), Broken> {
     let mut fields = WireReader::new(header);
     while let Some(field) = fields.field()? {
@@ -134,7 +134,7 @@ fn machine(element: &OsmElement<'_>) -> Result<Option<OsmCandidate>, WireDamage>
     Ok(Some(OsmCandidate { id, tags, edited: element.edited.and_then(time), place }))
 }
 
-/// Returns the tags of an ATM. `None` for other elements, whose tags are not copied.
+/// Returns the tags of an ATM. `None` for other elements; their tags are not copied.
 fn machine_tags(tags: &OsmTags<'_>) -> Result<Option<BTreeMap<String, String>>, WireDamage> {
     let mut is_atm = false;
     for tag in tags.clone() {

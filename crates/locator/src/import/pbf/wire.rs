@@ -9,7 +9,7 @@ pub(super) struct WireDamage {
     pub(super) reason: &'static str,
 }
 
-/// The rest of a message, or of a part of one, which is read from the front.
+/// The unread part of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WireReader<'a> {
     rest: &'a [u8],
@@ -31,11 +31,11 @@ enum WireValue<'a> {
     Number(u64),
     /// A text, a message, or packed numbers.
     Content(WireReader<'a>),
-    /// Four or eight bytes, which no field of an extract has.
+    /// Four or eight bytes, unused in extracts.
     Fixed,
 }
 
-/// An iterator over delta-encoded numbers, which ends after an error.
+/// An iterator over delta-encoded numbers. It ends after an error.
 #[derive(Clone, Debug)]
 pub(super) struct WireDeltas<'a> {
     differences: WireReader<'a>,
@@ -135,8 +135,8 @@ impl<'a> WireField<'a> {
         Ok(content)
     }
 
-    /// Stores the value of a field with a length, which must not be repeated. The format would join repeated messages,
-    /// which no writer uses.
+    /// Stores the value of a field with a length, and rejects a repeated one. The format would join repeated messages,
+    /// but no writer uses this.
     pub(super) fn content_into(&self, place: &mut Option<WireReader<'a>>) -> Result<(), WireDamage> {
         let content = self.content()?;
         if place.replace(content).is_some() { Err(self.damage("a part is there twice")) } else { Ok(()) }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_to_their_last_bit() {
+    fn varints_are_decoded_to_the_last_bit() {
         for (bytes, number) in [
             (&[0][..], 0),
             (&[0x7f], 127),
@@ -207,13 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn signs_are_in_the_lowest_bit() {
+    fn zigzag_sign_is_the_lowest_bit() {
         let numbers = [0, 1, 2, 3, u64::MAX - 1, u64::MAX].map(zigzag);
         assert_eq!(numbers, [0, -1, 1, -2, i64::MAX, i64::MIN]);
     }
 
     #[test]
-    fn fields_are_read_or_it_is_said_where_they_are_wrong() {
+    fn invalid_fields_are_rejected_with_their_offset() {
         // A number, eight bytes, a text, four bytes.
         let message = [0x08, 5, 0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x1a, 2, b'h', b'i', 0x25, 1, 2, 3, 4];
         let mut reader = WireReader::new(&message);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_added_up_as_far_as_numbers_go() {
+    fn delta_sums_do_not_overflow() {
         let deltas = |bytes| WireDeltas::new(WireReader::new(bytes)).collect::<Vec<_>>();
         assert_eq!(deltas(&[4, 2, 3]), [Ok(2), Ok(3), Ok(1)]);
         let most = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 2, 2];

@@ -1,5 +1,5 @@
-//! Extracts made from others by accident and malice: each is read or refused. What is in a block is changed before it is
-//! wrapped too, or little but lengths would ever be wrong.
+//! Random mutations of extracts: each is imported or rejected. The content of blocks is also mutated before it is
+//! wrapped; otherwise nearly all faults would be wrong lengths.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use super::{DATA, MACHINE, columns, compressed, dense, import, way};
 use crate::mutations::{Random, mutated, seed};
 use crate::pbf::{blob, extract, field, integer, packed};
 
-/// How many mutations `make test` tries.
+/// Number of mutations in `make test`.
 const MUTATIONS: u32 = 5_000;
-/// Lengths, keys of fields, and numbers that do not end.
+/// Lengths, field keys, and unterminated numbers.
 const TOKENS: &[&str] = &[
     "\u{0}",
     "\u{1}",
@@ -37,7 +37,7 @@ const TOKENS: &[&str] = &[
     "atm",
 ];
 
-/// Files, and what is in blocks.
+/// Files, and the content of blocks.
 struct ExtractCorpus {
     files: Vec<Vec<u8>>,
     contents: Vec<Vec<u8>>,
@@ -68,7 +68,7 @@ fn check_mutation(random: &mut Random) {
 }
 
 #[test]
-fn what_is_made_from_extracts_is_read_or_refused() {
+fn mutated_extracts_are_read_or_rejected() {
     CORPUS.files.iter().for_each(|file| assert!(import(file).is_ok()));
     let mut random = Random(0x4f53_4d44_6174_6121);
     for _ in 0..MUTATIONS {
@@ -77,7 +77,7 @@ fn what_is_made_from_extracts_is_read_or_refused() {
 }
 
 #[test]
-fn what_is_cut_off_anywhere_is_read_or_refused() {
+fn truncated_extracts_are_read_or_rejected() {
     for file in &CORPUS.files {
         (0..file.len()).for_each(|end| check(&file[..end]));
     }
@@ -88,7 +88,7 @@ fn what_is_cut_off_anywhere_is_read_or_refused() {
 
 #[test]
 #[ignore = "it takes a minute: make fuzz"]
-fn a_minute_of_extracts_is_read_or_refused() {
+fn a_minute_of_extracts_is_read_or_rejected() {
     let (mut random, begun) = (Random(seed()), Instant::now());
     while begun.elapsed() < Duration::from_mins(1) {
         check_mutation(&mut random);

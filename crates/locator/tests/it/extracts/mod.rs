@@ -1,4 +1,4 @@
-//! Extracts of OpenStreetMap as other programs write them, and what is wrong with damaged ones.
+//! OpenStreetMap extracts in the form of other programs, and the errors of damaged extracts.
 
 mod fuzz;
 
@@ -10,11 +10,11 @@ use signpost_locator::import::{Broken, FormatChoice, Import, Options, read};
 
 use crate::pbf::{blob, extract, field, integer, packed, zigzag};
 
-/// The texts of each block, the empty one first.
+/// The string table of each block, with the empty string first.
 const TEXTS: [&str; 7] = ["", "amenity", "atm", "currency:XBT", "yes", "operator", "Example Coins"];
-/// The tags of a machine and the end of them, by the numbers of their texts.
+/// The tags of an ATM by their string numbers, and their terminator.
 const MACHINE: [u64; 5] = [1, 2, 3, 4, 0];
-/// What blobs of elements are called.
+/// Type of blobs with elements.
 const DATA: &str = "OSMData";
 
 fn format() -> FormatChoice {
@@ -26,7 +26,7 @@ fn import(file: &[u8]) -> Result<Import, Broken> {
     read(file, &Options { format: format(), now, ..Options::default() })
 }
 
-/// Why the file is refused, without what all such errors begin with.
+/// Returns the reason of the rejection, without the common prefix of these errors.
 fn reason(file: &[u8]) -> String {
     match import(file).expect_err("damaged") {
         Broken::NotPbf(reason) => reason,
@@ -42,7 +42,7 @@ fn deltas(numbers: &[i64]) -> Vec<u8> {
     packed(&numbers.iter().map(|number| zigzag(*number)).collect::<Vec<_>>())
 }
 
-/// Three nodes as columns, of which the first and the last are machines; their coordinates are whole degrees.
+/// Returns three dense nodes (the first and the last are ATMs); their coordinates are whole degrees.
 fn columns() -> Vec<Vec<u8>> {
     let tags = [&MACHINE[..], &[0], &[5, 6], &MACHINE].concat();
     let info = [field(1, &packed(&[1, 1, 1])), field(2, &deltas(&[1_700_000_000, 60, -120]))].concat();
@@ -65,7 +65,7 @@ fn zlib(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A blob by its fields; `blob` has those of one that is not compressed.
+/// Returns a blob with these fields; `blob` returns an uncompressed blob.
 fn stored(kind: &str, fields: &[u8]) -> Vec<u8> {
     let header = [field(1, kind.as_bytes()), integer(3, fields.len() as u64)].concat();
     [&u32::try_from(header.len()).unwrap().to_be_bytes()[..], &header, fields].concat()
@@ -75,18 +75,18 @@ fn compressed(content: &[u8]) -> Vec<u8> {
     stored(DATA, &[integer(2, content.len() as u64), field(3, &zlib(content))].concat())
 }
 
-/// A block with one node.
+/// Returns a block with one node.
 fn node(fields: &[Vec<u8>]) -> Vec<u8> {
     [texts(), field(2, &field(1, &fields.concat()))].concat()
 }
 
-/// A block with one way.
+/// Returns a block with one way.
 fn way(fields: &[Vec<u8>]) -> Vec<u8> {
     [texts(), field(2, &field(3, &fields.concat()))].concat()
 }
 
 #[test]
-fn nodes_in_columns_are_read_with_their_tags_and_times() {
+fn dense_nodes_have_their_tags_and_times() {
     let file = [stored("OSMHeader", &field(3, &zlib(b""))), compressed(&dense(&columns()))].concat();
     let import = import(&file).unwrap();
     let rows = import.rows.iter().map(|row| {
@@ -100,7 +100,7 @@ fn nodes_in_columns_are_read_with_their_tags_and_times() {
 }
 
 #[test]
-fn columns_that_nobody_needs_may_be_missing() {
+fn optional_columns_may_be_missing() {
     let mut columns = columns();
     columns.remove(1);
     let import = import(&blob(DATA, &dense(&columns))).unwrap();
@@ -111,7 +111,7 @@ fn columns_that_nobody_needs_may_be_missing() {
 }
 
 #[test]
-fn a_block_says_what_its_numbers_stand_for() {
+fn block_defines_its_units() {
     let info = field(4, &integer(2, 1_700_000));
     let machine = [field(2, &packed(&[1, 3])), field(3, &packed(&[2, 4])), info].concat();
     let node = node(&[integer(1, zigzag(7)), machine, integer(8, zigzag(3_000)), integer(9, zigzag(-9_700))]);
@@ -124,7 +124,7 @@ fn a_block_says_what_its_numbers_stand_for() {
 }
 
 #[test]
-fn features_that_a_reader_must_know_are_checked_by_name() {
+fn required_features_are_checked_by_name() {
     let file = |features: &[&[u8]]| {
         let header: Vec<u8> = features.iter().flat_map(|feature| field(4, feature)).collect();
         // Optional features, and the program that wrote the file.
@@ -142,7 +142,7 @@ fn features_that_a_reader_must_know_are_checked_by_name() {
 }
 
 #[test]
-fn what_other_programs_put_into_a_file_is_passed_by() {
+fn unknown_fields_are_skipped() {
     // A blob of another kind, fields of other numbers and kinds, a relation.
     let more = [integer(99, 1), field(98, b"more"), vec![0x99, 6], vec![0; 8], vec![0x9d, 6], vec![0; 4]].concat();
     let relation = field(2, &field(4, &more));
@@ -151,7 +151,7 @@ fn what_other_programs_put_into_a_file_is_passed_by() {
 }
 
 #[test]
-fn files_that_are_damaged_outside_of_blocks_say_where() {
+fn damage_outside_blocks_is_located() {
     let whole = extract();
     for (rest, expected) in [
         (&b"\0\0"[..], "byte 0: it ends too early"),
@@ -174,7 +174,7 @@ fn files_that_are_damaged_outside_of_blocks_say_where() {
 }
 
 #[test]
-fn compressed_data_that_is_cut_off_or_changed_is_refused() {
+fn damaged_compressed_data_is_rejected() {
     let whole = zlib(&dense(&columns()));
     let mut changed = whole.clone();
     changed[whole.len() / 2] ^= 0xff;
@@ -187,7 +187,7 @@ fn compressed_data_that_is_cut_off_or_changed_is_refused() {
 }
 
 #[test]
-fn blocks_that_are_damaged_say_where() {
+fn damaged_blocks_are_located() {
     let id = integer(1, zigzag(7));
     let place = [integer(8, 2), integer(9, 2)].concat();
     let machine = |keys: &[u64], values: &[u64]| [field(2, &packed(keys)), field(3, &packed(values))].concat();
@@ -231,7 +231,7 @@ fn blocks_that_are_damaged_say_where() {
 }
 
 #[test]
-fn texts_of_a_machine_are_utf_8() {
+fn texts_of_an_atm_are_utf_8() {
     let named = |name: &[u8]| {
         let mut content = dense(&columns());
         let at = content.windows(13).position(|window| window == b"Example Coins").unwrap();
@@ -243,10 +243,10 @@ fn texts_of_a_machine_are_utf_8() {
 }
 
 #[test]
-fn a_block_is_as_large_as_the_format_allows_and_no_larger() {
+fn block_size_is_limited_by_the_format() {
     let most = (32 << 20) - 1;
     let content = dense(&columns());
-    // A field that fills the block up: its number, four bytes of length, what is left.
+    // A field that fills the rest of the block: its number, four bytes of length, the remaining bytes.
     let filler = |length: usize| field(15, &vec![0; length - content.len() - 5]);
     for (length, is_read) in [(most, true), (most + 1, false), (most + (1 << 20), false)] {
         let content = [&content[..], &filler(length)].concat();

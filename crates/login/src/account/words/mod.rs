@@ -1,4 +1,4 @@
-//! The texts of the account pages, one file per language.
+//! The texts of the account pages, a file per language.
 
 mod english;
 mod spanish;

@@ -29,7 +29,7 @@ use crate::sessions::{
 };
 use crate::users::sql::require_login_after_sign_out;
 
-/// Marks a reply that repeats an earlier one.
+/// Marks a repeated reply.
 const REPLAYED: (HeaderName, &str) = (HeaderName::from_static("idempotent-replayed"), "true");
 
 /// The body of `POST /sessions`.
@@ -127,7 +127,8 @@ impl Creation<'_> {
     }
 }
 
-/// Whether a domain that changed meanwhile may be the reason of a failure. Failures of the database are not retried.
+/// Returns true if a concurrent change of the domain may be the reason of a failure. Failures of the database are not
+/// retried.
 fn may_be_outdated(created: &Result<Option<Response>, Error>) -> bool {
     match created {
         Ok(created) => created.is_none(),
@@ -177,10 +178,10 @@ struct CreateRequest {
     mode: Mode,
     webhook_url: Option<String>,
     metadata: Option<Metadata>,
-    /// Whether the wallet must send the number on the page.
+    /// Requires the number on the page in the wallet's answer.
     confirm: bool,
     options: SessionOptions,
-    /// The user whose account a key is added to.
+    /// The user who gets the key, for links.
     link: Option<UserId>,
 }
 
@@ -296,8 +297,7 @@ impl CreateRequest {
     }
 }
 
-/// Returns the user to whose account a key is added: required in mode `link`, which exists on pages only, and not
-/// allowed in others.
+/// Returns the user who gets the key: required in mode `link`, which exists only on pages, and not allowed in others.
 fn parse_link(mode: Mode, flow: Flow, user: Option<&str>) -> Result<Option<UserId>, Problem> {
     match (mode, user) {
         (Mode::Link, _) if flow != Flow::Page => Err(Problem::field("flow", "must be 'page' if mode is 'link'")),

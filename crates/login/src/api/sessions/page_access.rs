@@ -38,7 +38,7 @@ pub(crate) async fn authenticate(State(guard): State<SessionGuard>, request: Req
     let is_preflight = request.method() == Method::OPTIONS;
     let secret = bearer(request.headers()).and_then(ClientSecret::parse);
     let origin = request.headers().get(header::ORIGIN).cloned();
-    // API keys are not for pages, which therefore cannot read the replies to them.
+    // API keys are not for pages: without CORS headers, pages cannot read these replies.
     if secret.is_none() && !(is_preflight && origin.is_some()) {
         return api_key::authenticate(State(api_keys), request, next).await;
     }
@@ -124,7 +124,7 @@ fn open(mut response: Response, origin: HeaderValue, is_preflight: bool) -> Resp
     response
 }
 
-/// Whether an origin is the domain or below it: over https, and for `localhost` also over http.
+/// Returns true if an origin is the domain or below it: over https, and for `localhost` also over http.
 fn is_of(origin: &HeaderValue, domain: &DomainName) -> bool {
     let Some(url) = origin.to_str().ok().and_then(|text| Url::parse(text).ok()) else { return false };
     // An origin has a scheme, a host and a port only.
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_the_domain_or_below_it() {
+    fn page_origins_belong_to_the_domain() {
         for (origin, domain, is_own) in [
             ("https://shop.test", "shop.test", true),
             ("https://www.shop.test:8443", "shop.test", true),

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result};
 use signpost_auth::QrCode;
 
-/// Size of a module in pixels, which gives most codes the size at which pages show them.
+/// Size of a module in pixels; most codes then have their usual size on pages.
 const PIXELS_PER_MODULE: usize = 8;
 
-/// Returns the code as a PNG (ISO/IEC 15948) with one bit per pixel.
+/// Returns the code as a PNG (ISO/IEC 15948) with a bit depth of 1.
 pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
     let side = code.side() * PIXELS_PER_MODULE;
     let mut file = Vec::new();
@@ -20,7 +20,7 @@ pub(crate) fn png(code: &QrCode) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Returns the rows from the top, each padded to whole bytes; light pixels are ones.
+/// Returns the rows from the top, each padded to whole bytes; light pixels are 1.
 fn bits(code: &QrCode, side: usize) -> Vec<u8> {
     let row_len = side.div_ceil(8);
     let mut bits = vec![0; row_len * side];
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_has_the_modules_of_its_code() {
+    fn image_contains_the_modules_of_the_code() {
         let code = QrCode::from_text("svc://auth?v=1&webhook=https://example.com/hook").unwrap();
         let file = png(&code).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();

@@ -40,7 +40,7 @@ pub(crate) struct RefreshedSession {
 pub(crate) struct SessionView {
     id: SessionId,
     status: SessionStatus,
-    /// The mode of a session with a page, where the user may change it.
+    /// The mode of a session with a page. The user may change it there.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<Mode>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub(crate) struct SessionView {
     method: Option<LoginMethod>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Metadata>,
-    /// The URL to which the wallet sends the user, on one device.
+    /// The URL that the wallet opens, in the same-device flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     redirect: Option<String>,
 }

@@ -123,8 +123,7 @@ fn make_answer(
 struct HandlerReply {
     status: u16,
     /// The start of its body. `None` if the operator allows webhooks in private networks, which must not become
-    /// readable through this server. Loopback is allowed only if the server serves its own machine, which is the
-    /// developer's.
+    /// readable through this server. Loopback is allowed only if the server serves its own machine, the developer's.
     body: Option<String>,
 }
 

@@ -28,7 +28,7 @@ use crate::sessions::{AnswerRefusal, Session, SessionStatus, Waiter};
 
 /// Maximum wait of a request, in seconds, below the timeout of most proxies.
 const MAX_WAIT_SECS: u64 = 25;
-/// Interval at which a waiting request reads the session: another process may have changed it, or it expired.
+/// Interval of reads by a waiting request: another process may have changed the session, or it has expired.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of keep-alive comments in a stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
@@ -55,7 +55,7 @@ pub(crate) async fn show(
     to_reply(&service, &session, viewer)
 }
 
-/// `GET /sessions/{id}/events`: an event `status` with the reply of `GET`, and a last one when the status changes.
+/// `GET /sessions/{id}/events`: an event `status` with the reply of `GET`, and a last event when the status changes.
 pub(crate) async fn events(
     Extract(service): Extract<LoginService>,
     account: Account,
@@ -67,7 +67,7 @@ pub(crate) async fn events(
     let session = find(&service, &account, &id).await?;
     let first = status_event(&service, &session, viewer);
     let is_over = session.status(service.clock.now()) != SessionStatus::Pending;
-    // The slot is acquired before the stream begins, so that the lack of one is an error.
+    // The slot is acquired before the stream begins, so that a lack of slots is an error.
     let waiter = if is_over { None } else { Some(acquire_waiter(&service, &account, &session, page.as_deref())?) };
     let key = WaitingKey::of(key.as_deref());
     let next = stream::iter(waiter).filter_map(move |waiter| {

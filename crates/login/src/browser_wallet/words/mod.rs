@@ -1,4 +1,4 @@
-//! The texts of the browser wallet, one file per language.
+//! The texts of the browser wallet, a file per language.
 
 mod english;
 mod spanish;
@@ -27,11 +27,11 @@ pub(super) enum Sentence {
     Of(Placed),
     /// A length of time.
     Lasting(Placed),
-    /// The host that a code names, and that of this wallet's login.
+    /// The host in a code, and the host of this wallet's login.
     Between(PlacesTwo),
 }
 
-/// The outcome of a code or of an answer: the result, and what the user can do.
+/// The outcome of a code or of an answer: the result, and the next step of the user.
 #[derive(Debug)]
 pub(super) struct OutcomeText {
     pub(super) head: Sentence,
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_language_tells_the_same_outcomes() {
+    fn languages_cover_the_same_outcomes() {
         let names = |language| wallet_words(language).outcomes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         assert!(Language::ALL.into_iter().all(|language| names(language) == names(Language::English)));
     }

@@ -1,4 +1,4 @@
-//! The texts of the login page, one file per language. A text with a placeholder is a function of its value, so that no
+//! The texts of the login page, a file per language. A text with a placeholder is a function of its value, so that no
 //! language can omit it.
 
 mod english;
@@ -20,7 +20,7 @@ pub(crate) struct Headed {
     pub(crate) text: &'static str,
 }
 
-/// A heading and its explanation, which names the domain and the host of the page.
+/// A heading and its explanation with the domain and the host of the page.
 #[derive(Debug)]
 pub(crate) struct HeadedPlaces {
     pub(crate) head: &'static str,
@@ -30,14 +30,14 @@ pub(crate) struct HeadedPlaces {
 /// The texts of the login page. `domain` is the domain of the login, `host` the host in the address bar.
 #[derive(Debug)]
 pub(crate) struct LoginWords {
-    /// In front of the domain, which stands on a line of its own.
+    /// In front of the domain, which has a separate line.
     pub(crate) log_in_to: &'static str,
     pub(crate) register_at: &'static str,
     pub(crate) link_to: &'static str,
-    /// Below the domain: the application that asks by the standard protocol, and the host where it is.
+    /// Below the domain: the OpenID Connect client and its host.
     pub(crate) application_asks: PlacedTwice,
     pub(crate) host_asks: Placed,
-    /// The tab, by state: what happened, then where.
+    /// The titles by state: first the event, then the domain.
     pub(crate) tab_log_in: fn(&str) -> String,
     pub(crate) tab_register: fn(&str) -> String,
     pub(crate) tab_link: fn(&str) -> String,
@@ -51,7 +51,7 @@ pub(crate) struct LoginWords {
     pub(crate) tab_unknown: &'static str,
     pub(crate) tab_stale: &'static str,
 
-    /// The way by passkey, and what its script says.
+    /// The login by passkey, and the texts of its script.
     pub(crate) use_passkey: &'static str,
     pub(crate) make_passkey: &'static str,
     pub(crate) passkey_lock: &'static str,

@@ -1,4 +1,4 @@
-//! Texts of the pages on an application's host, one file for each language.
+//! Texts of the pages on an application's host, a file per language.
 
 mod english;
 mod spanish;

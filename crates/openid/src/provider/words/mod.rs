@@ -1,4 +1,4 @@
-//! Texts of the pages of an issuer, one file for each language.
+//! Texts of the pages of an issuer, a file per language.
 
 mod english;
 mod spanish;

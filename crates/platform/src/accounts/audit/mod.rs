@@ -14,7 +14,7 @@ use signpost_store::{Json, rows};
 use crate::accounts::{Environment, KeyId};
 
 signpost_store::ids! {
-    /// Names an entry of the audit log.
+    /// The ID of an entry of the audit log.
     AuditId = "aud";
 }
 

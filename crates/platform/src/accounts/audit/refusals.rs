@@ -17,9 +17,9 @@ use crate::clock::Clock;
 use crate::interval::every;
 use crate::limits::Caller;
 
-/// Interval at which the counts are written.
+/// Interval of the writes.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
-/// Maximum number of callers with an entry of their own in that interval; the others share one entry.
+/// Maximum number of callers with a separate entry per interval; all others share an entry.
 const MAX_COUNTED_CALLERS: usize = 100;
 
 /// The number of rejected requests per caller since the last entry; cheap to clone.
@@ -68,7 +68,7 @@ pub async fn run(refusals: Refusals, store: Store, clock: Clock, draining: Cance
 /// Writes the counts and resets them.
 ///
 /// # Errors
-/// The errors of [`signpost_store::Store::write`]; the counts are lost then.
+/// Returns the errors of [`signpost_store::Store::write`]; the counts are lost then.
 pub async fn flush(refusals: &Refusals, store: &Store, now: Timestamp) -> Result<()> {
     let RefusalCounts { callers, others } = refusals.drain();
     let mut steps: Vec<Step> = Vec::new();

@@ -31,7 +31,7 @@ const BEFORE: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 ORDER BY id DESC L
 
 const BEFORE_OF_ACTION: &str = sql!(AuditEntry::SELECT, " WHERE id < $1 AND action = $3 ORDER BY id DESC LIMIT $2");
 
-/// The environment of an entry, which is empty if the entry belongs to no account.
+/// The environment of an entry; empty for entries without an account.
 pub(super) struct AnyEnvironment(Option<Environment>);
 
 impl Via<Option<Environment>> for AnyEnvironment {
@@ -79,7 +79,7 @@ pub fn insert_key_entry(actor: &Actor, action: Action, key: &KeyId, details: &Va
 /// Returns the entries since `since` and after `after`, oldest first. An empty account or action matches all.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn list(
     store: &Store,
     after: Option<&AuditId>,
@@ -93,10 +93,10 @@ pub async fn list(
     rows.into_iter().map(AuditEntry::from_row).collect()
 }
 
-/// Returns the entries before `before`, newest first, of one action or of all, by index.
+/// Returns the entries before `before`, newest first, of this action or of all, using an index.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, most: u32) -> Result<Vec<AuditEntry>> {
     // All IDs sort before this text.
     let before = before.map_or("zzzz", AuditId::as_str);
@@ -110,7 +110,7 @@ pub async fn list_before(store: &Store, before: Option<&AuditId>, action: &str, 
 /// Returns the newest entries since `since`, newest first.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn list_newest(
     store: &Store,
     since: Timestamp,

@@ -13,7 +13,7 @@ use crate::accounts::keys::{KeyGrant, KeyHash, sql};
 
 /// Lifetime of a cached grant. A revoked key must stop working within 5 s.
 const CACHE_LIFETIME: SignedDuration = SignedDuration::from_secs(2);
-/// Maximum number of cached keys. A shard that has its part of them is emptied, which costs one read per key.
+/// Maximum number of cached keys. A shard with its part of them is emptied, at the cost of a read per key.
 const MAX_CACHED_KEYS: usize = 10_000;
 /// Number of independently locked shards. Keys are looked up by all threads, and far more often than inserted.
 const SHARDS: usize = 16;
@@ -22,7 +22,7 @@ const SHARDS: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct KeyCache {
     shards: Arc<[RwLock<KeyShard>; SHARDS]>,
-    /// The times of use, which are stored with the keys.
+    /// The last use of each key, for the database.
     pub used: KeyUses,
 }
 
@@ -32,7 +32,7 @@ impl KeyCache {
     /// Returns the grant of a key; `None` if the key is invalid.
     ///
     /// # Errors
-    /// The errors of [`sql::find_grant`].
+    /// Returns the errors of [`sql::find_grant`].
     pub async fn find_grant(
         &self,
         store: &Store,
@@ -63,7 +63,7 @@ impl KeyCache {
     fn find_cached(&self, hash: &KeyHash, now: Timestamp) -> Option<Arc<KeyGrant>> {
         let shard = self.shard(hash).read().unwrap_or_else(PoisonError::into_inner);
         let (grant, since) = shard.get(hash)?;
-        // `abs`, so that a clock that was set back does not prolong the lifetime.
+        // `abs`, so that a clock that was set back does not extend the lifetime.
         if now.duration_since(*since).abs() < CACHE_LIFETIME { Some(Arc::clone(grant)) } else { None }
     }
 

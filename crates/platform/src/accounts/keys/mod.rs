@@ -22,11 +22,11 @@ const KEY_SECRET_LEN: usize = 52;
 /// Number of characters of the checksum.
 const CHECKSUM_LEN: usize = 7;
 
-/// The SHA-256 hash of a key, in hex, which is stored instead of it. Long random keys need no slow hash.
+/// The SHA-256 hash of a key, in hex, stored instead of the key. Long random keys need no slow hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash([u8; 64]);
 
-/// A new key, which is shown once.
+/// A new key, shown only once.
 #[derive(Debug)]
 pub struct NewKey {
     /// The ID.
@@ -37,7 +37,7 @@ pub struct NewKey {
     pub scope: Scope,
 }
 
-/// The access that a valid key gives.
+/// The access rights of a valid key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyGrant {
     /// The account.
@@ -98,7 +98,7 @@ impl StoredKey {
         }
     }
 
-    /// Returns the access that the key gives.
+    /// Returns the access rights of the key.
     #[must_use]
     pub fn into_grant(self) -> KeyGrant {
         let account = Account { name: self.account, environment: self.environment };
@@ -161,8 +161,8 @@ impl KeyHash {
         text.as_bytes().try_into().ok().map(Self)
     }
 
-    /// Returns the environment and the hash of a key. `None` if the text is not a key, which the checksum detects
-    /// without a query.
+    /// Returns the environment and the hash of a key. `None` if the checksum is wrong or the text is not a key, without
+    /// a query.
     #[must_use]
     pub fn parse(key: &str) -> Option<(Environment, Self)> {
         let environment = Environment::ALL.into_iter().find(|environment| key.starts_with(prefix(*environment)))?;
@@ -188,7 +188,7 @@ fn prefix(environment: Environment) -> &'static str {
     }
 }
 
-/// Returns the checksum of a key, by which scanners for leaked secrets and the server recognize keys.
+/// Returns the checksum of a key. Scanners for leaked secrets and the server recognize keys by it.
 fn checksum(body: &str) -> String {
     spell_checksum(&Sha256::digest(body)).map(char::from).iter().collect()
 }
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_parsed_to_its_environment_and_hash() {
+    fn key_is_parsed_to_environment_and_hash() {
         for environment in Environment::ALL {
             let key = NewKey::new(environment, [1; 10], [2; 32]);
             assert_eq!(KeyHash::parse(key.key.expose_secret()), Some((environment, key.hash())));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_a_changed_character_is_invalid() {
+    fn key_with_a_changed_character_is_invalid() {
         let key = NewKey::new(Environment::Live, [1; 10], [2; 32]).key;
         let key = key.expose_secret();
         assert_eq!(key.len(), 84);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_prints_a_key() {
+    fn debug_output_omits_the_key() {
         let key = NewKey::new(Environment::Live, [1; 10], [2; 32]);
         assert!(!format!("{key:?} {:?}", key.hash()).contains(key.key.expose_secret()));
     }

@@ -12,7 +12,7 @@ use crate::accounts::{Account, Environment, KeyId};
 
 const LIST: &str = sql!(StoredKey::SELECT, " ORDER BY created_at, id");
 
-/// By index, newest first.
+/// A page of keys, newest first, using an index.
 const PAGE: &str =
     sql!(StoredKey::SELECT, " WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3");
 
@@ -36,7 +36,7 @@ const REVOKE: &str = "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revo
 /// Inserts a new key.
 ///
 /// # Errors
-/// The errors of [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn insert(
     store: &Store,
     by: &Actor,
@@ -52,10 +52,10 @@ pub async fn insert(
     Ok(())
 }
 
-/// Inserts an API key that replaces another one, which is valid until `until`.
+/// Inserts an API key that replaces another key. The old key is valid until `until`.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if the old key is not valid.
+/// Returns [`WriteError::Conflict`] if the old key is not valid.
 pub async fn rotate(
     store: &Store,
     by: &Actor,
@@ -77,7 +77,7 @@ pub async fn rotate(
 /// Stores the last use of keys.
 ///
 /// # Errors
-/// The errors of [`Store::write`].
+/// Returns the errors of [`Store::write`].
 pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> {
     let steps: Vec<_> = used.iter().map(|(id, at)| step(USED, params![*at, id])).collect();
     if !steps.is_empty() {
@@ -86,18 +86,18 @@ pub async fn set_used(store: &Store, used: &[(KeyId, Timestamp)]) -> Result<()> 
     Ok(())
 }
 
-/// Returns all keys, oldest first, including revoked ones.
+/// Returns all keys, oldest first, including revoked keys.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn list(store: &Store) -> Result<Vec<StoredKey>> {
     store.read(LIST, params![]).await?.into_iter().map(StoredKey::from_row).collect()
 }
 
-/// Returns the newest keys, including revoked ones, that were created before `before`.
+/// Returns the newest keys that were created before `before`, including revoked keys.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn list_page(store: &Store, before: Option<&StoredKey>, most: u32) -> Result<Vec<StoredKey>> {
     let (at, id) = before.map_or((Timestamp::MAX, ""), |key| (key.created_at, key.id.as_str()));
     store.read(PAGE, params![at, id, most]).await?.into_iter().map(StoredKey::from_row).collect()
@@ -106,15 +106,15 @@ pub async fn list_page(store: &Store, before: Option<&StoredKey>, most: u32) -> 
 /// Returns the key with this ID, also if it is revoked.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn find(store: &Store, id: &KeyId) -> Result<Option<StoredKey>> {
     store.read_by_index(FIND, params![id]).await?.map(StoredKey::from_row).transpose()
 }
 
-/// Whether there is a key that is not revoked.
+/// Returns true if there is a key that is not revoked.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn has_any(store: &Store) -> Result<bool> {
     Ok(store.read_one(ANY, params![]).await?.is_some())
 }
@@ -122,7 +122,7 @@ pub async fn has_any(store: &Store) -> Result<bool> {
 /// Returns the grant of a key that is valid now.
 ///
 /// # Errors
-/// The errors of [`Store::read`].
+/// Returns the errors of [`Store::read`].
 pub async fn find_grant(
     store: &Store,
     environment: Environment,
@@ -136,7 +136,7 @@ pub async fn find_grant(
 /// Revokes an API key.
 ///
 /// # Errors
-/// [`WriteError::Conflict`] if no valid key has this ID.
+/// Returns [`WriteError::Conflict`] if no valid key has this ID.
 pub async fn revoke(store: &Store, by: &Actor, id: &KeyId, now: Timestamp) -> Result<(), WriteError> {
     let entry = insert_key_entry(by, Action::KeyRevoked, id, &json!({}), now);
     store.commit([must(REVOKE, params![now, id]), entry]).await

@@ -1,4 +1,4 @@
-//! The last use of keys, written once a minute, by which operators find unused ones.
+//! The last use of keys, written once a minute, so that operators can find unused keys.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::sql;
 use crate::accounts::KeyId;
 use crate::interval::every;
 
-/// Interval at which the uses are written.
+/// Interval of the writes.
 const FLUSH_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The keys that were used since the last write; cheap to clone. Bounded by the number of keys.
@@ -42,7 +42,7 @@ pub async fn run(used: KeyUses, store: Store, draining: CancellationToken) {
 /// Writes the uses.
 ///
 /// # Errors
-/// The errors of [`signpost_store::Store::write`].
+/// Returns the errors of [`signpost_store::Store::write`].
 pub async fn flush(used: &KeyUses, store: &Store) -> Result<()> {
     sql::set_used(store, &used.drain()).await
 }

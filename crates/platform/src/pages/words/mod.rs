@@ -1,7 +1,7 @@
-//! The texts of the frame and of errors: one file for each language.
+//! The texts of the frame and of errors, in a file per language.
 //!
-//! A catalogue is a struct with a field for each text, so a language that lacks one does not compile. A text with a
-//! place in it is a function of what stands there: a language cannot forget it, and puts it where its grammar wants it.
+//! A catalogue is a struct with a field per text, so a language that lacks a text does not compile. A text with a
+//! placeholder is a function of its value: a language cannot omit it, and its grammar determines the position.
 
 mod english;
 mod spanish;
@@ -11,7 +11,7 @@ use maud::Markup;
 use super::errors::{ErrorText, PageError};
 use super::language::Language;
 
-/// A text with one place, for markup: who fills it decides what is bold or isolated.
+/// A text with a placeholder, for markup: the caller decides on emphasis and isolation.
 pub type Placed = fn(&Markup) -> Markup;
 
 /// The texts around every page.
@@ -19,9 +19,9 @@ pub type Placed = fn(&Markup) -> Markup;
 pub struct FrameWords {
     /// The first link, for the keyboard.
     pub skip: &'static str,
-    /// What the links at the top are.
+    /// The label of the navigation.
     pub nav: &'static str,
-    /// Who runs the page, by its host.
+    /// The operator of the page, by its host.
     pub who_runs: Placed,
 }
 
@@ -30,7 +30,7 @@ pub struct FrameWords {
 pub struct ErrorWords {
     /// The text of each error, given the host.
     pub text: fn(&PageError, &Markup) -> ErrorText,
-    /// The way to the first page of the host.
+    /// The link to the front page of the host.
     pub start: Placed,
 }
 

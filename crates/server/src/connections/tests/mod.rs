@@ -1,4 +1,4 @@
-//! Clients that wait, and clients that are waited for.
+//! Tests of timeouts, limits and draining.
 
 mod incomplete;
 
@@ -12,11 +12,11 @@ use super::*;
 
 const WHOLE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const HALF: &[u8] = b"GET / HTTP/1.1\r\nHost: loc";
-/// Sweeps until a head, and until an idle connection, has taken too long.
+/// Sweeps after which a head, and an idle connection, exceeds its timeout.
 const HEAD_SWEEPS: u32 = 41;
 const IDLE_SWEEPS: u32 = 301;
 
-/// A client's end of a connection, and the server's.
+/// The client's and the server's end of a connection.
 struct Client {
     stream: DuplexStream,
     connection: Arc<connection::OpenConnection>,
@@ -47,16 +47,16 @@ async fn echo(body: String) -> String {
 }
 
 impl Client {
-    async fn sends(&mut self, bytes: &[u8]) {
+    async fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).await.unwrap();
     }
 
-    async fn is_answered(&mut self) {
-        self.sends(WHOLE).await;
-        self.reads_answer().await;
+    async fn request(&mut self) {
+        self.send(WHOLE).await;
+        self.read_answer().await;
     }
 
-    async fn reads_answer(&mut self) {
+    async fn read_answer(&mut self) {
         let mut answer = String::new();
         while !answer.ends_with("here") {
             let mut bytes = [0; 512];
@@ -67,23 +67,23 @@ impl Client {
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("x-content-type-options: nosniff"));
     }
 
-    /// Waits until the server sees the connection in this phase.
-    async fn is(&self, phase: Phase) {
+    /// Waits until the server has the connection in this phase.
+    async fn wait_for(&self, phase: Phase) {
         while self.connection.phase() != phase {
             tokio::task::yield_now().await;
         }
     }
 
-    /// Waits until the server has read all that was sent.
-    async fn is_read(&self) {
-        // The pipe has no other way to tell.
+    /// Waits until the server has read all sent bytes.
+    async fn wait_until_read(&self) {
+        // The pipe has no other signal.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
     }
 
-    /// The server closes it; what came before that.
-    async fn closes(mut self) -> String {
+    /// Waits until the server closes the connection. Returns the bytes before that.
+    async fn wait_until_closed(mut self) -> String {
         let mut rest = String::new();
         self.stream.read_to_string(&mut rest).await.unwrap();
         self.task.await.unwrap();
@@ -91,7 +91,7 @@ impl Client {
     }
 
     async fn is_open(&mut self) -> bool {
-        // Whoever was told to close has done so by then.
+        // Connections that were asked to close have closed by then.
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
@@ -104,58 +104,58 @@ fn sweep(table: &ConnectionTable, times: u32) {
 }
 
 #[tokio::test]
-async fn a_head_that_takes_too_long_is_not_waited_for() {
+async fn slow_head_times_out() {
     let table = table(ConnectionLimits::with_total(10));
     let (mut silent, mut slow) = (connect(&table, 1), connect(&table, 1));
-    slow.sends(HALF).await;
+    slow.send(HALF).await;
     sweep(&table, HEAD_SWEEPS - 1);
-    // A byte now and then buys no time.
-    slow.sends(b"a").await;
+    // Single bytes do not extend the timeout.
+    slow.send(b"a").await;
     assert!(silent.is_open().await && slow.is_open().await);
     sweep(&table, 1);
-    assert_eq!(silent.closes().await, "");
-    assert_eq!(slow.closes().await, "");
+    assert_eq!(silent.wait_until_closed().await, "");
+    assert_eq!(slow.wait_until_closed().await, "");
 }
 
 #[tokio::test]
-async fn a_connection_is_kept_between_requests_and_not_for_ever() {
+async fn idle_connection_times_out() {
     let table = table(ConnectionLimits::with_total(10));
     let mut client = connect(&table, 1);
     for _ in 0..3 {
-        client.is_answered().await;
+        client.request().await;
         sweep(&table, IDLE_SWEEPS - 1);
         assert!(client.is_open().await);
     }
     sweep(&table, 1);
-    assert_eq!(client.closes().await, "");
+    assert_eq!(client.wait_until_closed().await, "");
 }
 
 #[tokio::test]
-async fn the_head_of_a_later_request_has_no_more_time_than_the_first() {
+async fn later_head_times_out() {
     let table = table(ConnectionLimits::with_total(10));
     let mut client = connect(&table, 1);
-    client.is_answered().await;
-    client.sends(HALF).await;
-    client.is(Phase::Head).await;
+    client.request().await;
+    client.send(HALF).await;
+    client.wait_for(Phase::Head).await;
     sweep(&table, HEAD_SWEEPS);
-    assert_eq!(client.closes().await, "");
+    assert_eq!(client.wait_until_closed().await, "");
 }
 
 #[tokio::test]
-async fn a_request_is_never_cut_for_its_age_or_for_another() {
+async fn request_in_progress_is_never_closed() {
     let table = table(ConnectionLimits::with_total(1));
     let mut client = connect(&table, 1);
-    client.sends(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
-    client.is(Phase::Request).await;
+    client.send(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    client.wait_for(Phase::Request).await;
     sweep(&table, 2 * IDLE_SWEEPS);
     assert!(!table.make_room() && client.is_open().await);
 }
 
 #[tokio::test]
-async fn a_client_with_one_connection_does_not_lose_it_to_one_with_many() {
+async fn clients_with_most_connections_lose_first() {
     let table = table(ConnectionLimits::with_total(10));
     let mut idle = connect(&table, 1);
-    idle.is_answered().await;
+    idle.request().await;
     sweep(&table, IDLE_SWEEPS / 2);
     let mut silent = connect(&table, 2);
     sweep(&table, 2);
@@ -172,38 +172,38 @@ async fn a_client_with_one_connection_does_not_lose_it_to_one_with_many() {
         many = open;
         assert_eq!(many.len(), left);
     }
-    // With one connection each, the oldest is closed.
+    // Among clients with a single connection each, the oldest is closed.
     assert!(table.make_room() && idle.is_open().await && many[0].is_open().await);
-    silent.closes().await;
+    silent.wait_until_closed().await;
 }
 
 #[tokio::test]
-async fn the_oldest_without_a_head_makes_way_then_the_longest_idle() {
+async fn incomplete_heads_close_before_idle() {
     let table = table(ConnectionLimits::with_total(10));
     let mut idle = connect(&table, 1);
-    idle.is_answered().await;
+    idle.request().await;
     let (oldest, younger) = (connect(&table, 2), connect(&table, 3));
     let mut answering = connect(&table, 1);
-    answering.sends(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
-    answering.is(Phase::Request).await;
+    answering.send(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    answering.wait_for(Phase::Request).await;
     sweep(&table, 2);
     assert!(table.make_room());
-    oldest.closes().await;
+    oldest.wait_until_closed().await;
     assert!(idle.is_open().await);
     assert!(table.make_room());
-    younger.closes().await;
+    younger.wait_until_closed().await;
     assert!(idle.is_open().await);
     let mut fresh = connect(&table, 3);
     assert!(table.make_room());
-    idle.closes().await;
+    idle.wait_until_closed().await;
     assert!(fresh.is_open().await);
     assert!(table.make_room());
-    fresh.closes().await;
+    fresh.wait_until_closed().await;
     assert!(!table.make_room() && answering.is_open().await);
 }
 
 #[tokio::test]
-async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
+async fn incomplete_heads_are_limited_per_client() {
     let table = table(ConnectionLimits::with_total(10_000));
     let mut other = connect(&table, 2);
     let mut first = connect(&table, 1);
@@ -211,25 +211,25 @@ async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
     assert!(first.is_open().await);
     sweep(&table, 2);
     let mut newest = connect(&table, 1);
-    first.closes().await;
+    first.wait_until_closed().await;
     assert!(other.is_open().await && rest[0].is_open().await);
-    // Those that sent a whole head are not counted any more.
-    newest.is_answered().await;
+    // Connections with a complete head are no longer counted.
+    newest.request().await;
     let more = connect(&table, 1);
     assert!(rest[0].is_open().await);
     let _one_too_many = connect(&table, 1);
-    rest.swap_remove(0).closes().await;
+    rest.swap_remove(0).wait_until_closed().await;
     drop(more);
-    // Many that come at once are given a moment to be read.
+    // Many simultaneous connections have a moment to be read.
     let mut burst: Vec<_> = (0..300).map(|_| connect(&table, 3)).collect();
     sweep(&table, 1);
     assert!(burst[0].is_open().await);
     sweep(&table, 1);
     assert!(burst[44].is_open().await);
     for surplus in burst.drain(..44) {
-        surplus.closes().await;
+        surplus.wait_until_closed().await;
     }
-    // A trusted proxy speaks for many.
+    // A trusted proxy connects for many clients.
     let proxy = "192.0.2.1:1".parse().unwrap();
     let trusted =
         Proxies::new(vec!["192.0.2.1/32".parse().unwrap()], signpost_platform::limits::ForwardedHeader::default());
@@ -239,25 +239,25 @@ async fn one_address_has_so_many_without_a_head_and_others_do_not_pay() {
 }
 
 #[tokio::test]
-async fn draining_ends_what_waits_at_once_and_lets_the_others_finish() {
+async fn draining_closes_idle_connections() {
     let table = table(ConnectionLimits::with_total(10));
     let (silent, mut half, mut idle, mut asking) =
         (connect(&table, 1), connect(&table, 1), connect(&table, 1), connect(&table, 1));
-    half.sends(HALF).await;
-    idle.is_answered().await;
-    asking.sends(b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nhe").await;
-    asking.is(Phase::Body).await;
+    half.send(HALF).await;
+    idle.request().await;
+    asking.send(b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nhe").await;
+    asking.wait_for(Phase::Body).await;
     table.drain();
     for client in [silent, half, idle] {
-        assert_eq!(client.closes().await, "");
+        assert_eq!(client.wait_until_closed().await, "");
     }
-    asking.sends(b"re").await;
-    let answer = asking.closes().await;
+    asking.send(b"re").await;
+    let answer = asking.wait_until_closed().await;
     assert!(answer.contains("connection: close") && answer.ends_with("here"), "{answer}");
 }
 
 #[test]
-fn a_flood_from_one_address_costs_each_connection_once() {
+fn flood_is_limited_to_the_newest() {
     let table = table(ConnectionLimits::with_total(16_384));
     let client = Proxies::default().client_of("192.0.2.1:1".parse().unwrap());
     let places: Vec<_> = (0..16_384).map(|_| table.enter(client)).collect();
@@ -268,19 +268,19 @@ fn a_flood_from_one_address_costs_each_connection_once() {
 }
 
 #[tokio::test]
-async fn a_head_without_end_is_refused() {
+async fn oversized_head_is_rejected() {
     let table = table(ConnectionLimits::with_total(10));
     let mut client = connect(&table, 1);
-    client.sends(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ").await;
+    client.send(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ").await;
     for _ in 0..20 {
-        // It may be closed in mid-air.
+        // The server may close it during the write.
         drop(client.stream.write_all(&[b'x'; 8192]).await);
     }
-    assert!(client.closes().await.starts_with("HTTP/1.1 431 "));
+    assert!(client.wait_until_closed().await.starts_with("HTTP/1.1 431 "));
 }
 
 #[test]
-fn connections_leave_descriptors_for_everything_else() {
+fn connections_leave_reserved_descriptors() {
     for (descriptors, connections) in [(200, 100), (1024, 512), (4096, 3584), (65_536, 16_384), (u64::MAX, 16_384)] {
         assert_eq!(connections_below(descriptors), connections);
     }

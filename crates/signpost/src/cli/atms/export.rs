@@ -96,7 +96,7 @@ fn geojson(lines: &[Line]) -> String {
     let mut attributions: Vec<&str> = lines.iter().map(|line| line.attribution.as_str()).collect();
     attributions.sort_unstable();
     attributions.dedup();
-    // One feature a line, so that people can read, compare and edit the file.
+    // One feature per line, so that the file can be read, compared and edited by hand.
     let features: Vec<String> = lines.iter().map(|line| export::feature(line.id, &line.record).to_string()).collect();
     format!(
         "{{\"type\":\"FeatureCollection\",\"attribution\":{},\"features\":[\n{}\n]}}\n",

@@ -101,7 +101,7 @@ fn unknown(name: &str) -> Error {
 }
 
 impl Sync {
-    /// Fetches the feeds, a few at once. A failure of one does not prevent the others from being fetched.
+    /// Fetches the feeds, a few concurrently. A failed feed does not prevent the others.
     pub(super) async fn run(self, session: &Session, store: &Store) -> Result<()> {
         let mut feeds = feeds::sql::list(store).await?;
         if !self.names.is_empty() {

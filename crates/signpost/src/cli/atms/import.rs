@@ -20,7 +20,7 @@ use crate::server::schema::SCHEMA;
 const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Maximum number of skipped rows and doubtful cells that are printed for people.
 const MAX_PRINTED: usize = 20;
-/// Number of steps of the progress bar: read, understand, compare and write.
+/// Number of steps of the progress bar: read, parse, compare and write.
 const STEPS: u64 = 3;
 
 #[derive(Debug, Args)]

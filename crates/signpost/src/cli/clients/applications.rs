@@ -60,7 +60,7 @@ impl Application {
         ApplicationPlace { base, redirect_uris }
     }
 
-    /// Returns the post-logout redirect URI, for applications that send one.
+    /// Returns the post-logout redirect URI, if the application sends it.
     pub(super) fn post_logout_uri(self, place: &ApplicationPlace) -> Option<String> {
         matches!(self, Self::Nextcloud | Self::Apache).then(|| format!("{}/", place.base))
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_is_found_by_its_address_or_by_where_its_browsers_come_back() {
+    fn application_accepts_address_or_redirect_uri() {
         let base = "https://tools.example/grafana";
         for uri in [base, "https://tools.example/grafana/", "https://tools.example/grafana/login/generic_oauth"] {
             let place = place(Application::Grafana, uri);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_derived_may_be_registered() {
+    fn derived_settings_are_valid() {
         for application in Application::value_variants() {
             let place = place(*application, "https://app.example");
             for uri in place.redirect_uris.iter().chain(application.post_logout_uri(&place).iter()) {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_to_fill_in() {
+    fn templates_have_no_placeholders_left() {
         let values = ClientValues { issuer: "I", client_id: "C", client_secret: "S", drawn: "D" };
         for application in Application::value_variants() {
             let text = application.configure(&place(*application, "https://app.example"), values);

@@ -107,7 +107,7 @@ impl CreateClient {
         Ok(Some((application, application.place(&uri))))
     }
 
-    /// Returns the given settings, by the rules of `POST /domains/{id}/clients`.
+    /// Returns the given settings, checked like `POST /domains/{id}/clients`.
     fn settings(&self, place: Option<&(Application, ApplicationPlace)>) -> Result<ClientSettings> {
         let mut redirect_uris = &self.redirect_uris;
         let mut post_logout_uris = self.post_logout_uris.clone();
@@ -136,8 +136,8 @@ impl CreateClient {
     }
 }
 
-/// Checks a client that admits every user of a domain where anyone may register: `*` needs a confirmation, and no list at
-/// all returns a warning.
+/// Checks a client that admits every user of a domain with open registration: `*` needs a confirmation, and without a
+/// list there is a warning.
 pub(super) fn agree_on_everyone(yes: bool, domain: &Domain, allowed: Option<&AllowList>) -> Result<Option<String>> {
     if domain.registration == Registration::Closed {
         return Ok(None);

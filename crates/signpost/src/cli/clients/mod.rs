@@ -23,7 +23,7 @@ use crate::cli::domain_filter::DomainFilter;
 use crate::cli::{Session, labelled_lines, table};
 use crate::deployment::public_address;
 
-/// Number of clients that are read at once.
+/// Number of clients that are read at a time.
 const PAGE_LEN: u32 = 500;
 
 #[derive(Debug, Subcommand)]
@@ -120,7 +120,7 @@ impl ClientSelector {
     }
 }
 
-/// Returns the issuer of a domain, at the address of the server that ran last.
+/// Returns the issuer of a domain, at the address of the last server.
 async fn find_issuer(store: &Store, domain: &Domain) -> Result<String> {
     let address = public_address::find(store).await?;
     let address = address.context(
@@ -168,7 +168,7 @@ async fn list(session: &Session, store: &Store, of: OptionalDomainFlag, limit: u
     })
 }
 
-/// Reads the domains of the clients. Clients whose domain was deleted meanwhile are left out.
+/// Reads the domains of the clients. Clients of a domain that was deleted since are omitted.
 async fn with_domains(store: &Store, clients: Vec<Client>) -> Result<Vec<FoundClient>> {
     let mut known = HashMap::new();
     let mut found = Vec::with_capacity(clients.len());

@@ -96,7 +96,7 @@ impl SetClient {
         Ok(())
     }
 
-    /// Returns the given settings, by the rules of `PATCH /domains/{id}/clients/{client}`.
+    /// Returns the given settings, checked like `PATCH /domains/{id}/clients/{client}`.
     fn change(&self) -> Result<ClientPatch> {
         let name = self.name.as_deref().map(ClientName::parse).transpose();
         let name = name.map_err(|reason| invalid_setting("name", &reason))?;
@@ -120,7 +120,7 @@ impl SetClient {
     }
 }
 
-/// Returns the given URIs, no URIs if they are to be removed, and `None` if they stay.
+/// Returns the given URIs, no URIs if they are to be removed, and `None` if they do not change.
 fn given_uris(field: &str, texts: &[String], is_removed: bool) -> Result<Option<RedirectUris>> {
     if texts.is_empty() && !is_removed {
         return Ok(None);

@@ -62,7 +62,7 @@ impl Add {
         }
     }
 
-    /// Returns the domain to register, with the defaults of what was not given.
+    /// Returns the domain to register, with defaults for omitted values.
     fn wanted(&self) -> NewDomain {
         NewDomain {
             domain: self.name.clone(),
@@ -72,7 +72,7 @@ impl Add {
         }
     }
 
-    /// Sets the given settings, and nothing else, on a registered domain, and prints it.
+    /// Sets only the given settings on a registered domain, and prints it.
     async fn change(&self, session: &Session, store: &Store, wanted: &Domain, mut domain: Domain) -> Result<()> {
         let change = DomainPatch {
             webhook_url: self.webhook_url.as_ref().map(|_| wanted.webhook_url.clone()),

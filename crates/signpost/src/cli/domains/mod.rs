@@ -136,7 +136,7 @@ impl DomainSelector {
         find_domain(store, &self.among.find(store, &self.domain).await?).await
     }
 
-    /// Finds and reads a domain that may be changed: not the server's own.
+    /// Finds and reads a domain that may be changed: any but the system domain.
     async fn find_registered(&self, store: &Store) -> Result<Domain> {
         let domain = self.find_domain(store).await?;
         if domain.account.name == SERVER_ACCOUNT {
@@ -158,7 +158,7 @@ impl From<HandlerArg> for HandlerKind {
 async fn seal(session: &Session, store: &Store) -> Result<()> {
     let seal = session.config.login.seal();
     if !seal.is_enabled() {
-        // If the secrets are encrypted already, a new key does not help.
+        // If the secrets are encrypted already, a new key is useless.
         encryption_key::find(store).await?.admit(&seal)?;
         bail!(
             "no encryption key is set: set SIGNPOST_SEAL_KEY, for example to the output of 'openssl rand -hex 32', for \
@@ -189,7 +189,7 @@ fn show(session: &Session, domain: &Domain) -> Result<()> {
     session.print(&DomainView::new(domain), || description(domain))
 }
 
-/// Returns the settings of a domain, one a line.
+/// Returns the settings of a domain, one per line.
 fn description(domain: &Domain) -> String {
     let Domain { id, account, name, webhook_url, event_url, handler, verification_token, .. } = domain;
     let mut lines = vec![
@@ -213,7 +213,7 @@ fn description(domain: &Domain) -> String {
 }
 
 async fn print_secrets(session: &Session, store: &Store, id: &DomainId) -> Result<()> {
-    // Fails for a deleted domain, which still has secrets for its last events.
+    // Fails for a deleted domain, although its last events still need its secrets.
     let secrets = signer::find(session, store, id).await?.secrets;
     let current = secrets.current.reveal();
     let next = secrets.next.as_ref().map(WebhookSecret::reveal);

@@ -65,7 +65,7 @@ impl SetDomain {
         session.print(&DomainView::new(&domain), || description(&domain))
     }
 
-    /// Returns the given settings, by the rules of `PATCH /domains/{id}`.
+    /// Returns the given settings, checked like `PATCH /domains/{id}`.
     fn change(self, reach: Reach) -> Result<DomainPatch> {
         let display_name = self.display_name.map(|text| DisplayName::parse(&text)).transpose();
         let display_name = display_name.map_err(|reason| Usage(format!("--display-name: {reason}")))?;

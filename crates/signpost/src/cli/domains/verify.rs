@@ -46,7 +46,7 @@ impl VerifyDomain {
     }
 }
 
-/// Marks the domain as verified, unless it is already, and returns since when it is.
+/// Marks the domain as verified, unless it is already, and returns the time of the first verification.
 async fn set_verified(store: &Store, domain: &Domain) -> Result<Timestamp> {
     if let Some(at) = domain.verified_at {
         return Ok(at);
@@ -70,7 +70,7 @@ fn print(session: &Session, domain: &Domain, at: Option<Timestamp>, checks: &[Pr
     })
 }
 
-/// Returns the place of a check, and its result.
+/// Returns the location of a check, and its result.
 fn line(check: &ProofCheck) -> String {
     let kind = if check.method == "dns_txt" { "TXT " } else { "" };
     let found = match (check.found.as_slice(), &check.error) {

@@ -15,13 +15,13 @@ pub(super) struct OutboxCursor {
 }
 
 impl OutboxCursor {
-    /// Returns the ID after which to read: events before it can no longer appear.
+    /// Returns the start of the next read: events before it can no longer appear.
     pub(super) fn start(&self) -> EventId {
         let newest = self.seen.last().map_or(Timestamp::UNIX_EPOCH, EventId::time);
         EventId::new((newest - OVERLAP).max(Timestamp::UNIX_EPOCH), [0; 16])
     }
 
-    /// Marks an event as seen, and returns whether it is new.
+    /// Marks an event as seen. Returns true if it is new.
     pub(super) fn is_new(&mut self, id: &EventId) -> bool {
         self.seen.insert(id.clone())
     }
@@ -41,10 +41,10 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_new_once_however_late_it_is_written() {
+    fn late_event_is_new_once() {
         let mut cursor = OutboxCursor::default();
         assert!(cursor.is_new(&id(0, 5)) && cursor.is_new(&id(59_000, 5)));
-        // Of the same millisecond, and older than what was seen.
+        // Created in a recent millisecond, but older than the seen events.
         for late in [id(59_000, 4), id(58_000, 9), id(1, 1)] {
             assert!(late > cursor.start() && cursor.is_new(&late), "{late}");
         }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_any_more_is_not_kept() {
+    fn old_events_are_pruned() {
         let mut cursor = OutboxCursor::default();
         for second in 0..1000 {
             cursor.is_new(&id(second * 1000, 1));

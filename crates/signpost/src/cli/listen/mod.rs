@@ -28,9 +28,9 @@ use crate::receiver::{EventTarget, TargetReply, parse_target};
 
 /// Interval between reads.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Number of events that are read at once.
+/// Number of events that are read at a time.
 const PAGE_LEN: u32 = 200;
-/// Lifetime of a finding: the receiver is tested once for many events that it refuses together.
+/// Lifetime of a finding: the receiver is tested once for a burst of refused events.
 const FINDING_LIFETIME: Duration = Duration::from_secs(5);
 /// Maximum number of domains that are named at the start.
 const MAX_NAMED: usize = 20;
@@ -125,7 +125,7 @@ impl Forwarder<'_> {
             match self.pass().await {
                 Ok(()) => has_failed = false,
                 Err(error) if error.is::<NoReader>() => return Err(error),
-                // The database may be unavailable for a while: reported once, and tried again.
+                // The database may be unavailable temporarily: reported once, and retried.
                 Err(error) if !has_failed => {
                     has_failed = true;
                     let line = format!("signpost: cannot read events, trying again: {error:#}");
@@ -137,7 +137,7 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Reads the events since the last minute, a page at a time, and forwards the new ones.
+    /// Reads the events of the last minute, page by page, and forwards new events.
     async fn pass(&mut self) -> Result<()> {
         let mut after = self.cursor.start();
         loop {

@@ -62,7 +62,7 @@ impl Install {
         }
     }
 
-    /// Returns the clients that were named, or those on this machine that the person confirms.
+    /// Returns the named clients, or those on this machine that the user confirms.
     fn choose(&self, installer: &Installer, operation: &Operation) -> Result<Vec<McpClient>> {
         if !self.clients.is_empty() {
             let mut clients = self.clients.clone();
@@ -140,8 +140,8 @@ fn installer() -> Result<Installer> {
     Ok(Installer { system, folders, path: variables.remove(OsStr::new("PATH")).unwrap_or_default() })
 }
 
-/// Returns the entry that starts this program, and a hint if there is no data yet. All paths are absolute, because clients
-/// start programs in other folders and without the variables of this terminal.
+/// Returns the entry that starts this program, and a hint if there is no data yet. All paths are absolute, because
+/// clients start programs in other folders and without the variables of this terminal.
 fn program_entry(
     common: &Common,
     flag: &AdvisoriesFlag,
@@ -186,7 +186,7 @@ fn names(clients: &[McpClient], between: &str) -> String {
     clients.iter().map(|client| client.name()).collect::<Vec<_>>().join(between)
 }
 
-/// Returns the clients in an answer, which must be among those that were found.
+/// Returns the clients in an answer, limited to the clients that were found.
 fn parse_choice(answer: &str, found: &[McpClient]) -> Result<Vec<McpClient>> {
     match answer.to_lowercase().as_str() {
         "" | "y" | "yes" | "all" => return Ok(found.to_vec()),

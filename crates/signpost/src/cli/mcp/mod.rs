@@ -62,7 +62,7 @@ impl McpCommand {
     }
 }
 
-/// Serves until standard input ends. Standard output contains only messages.
+/// Serves until standard input ends. Standard output contains only protocol messages.
 async fn serve(session: &Session) -> Result<()> {
     let config = &session.config;
     let telemetry = telemetry::start(config.log, config.log_format, config.otlp_endpoint.as_ref())?;
@@ -87,7 +87,7 @@ async fn serve(session: &Session) -> Result<()> {
 /// Returns the absolute path of this program.
 fn this_program() -> Result<PathBuf> {
     let path = std::env::current_exe().context("cannot tell where this program is")?;
-    // False if the program was replaced while it runs.
+    // False if the program was replaced while it was running.
     ensure!(path.is_file(), "this program is no longer where it was started from: start it anew");
     Ok(path)
 }

@@ -102,12 +102,12 @@ impl EventFault {
         vec![post]
     }
 
-    /// Returns whether a correct receiver refuses an event with this fault.
+    /// Returns true if a correct receiver rejects an event with this fault.
     fn must_be_refused(self) -> bool {
         matches!(self, Self::BadSignature | Self::OtherSecret | Self::NoSignature | Self::ChangedBody | Self::Stale)
     }
 
-    /// Makes the faults that are in the signed body.
+    /// Applies the faults of the signed body.
     fn change_body(self, event: SampleEvent) -> SampleEvent {
         match self {
             Self::UnknownKind => {
@@ -155,7 +155,7 @@ fn change_digit(name: &str, value: &mut String) {
     if !name.ends_with("signature") {
         return;
     }
-    // The middle is part of the digits, both of hex and of base64 after "v1,".
+    // The middle is a digit, in hex and in base64 after "v1,".
     let at = value.len() / 2;
     let digit = if value.as_bytes()[at] == b'0' { "1" } else { "0" };
     value.replace_range(at..=at, digit);
@@ -179,7 +179,7 @@ mod tests {
 
     const NOW: i64 = 1_700_000_000;
 
-    /// What a receiver answers that follows the rules of the library.
+    /// Returns the status of a receiver that follows the rules of the library.
     fn status(post: &PlannedPost, secret: &WebhookSecret) -> u16 {
         let field = |name: &str| post.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str());
         let headers = EventHeaders {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_receiver_takes_every_fault_as_it_should() {
+    fn correct_receiver_handles_every_fault() {
         let secrets = SigningSecrets { current: WebhookSecret::from_bytes(&[9; 32]), next: None };
         let (stranger, now) = (WebhookSecret::from_bytes(&[8; 32]), Timestamp::from_second(NOW).unwrap());
         let domain = DomainName::parse("shop.example").unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_not_met_by_just_any_answer() {
+    fn other_statuses_are_not_expected() {
         for (expected, met, missed) in [
             (ExpectedReply::Success, 204, &[199, 300, 401, 500][..]),
             (ExpectedReply::Unauthorised, 401, &[200, 400, 403, 500]),

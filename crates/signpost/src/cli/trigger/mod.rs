@@ -157,13 +157,13 @@ impl Stage {
         made
     }
 
-    /// Finds out why the receiver refused an event that it should accept, or accepted one that it should refuse.
+    /// Finds out why the receiver rejected a valid event, or accepted an invalid event.
     async fn explain(&self, made: &[MadePost]) -> Option<RefusalCause> {
         let mut refusal = None;
         let mut accepted = None;
         for post in made.iter().filter(|post| !post.is_as_expected()) {
             let Ok(Some(reply)) = &post.reply else { continue };
-            // A refusal with another status than 401 needs no explanation.
+            // A rejection with another status than 401 needs no explanation.
             if reply.mistake.is_some() || post.expected == ExpectedReply::Success && reply.is_refusal() {
                 refusal = refusal.or(Some(reply));
             }

@@ -17,7 +17,7 @@ use self::credentials::credential_table;
 use crate::cli::domain_filter::{DomainFilter, find_domain};
 use crate::cli::{Session, table};
 
-/// Number of users that are read at once.
+/// Number of users that are read at a time.
 const PAGE_LEN: u32 = 500;
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
-//! Checks whether the answer to a code may go to the host in the code.
+//! Checks that the answer to a code may be sent to the host in the code.
 //!
-//! A manipulated code has another host, and all else that a person sees stays unchanged. Therefore the domain decides which
-//! hosts may receive answers, and an unknown host receives nothing, not even that the code was scanned.
+//! A manipulated code has another host, but is otherwise unchanged for its user. Therefore the domain lists the hosts
+//! that may receive answers, and an unknown host receives nothing, not even that the code was scanned.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use url::Url;
 
 use signpost_login::domains::WellKnown;
 
-/// Timeout of a request to the domain or the host, before the person is asked.
+/// Timeout of a request to the domain or the host, before the user is asked.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum bytes of a host's description of the requester.
 const MAX_CONTEXT_BYTES: usize = 4096;
@@ -37,10 +37,10 @@ pub(super) enum HostTrust {
     Allowed,
 }
 
-/// Checks that the host of the code may receive the answer. Only the domain is requested.
+/// Checks that the host of the code may receive the answer. Only the domain receives a request.
 ///
 /// # Errors
-/// If it may not; the text describes how to allow it.
+/// Returns an error if it may not, with instructions to allow it.
 pub(super) async fn check(outbound: &Outbound, code: &QrData, allowed: Option<&str>) -> Result<HostTrust> {
     if let Some(trust) = check_offline(code, allowed)? {
         return Ok(trust);
@@ -62,7 +62,7 @@ pub(super) async fn check(outbound: &Outbound, code: &QrData, allowed: Option<&s
     bail!("this code sends the answer to {host}, which {domain} does not list ({reason}); {}", hint(&host))
 }
 
-/// Checks the host without any request. `None` if the domain has to list the host.
+/// Checks the host without any request. `None` if the domain must list the host.
 fn check_offline(code: &QrData, allowed: Option<&str>) -> Result<Option<HostTrust>> {
     let domain = &code.challenge().domain;
     let webhook = code.webhook();
@@ -77,7 +77,7 @@ fn check_offline(code: &QrData, allowed: Option<&str>) -> Result<Option<HostTrus
         }
         bail!("this code for localhost sends the answer to {host}, which is not this machine; {}", hint(&host));
     }
-    // Only TLS proves that the host has its name.
+    // Only TLS authenticates the host.
     if webhook.scheme() != "https" && !is_local {
         bail!("this code sends the answer to {host} unencrypted (http); {}", hint(&host));
     }
@@ -88,7 +88,8 @@ fn hint(host: &str) -> String {
     format!("if you trust that host, add --allow-host {host}")
 }
 
-/// Returns whether `--allow-host` names the host: any host if it has no value, else this host, on this port if it has one.
+/// Returns true if `--allow-host` permits the host: any host if the flag has no value, else this host, and only this
+/// port if the value has a port.
 fn allows(allowed: &str, webhook: &Url) -> bool {
     if allowed.is_empty() {
         return true;
@@ -99,8 +100,8 @@ fn allows(allowed: &str, webhook: &Url) -> bool {
     named.path() == "/" && named.username().is_empty() && is_port && named.host() == webhook.host()
 }
 
-/// Asks the host for the requester of the login, so that the person can recognize another browser than their own. `None` if
-/// the host does not answer or is not trusted.
+/// Requests a description of the requester of the login from the host, so that the user can recognize a foreign
+/// browser. `None` if the host does not answer or is not trusted.
 pub(super) async fn describe_requester(outbound: &Outbound, code: &QrData, trust: HostTrust) -> Option<String> {
     let reach = match trust {
         HostTrust::Domain | HostTrust::Listed => Reach::Public,
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_not_the_domains_has_to_be_vouched_for() {
+    fn foreign_host_must_be_listed_by_the_domain() {
         use HostTrust::{Domain, ThisMachine};
         for (domain, webhook, expected) in [
             ("example.com", "https://example.com/hook", Some(Domain)),
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_allows_one_host_and_no_other() {
+    fn allow_host_permits_one_host() {
         for (allowed, webhook, is_allowed) in [
             ("", "https://evil.example/", true),
             ("login.example.net", "https://login.example.net/", true),
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_says_is_its_own_word_on_one_line() {
+    fn host_description_is_quoted_on_one_line() {
         let agent = format!("\u{202e}-\u{1b}[31mFire\nfox\u{200b}\u{e0041}{}", "x".repeat(100));
         let told = json!({ "requester": { "ip": "203.0.113.9", "country": "", "user_agent": agent } });
         let shown = quote_requester("login.example.com", &told).unwrap();

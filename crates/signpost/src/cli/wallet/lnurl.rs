@@ -47,8 +47,8 @@ pub(super) async fn log_in(session: &Session, Link { lnurl, yes }: Link) -> Resu
     if reason.is_none() { Ok(()) } else { bail!("the login was refused") }
 }
 
-/// Describes the login for the person who confirms it. A Lightning wallet has only the host, so only the address bar
-/// reveals a page that shows another host's code.
+/// Describes the login for the user who confirms it. A Lightning wallet has only the host, so only the address bar
+/// reveals a page with the code of another host.
 fn question(link: &AuthUrl) -> String {
     let action = link.action().as_str();
     let host = link.host();
@@ -56,7 +56,8 @@ fn question(link: &AuthUrl) -> String {
 }
 
 async fn send(link: &AuthUrl, url: &url::Url) -> Result<LnurlReply> {
-    // The wallet acts for the person at the terminal. Plain http must not leave this machine, whatever a name resolves to.
+    // The wallet acts for the user at the terminal. Plain http must not leave this machine, regardless of name
+    // resolution.
     let reach = if url.scheme() == "http" { Reach::Loopback } else { Reach::Everything };
     let request = Request {
         method: Method::GET,
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_sees_what_is_done_and_where() {
+    fn question_names_action_and_host() {
         let url = format!("https://login.example.com:8443/?tag=login&k1={}&action=register", "ab".repeat(32));
         let shown = question(&AuthUrl::parse(&url).unwrap());
         assert_eq!(shown.lines().next(), Some("register at  login.example.com:8443"));

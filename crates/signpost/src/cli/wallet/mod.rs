@@ -28,8 +28,8 @@ const MAX_KEY_FILE_BYTES: u64 = 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum bytes that are read of a reply.
 const MAX_REPLY_BYTES: usize = 4096;
-/// Maximum distance of a code's times from now, in seconds. Codes live for an hour at most; a larger distance is a forged
-/// code or a wrong clock.
+/// Maximum distance of a code's times from now, in seconds. Codes expire after an hour at most; a larger distance means
+/// a forged code or a wrong clock.
 const MAX_AGE: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Subcommand)]
@@ -111,7 +111,7 @@ fn new(session: &Session) -> Result<()> {
     let bytes = random();
     let wallet = Key::from_bytes(bytes)?;
     let mut options = std::fs::OpenOptions::new();
-    // Never overwrites an older wallet, whose logins would be lost.
+    // Never overwrites an older wallet, because its logins would be lost.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -122,7 +122,7 @@ fn new(session: &Session) -> Result<()> {
     writeln!(file, "{}", HEXLOWER.encode(&bytes)).and_then(|()| file.sync_all())?;
     let public_key = wallet.public_key().canonical();
     session.print(&json!({ "public_key": public_key }), || {
-        // A script gets only the key.
+        // A script receives only the key.
         if std::io::stdout().is_terminal() { describe_new(&public_key, &shown.to_string()) } else { public_key.clone() }
     })
 }
@@ -188,7 +188,7 @@ async fn scan(session: &Session, command: Scan) -> Result<()> {
     bail!("the login was refused ({status}){remedy}")
 }
 
-/// Checks that the wallet can ask before it signs, or need not.
+/// Checks that the wallet can ask for confirmation before it signs, or need not.
 fn check_can_ask(yes: bool) -> Result<()> {
     if yes || std::io::stdin().is_terminal() {
         return Ok(());
@@ -201,8 +201,8 @@ fn confirm_signing(yes: bool) -> Result<()> {
     if yes || ask_yes_or_no("\nSign and send?")? { Ok(()) } else { bail!("nothing was signed") }
 }
 
-/// Explains a login that was refused because the site does not have the key. Without a reason from the site, 404 is also
-/// the answer to an old code.
+/// Explains a login that was rejected because the site does not have the key. Without a reason from the site, 404 is
+/// also the answer to an expired code.
 fn remedy(qr: &QrData, status: u16, body: &Value) -> Option<String> {
     let Challenge { mode, domain, .. } = qr.challenge();
     if (*mode, status) != (Mode::Login, 404) {
@@ -237,7 +237,7 @@ fn check_times(qr: &QrData, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Parses a confirmation number, which becomes part of the signed text.
+/// Parses a confirmation number, a part of the signed text.
 fn parse_number(text: &str) -> Result<&str> {
     let text = text.trim();
     let is_number = (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -248,7 +248,7 @@ fn parse_number(text: &str) -> Result<&str> {
     }
 }
 
-/// Describes the login for the person who confirms it: the domain, and the host that receives the answer.
+/// Describes the login for the user who confirms it: the domain, and the host that receives the answer.
 fn question(qr: &QrData) -> String {
     let challenge = qr.challenge();
     format!("{} at  {}\nanswer to {}", challenge.mode, challenge.domain, host(qr))
@@ -269,7 +269,7 @@ async fn post(outbound: &Outbound, qr: &QrData, body: Vec<u8>) -> Result<(u16, V
         within: REQUEST_TIMEOUT,
         keep: MAX_REPLY_BYTES,
     };
-    // The person at the terminal confirmed the host, so the wallet may reach every address.
+    // The user at the terminal confirmed the host, so the wallet may reach every address.
     let answer = outbound.send(Reach::Everything, request).await;
     let answer = answer.with_context(|| format!("cannot post to {}", host(qr)))?;
     let text = String::from_utf8_lossy(&answer.body).into_owned();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_a_site_does_not_know_is_told_what_to_do() {
+    fn unknown_key_has_a_remedy() {
         let code = |mode: &str| {
             let challenge = format!("svc:{mode}:shop.example:1700000000:AAAAAAAAAAAAAAAAAAAAAA");
             let code = format!("svc://auth?v=1&webhook=https://shop.example/&challenge={challenge}&exp=1700000300");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_wallet_says_which_line_is_the_key() {
+    fn new_wallet_labels_its_key() {
         let told = describe_new("02ab", "signpost-data/wallet.key");
         assert_eq!(told, "public key  02ab\nsecret key  in signpost-data/wallet.key, for nobody but you");
     }

@@ -16,7 +16,7 @@ use crate::config::Service;
 const TEXT: &str = "text/plain; charset=utf-8";
 const FRESH_FOR_CRAWLERS: &str = "public, max-age=3600";
 
-/// `/robots.txt`: allows all pages but personal ones.
+/// `/robots.txt`: allows all pages except personal pages.
 pub(super) async fn robots(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = "User-agent: *\n".to_owned();
     for path in ["/account", "/login/", "/near", "/sandbox/", "/lnurl/"] {
@@ -64,7 +64,7 @@ pub(super) async fn guide(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(CONTENT_TYPE, TEXT), (CACHE_CONTROL, FRESH_FOR_CRAWLERS)], text)
 }
 
-/// Returns the part about the locator: its tools, the rules for its answers, and links.
+/// Returns the section on the locator: its tools, the rules for its answers, and links.
 fn locator_guide(address: &str) -> String {
     let server = mcp::server(false, None);
     let tools = server.tools().map(|tool| format!("- `{}`: {}\n", tool.name, tool.title));

@@ -1,4 +1,4 @@
-//! The texts of the first page in English.
+//! The texts of the front page in English.
 
 use super::RootWords;
 

@@ -22,10 +22,10 @@ use signpost_platform::web::problem::Problem;
 use super::App;
 use crate::config::Service;
 
-/// Time for which browsers may cache the page.
+/// Lifetime of the page in caches.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// The texts of the first page.
+/// The texts of the front page.
 struct RootWords {
     title: &'static str,
     lead: &'static str,

@@ -1,4 +1,4 @@
-//! The texts of the first page in Spanish.
+//! The texts of the front page in Spanish.
 
 use super::RootWords;
 

@@ -1,4 +1,4 @@
-//! A site in one file, which can break any one rule.
+//! A site in one file that can break any single rule.
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -19,11 +19,11 @@ use tokio::net::TcpListener;
 
 use crate::harness::text;
 
-/// Breaks no rule, and has the service check every signature.
+/// Breaks no rule, and delegates signature checks to the service.
 pub(super) const ASKS_THE_SERVICE: &str = "none, and the service checks signatures";
 const KEY: &str = "svc_test_of-a-site";
 
-/// A site in one file, as an integrator writes one who has read nothing but the specification, but for one rule.
+/// A site in one file, implemented from the specification, except for the broken rule.
 #[derive(Clone)]
 pub(super) struct Site {
     broken: &'static str,
@@ -34,7 +34,7 @@ pub(super) struct Site {
     memory: Arc<Mutex<Memory>>,
 }
 
-/// What a site and the kit have in common.
+/// The clock and the HTTP client that the site and the kit share.
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) clock: Clock,
@@ -77,7 +77,7 @@ impl Site {
         origin
     }
 
-    /// Whether this is the rule that the site breaks.
+    /// Returns true if the site breaks this rule.
     fn breaks(&self, rule: &str) -> bool {
         self.broken == rule
     }
@@ -139,7 +139,7 @@ impl Site {
         self.marked(mode, &sid, user, &answer).await
     }
 
-    /// The code that this challenge is of.
+    /// Returns the code with this challenge.
     fn held(&self, mode: Mode, answer: &Answer, now: i64) -> Result<String, u16> {
         let memory = self.memory.lock().unwrap();
         let taken = if self.breaks("a challenge with extra characters is 404") {
@@ -202,7 +202,7 @@ impl Site {
             || self.breaks("an answer is accepted once: the same registration again is 404")
     }
 
-    /// Has the service look at the answer too, and remembers the user.
+    /// Verifies the answer with the service too, and stores the user.
     async fn marked(&self, mode: Mode, sid: &str, user: String, answer: &Answer) -> Result<Value, u16> {
         let (status, _) = self.call(&format!("/sessions/{sid}/authenticate"), &json!(answer)).await;
         let is_deaf = [

@@ -1,4 +1,4 @@
-//! One call: what it takes, the same in each language, what it replies, and why it may not.
+//! The section of a call: parameters, examples in each language, replies and errors.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::node::{DOCUMENT, YamlNode};
 use super::page::{BASE, SANDBOX, in_languages};
 use super::schema::{SchemaMember, SchemaView};
-use super::snippets::{TONGUES, Tongue, curl, json, snippet};
+use super::snippets::{LANGUAGES, Language, curl, json, snippet};
 use super::words::{line, paragraphs};
 
 pub(super) struct Call {
@@ -20,7 +20,7 @@ pub(super) struct Call {
     operation: &'static YamlNode,
 }
 
-/// All of them, in the order of the document.
+/// Returns all calls, in the order of the document.
 pub(super) fn all() -> Vec<Call> {
     let paths = DOCUMENT.get("paths").expect("paths").members().iter();
     paths
@@ -61,7 +61,7 @@ impl Call {
         }
     }
 
-    /// Whoever may call it.
+    /// Describes the required authentication.
     fn keys(&self) -> &'static str {
         let security = self.operation.get("security").map(YamlNode::rows);
         match security {
@@ -100,16 +100,16 @@ impl Call {
         }
         let is_keyed = self.operation.get("security").is_none_or(|security| !security.rows().is_empty());
         let body = self.example();
-        let text = |tongue| match tongue {
-            Tongue::Curl => Some(curl(self.base(), self.verb, &path, is_keyed, body, self.id)),
-            tongue => snippet(tongue, self.id, body),
+        let text = |language| match language {
+            Language::Curl => Some(curl(self.base(), self.verb, &path, is_keyed, body, self.id)),
+            language => snippet(language, self.id, body),
         };
-        let texts: Vec<_> = TONGUES.into_iter().filter_map(|tongue| Some((tongue, text(tongue)?))).collect();
+        let texts: Vec<_> = LANGUAGES.into_iter().filter_map(|language| Some((language, text(language)?))).collect();
         let others: Vec<_> = self.body_type().into_iter().flat_map(examples).skip(1).collect();
         html! {
             @if texts.len() > 1 { (in_languages(&texts)) } @else {
-                // No SDK calls it: it is shown whatever the switch says.
-                @for (tongue, text) in texts { figure.code { figcaption { (tongue.name()) } pre { code { (text) } } } }
+                // No SDK has this call, so the curl example is independent of the switch.
+                @for (language, text) in texts { figure.code { figcaption { (language.name()) } pre { code { (text) } } } }
             }
             @for (summary, value) in others {
                 figure.code { figcaption { "Another body: " (summary) } pre { code { (json(value)) } } }
@@ -209,13 +209,13 @@ fn error_link(status: &str, code: &str) -> Markup {
     html! { a href={ "#error-" (status) "-" (code) } { code { (code) } } }
 }
 
-/// What a content shows: summary and value of each example.
+/// Returns the summary and the value of each example of a content.
 pub(super) fn examples(content: &'static YamlNode) -> impl Iterator<Item = (&'static str, &'static YamlNode)> {
     let examples = content.get("examples").map(YamlNode::members).unwrap_or_default().iter();
     examples.map(|(_, one)| one.resolved()).map(|one| (one.text("summary"), one.get("value").expect("a value")))
 }
 
-/// A parameter of an address or a header.
+/// Renders a path, query or header parameter.
 pub(super) fn parameter(call: &str, one: &'static YamlNode) -> Markup {
     let view = SchemaView::of(one.get("schema").expect("a schema"), 0);
     let place = match one.text("in") {
@@ -228,7 +228,7 @@ pub(super) fn parameter(call: &str, one: &'static YamlNode) -> Markup {
     row(&format!("{call}.{name}"), name, &view, is_required, Some(place), one.text("description"), &Markup::default())
 }
 
-/// Members with what is inside of them.
+/// Renders members with their nested members.
 pub(super) fn members(members: &[SchemaMember], place: &str) -> Markup {
     html! {
         dl.members {

@@ -1,4 +1,4 @@
-//! Events: what is posted to a site, and what the site replies.
+//! The section of events: the requests that sites receive, and their replies.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::call::{examples, members, parameter};
 use super::node::{DOCUMENT, YamlNode};
 use super::page::in_languages;
 use super::schema::SchemaView;
-use super::snippets::{TONGUES, Tongue, json};
+use super::snippets::{LANGUAGES, Language, json};
 use super::words::{line, paragraphs};
 
 fn kinds() -> impl Iterator<Item = (&'static str, &'static YamlNode)> {
@@ -32,7 +32,7 @@ pub(super) fn section(tag: &YamlNode) -> Markup {
             div.stack-sm {
                 h2 { "Events" }
                 p.soft { (line(tag.text("description"))) }
-                (in_languages(&verified()))
+                (in_languages(&verification()))
             }
             div.told {
                 h3 { "Headers" }
@@ -72,7 +72,7 @@ fn replies(post: &'static YamlNode) -> Markup {
     }
 }
 
-fn verified() -> Vec<(Tongue, String)> {
+fn verification() -> Vec<(Language, String)> {
     let texts = [
         "const event = await signpost.webhooks.verify(\n  await request.text(),\n  request.headers,\n  process.env.WEBHOOK_SECRET,\n);",
         "event = signpost.webhooks.verify(\n    request.get_data(), request.headers, os.environ[\"WEBHOOK_SECRET\"]\n)",
@@ -80,5 +80,5 @@ fn verified() -> Vec<(Tongue, String)> {
         "let secret = WebhookSecret::parse(&std::env::var(\"WEBHOOK_SECRET\")?)?;\nif !secret.made_x_svc_signature(signature, &body) {\n    return Ok(StatusCode::UNAUTHORIZED);\n}\nlet event: Event = serde_json::from_slice(&body)?;",
         "# The X-Svc-Signature that this body must have\nopenssl dgst -sha256 -hmac \"$WEBHOOK_SECRET\" < body.json",
     ];
-    TONGUES.into_iter().zip(texts.map(str::to_owned)).collect()
+    LANGUAGES.into_iter().zip(texts.map(str::to_owned)).collect()
 }

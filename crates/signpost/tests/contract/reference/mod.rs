@@ -1,4 +1,4 @@
-//! `crates/signpost/assets/reference.html`: the page that is made of `openapi.yaml`, from its `<main>` inwards.
+//! The `<main>` of `crates/signpost/assets/reference.html`, generated from `openapi.yaml`.
 
 mod call;
 mod events;
@@ -14,7 +14,7 @@ use std::fs;
 
 use node::DOCUMENT;
 use remedies::REMEDIES;
-use snippets::{METHODS, TONGUES, go_name, snake, snippet};
+use snippets::{LANGUAGES, METHODS, go_name, snake, snippet};
 
 use crate::errors::CODES;
 use crate::harness::Service;
@@ -23,17 +23,17 @@ use crate::harness::documented::operations;
 const MADE: &str = include_str!("../../../assets/reference.html");
 
 #[test]
-fn the_page_is_made_of_the_document() {
+fn the_page_matches_the_document() {
     assert!(page::page() == MADE, "crates/signpost/assets/reference.html is old: run 'make reference'");
 }
 
 #[test]
-#[ignore = "it writes the page: make reference; the test the_page_is_made_of_the_document compares it"]
+#[ignore = "it writes the page: make reference; the test the_page_matches_the_document compares it"]
 fn write_the_page() {
     fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/reference.html"), page::page()).expect("a file");
 }
 
-/// Names and ids of the page.
+/// Returns the unique element IDs of the page.
 fn ids() -> BTreeSet<&'static str> {
     let ids: Vec<_> = MADE.split(" id=\"").skip(1).map(|rest| rest.split('"').next().expect("an end")).collect();
     let all: BTreeSet<_> = ids.iter().copied().collect();
@@ -42,7 +42,7 @@ fn ids() -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn every_call_parameter_member_and_event_is_on_the_page() {
+fn the_page_is_complete() {
     let (ids, mut missing) = (ids(), Vec::new());
     let mut look = |id: String| {
         if !ids.contains(id.as_str()) {
@@ -74,29 +74,29 @@ fn every_call_parameter_member_and_event_is_on_the_page() {
     assert!(missing.is_empty(), "not on the page: {missing:?}");
 }
 
-/// The members that a schema names itself.
+/// Returns the members that a schema declares itself.
 fn members(schema: &str) -> Option<impl Iterator<Item = &'static str>> {
     let properties = DOCUMENT.at(&["components", "schemas", schema, "properties"])?;
     Some(properties.members().iter().map(|(name, _)| name.as_str()))
 }
 
 #[test]
-fn every_error_says_what_to_do() {
+fn every_error_has_a_remedy() {
     let said: BTreeSet<_> = REMEDIES.iter().map(|(status, code, _)| (*status, *code)).collect();
     assert_eq!(said, *CODES);
 }
 
 #[test]
-fn every_link_of_the_page_leads_to_a_place_on_it() {
+fn every_link_of_the_page_has_a_target() {
     let ids = ids();
     for link in MADE.split(" href=\"#").skip(1).map(|rest| rest.split('"').next().expect("an end")) {
         assert!(ids.contains(link), "nothing is at #{link}");
     }
 }
 
-/// Where there is an SDK, it has the methods that the page shows.
+/// SDKs that are not in the checkout are skipped.
 #[test]
-fn the_sdks_have_the_methods_that_the_page_shows() {
+fn the_sdks_have_the_methods_on_the_page() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
     let calls: BTreeSet<_> = METHODS.iter().map(|method| method.operation).collect();
     assert_eq!(calls.len(), METHODS.len(), "an operation stands twice");
@@ -118,7 +118,7 @@ fn the_sdks_have_the_methods_that_the_page_shows() {
     }
 }
 
-/// The files of a folder in one text; empty where it is not there.
+/// Returns the concatenated files of a folder; empty if it does not exist.
 fn sources(folder: &str, kind: &str) -> String {
     let mut text = String::new();
     for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path()) {
@@ -132,9 +132,9 @@ fn sources(folder: &str, kind: &str) -> String {
 }
 
 #[test]
-fn an_example_is_written_as_each_language_writes_it() {
+fn examples_follow_the_syntax_of_each_language() {
     let body = DOCUMENT.at(&["components", "examples", "UserChange", "value"]);
-    let shown = TONGUES.map(|tongue| snippet(tongue, "changeUser", body));
+    let shown = LANGUAGES.map(|language| snippet(language, "changeUser", body));
     let [type_script, python, go, rust, curl] = shown.map(Option::unwrap_or_default);
     assert_eq!(
         type_script,
@@ -147,7 +147,7 @@ fn an_example_is_written_as_each_language_writes_it() {
 }
 
 #[tokio::test]
-async fn the_page_names_the_address_of_its_own_server_and_environment() {
+async fn the_page_has_the_url_of_its_environment() {
     let service = Service::with(&[("public_url", "https://login.test/a&b")]).await;
     for (path, other) in [("/v1", "/sandbox/v1"), ("/sandbox/v1", "/v1")] {
         let page = service.visitor().get(&format!("{path}/reference")).await;

@@ -1,4 +1,4 @@
-//! `openapi.yaml` in the order it was written in, which is the order that it is read in.
+//! `openapi.yaml` as a tree that preserves the order of members.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ impl YamlNode {
         self.members().iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// What stands at the end of a path of members.
+    /// Returns the value at a path of members.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, name| node.get(name))
     }
@@ -40,12 +40,12 @@ impl YamlNode {
         if let Self::Text(text) | Self::Literal(text) = self { Some(text) } else { None }
     }
 
-    /// The text of a member; empty where there is none.
+    /// Returns the text of a member, or an empty text.
     pub(super) fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Self::as_text).unwrap_or_default()
     }
 
-    /// What a reference leads to, or the value itself.
+    /// Returns the target of a `$ref`, or the value itself.
     pub(super) fn resolved(&'static self) -> &'static Self {
         let Some(pointer) = self.get("$ref").and_then(Self::as_text) else { return self };
         let path: Vec<_> = pointer.trim_start_matches("#/").split('/').collect();

@@ -1,4 +1,4 @@
-//! The page as a whole: contents, what holds for all calls, the calls by subject, events, errors.
+//! The complete page: contents, rules for all calls, the calls by subject, events, errors.
 
 use maud::{Markup, html};
 
@@ -6,10 +6,11 @@ use super::call::{self, Call};
 use super::events;
 use super::node::{DOCUMENT, YamlNode};
 use super::remedies::REMEDIES;
-use super::snippets::{TONGUES, Tongue};
+use super::snippets::{LANGUAGES, Language};
 use super::words::{line, paragraphs};
 
-/// Stands for the address of the interface until a server knows its own; of the sandbox, where there is nothing else.
+/// Placeholder for the base URL of the API, replaced by the server; `SANDBOX` is for calls that exist only in the
+/// sandbox.
 pub(super) const BASE: &str = "{{api}}";
 pub(super) const SANDBOX: &str = "{{sandbox}}";
 
@@ -34,7 +35,7 @@ pub(super) fn page() -> String {
             }
         }
     };
-    // One line a block, so that a change is seen where it is.
+    // One line per block, so that diffs are readable.
     main.into_string().replace("<section", "\n<section").replace("<pre", "\n<pre").replace("<dt", "\n<dt") + "\n"
 }
 
@@ -76,29 +77,29 @@ fn head() -> Markup {
     }
 }
 
-/// One for the whole page: it stays in sight.
+/// Renders the language switch of the whole page, which is always visible.
 fn switch() -> Markup {
     html! {
         div.bar {
             a.btn.small.to-contents href="#contents" { "Contents" }
             fieldset.switch {
                 legend.vh { "Language of the examples" }
-                @for tongue in TONGUES {
-                    @let id = format!("in-{}", tongue.class());
-                    input type="radio" name="language" id=(id) value=(tongue.class()) checked[tongue == TONGUES[0]];
-                    label for=(id) { (tongue.name()) }
+                @for language in LANGUAGES {
+                    @let id = format!("in-{}", language.class());
+                    input type="radio" name="language" id=(id) value=(language.class()) checked[language == LANGUAGES[0]];
+                    label for=(id) { (language.name()) }
                 }
             }
         }
     }
 }
 
-/// The same in each language, of which the switch shows one.
-pub(super) fn in_languages(texts: &[(Tongue, String)]) -> Markup {
+/// Renders a text in each language; the switch selects the visible language.
+pub(super) fn in_languages(texts: &[(Language, String)]) -> Markup {
     html! {
-        @for (tongue, text) in texts {
-            figure class={ "code in-" (tongue.class()) } {
-                figcaption { (tongue.name()) }
+        @for (language, text) in texts {
+            figure class={ "code in-" (language.class()) } {
+                figcaption { (language.name()) }
                 pre { code { (text) } }
             }
         }
@@ -115,7 +116,7 @@ fn start() -> Markup {
     }
 }
 
-fn client() -> Vec<(Tongue, String)> {
+fn client() -> Vec<(Language, String)> {
     let texts = [
         format!(
             "import {{ Signpost }} from '@signpost/sdk';\n\nconst signpost = new Signpost(process.env.SIGNPOST_KEY, {{\n  baseUrl: '{BASE}',\n}});"
@@ -129,7 +130,7 @@ fn client() -> Vec<(Tongue, String)> {
         ),
         "export SIGNPOST_KEY=svc_test_…".to_owned(),
     ];
-    TONGUES.into_iter().zip(texts).collect()
+    LANGUAGES.into_iter().zip(texts).collect()
 }
 
 fn subject(tag: &YamlNode, calls: &[Call]) -> Markup {
@@ -156,7 +157,7 @@ fn errors() -> Markup {
             h2 { "Errors" }
             p { "The body is " code { "{\"error\": {\"code\", \"message\", \"details\"}}" } ". Programs use " code { "code" }
                 "; messages may change. What wallets get at hosted handlers is " code { "{\"error\": \"…\"}" } "." }
-            (in_languages(&caught()))
+            (in_languages(&error_handling()))
             dl.members {
                 @for (status, code, remedy) in REMEDIES {
                     div {
@@ -169,7 +170,7 @@ fn errors() -> Markup {
     }
 }
 
-/// What `docs/api.md` says of it.
+/// Returns the description of the error in `docs/api.md`.
 fn when(status: u16, code: &str) -> String {
     let start = format!("| {status} | `{code}` | ");
     let row = include_str!("../../../../../docs/api.md").lines().find_map(|line| line.strip_prefix(&start));
@@ -180,7 +181,7 @@ fn when(status: u16, code: &str) -> String {
     format!("{}.", text.trim_end_matches('.'))
 }
 
-fn caught() -> Vec<(Tongue, String)> {
+fn error_handling() -> Vec<(Language, String)> {
     let texts = [
         "try {\n  await signpost.sessions.get(session.id);\n} catch (error) {\n  if (!(error instanceof SignpostError)) throw error;\n  console.error(error.code, error.details, error.requestId);\n}".to_owned(),
         "try:\n    signpost.sessions.get(session.id)\nexcept SignpostError as error:\n    print(error.code, error.details, error.request_id)".to_owned(),
@@ -188,5 +189,5 @@ fn caught() -> Vec<(Tongue, String)> {
         "if let Err(error) = signpost.sessions().get(&session.id).await {\n    eprintln!(\"{} {:?}\", error.code, error.request_id);\n}".to_owned(),
         format!("curl -i {BASE}/sessions/sess_x \\\n  -H \"Authorization: Bearer $SIGNPOST_KEY\""),
     ];
-    TONGUES.into_iter().zip(texts).collect()
+    LANGUAGES.into_iter().zip(texts).collect()
 }

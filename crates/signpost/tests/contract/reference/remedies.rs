@@ -1,4 +1,4 @@
-//! What to do about each error, by status and code.
+//! Remedies for errors, by status and code.
 
 pub(super) const REMEDIES: &[(u16, &str, &str)] = &[
     (400, "invalid_json", "Send valid JSON, each field once. `message` says where reading stopped."),

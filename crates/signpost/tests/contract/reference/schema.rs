@@ -1,12 +1,12 @@
-//! What a schema says of a value, in words.
+//! Descriptions of schemas in words.
 
 use super::node::YamlNode;
 
-/// A schema with those that it refers to and is put together from, its own words first.
+/// A schema with the schemas that it references or combines, its own keywords first.
 #[derive(Clone)]
 pub(super) struct SchemaView {
     layers: Vec<&'static YamlNode>,
-    /// The same in the order of their members.
+    /// The schemas in the order of their members.
     parts: Vec<&'static YamlNode>,
 }
 
@@ -18,14 +18,14 @@ pub(super) struct SchemaMember {
 }
 
 impl SchemaView {
-    /// A schema; of several that it may be, that of this number.
+    /// Creates the view of a schema; `choice` is the index of the alternative of a `oneOf`.
     pub(super) fn of(schema: &'static YamlNode, choice: usize) -> Self {
         let (mut layers, mut parts) = (Vec::new(), Vec::new());
         collect(schema, choice, &mut layers, &mut parts);
         Self { layers, parts }
     }
 
-    /// The first that is said of it.
+    /// Returns the first value of a keyword.
     fn find(&self, word: &str) -> Option<&'static YamlNode> {
         self.layers.iter().find_map(|layer| layer.get(word))
     }
@@ -38,7 +38,7 @@ impl SchemaView {
         self.find_text("description").unwrap_or_default()
     }
 
-    /// The members, those of the schemas that it is put together from first.
+    /// Returns the members; those of combined schemas come first.
     pub(super) fn members(&self) -> Vec<SchemaMember> {
         let mut found: Vec<SchemaMember> = Vec::new();
         let required: Vec<_> =
@@ -55,12 +55,12 @@ impl SchemaView {
         found
     }
 
-    /// The rows of a list.
+    /// Returns the schema of a list's items.
     pub(super) fn items(&self) -> Option<Self> {
         self.find("items").map(|items| Self::of(items, 0))
     }
 
-    /// What kind of value it is, such as `text or null`.
+    /// Returns the type of the value, such as `text or null`.
     pub(super) fn kind(&self) -> String {
         let is_null = |kind: &str| kind == "null";
         let kinds: Vec<_> = match self.find("type") {
@@ -81,7 +81,7 @@ impl SchemaView {
         if can_be_null { format!("{kind} or null") } else { kind }
     }
 
-    /// What bounds it has, each a few words with code in backticks.
+    /// Returns the constraints as short phrases, with code in backticks.
     pub(super) fn bounds(&self) -> Vec<String> {
         let mut bounds = Vec::new();
         let range = |least: &str, most: &str| (self.find_text(least), self.find_text(most));
@@ -111,7 +111,8 @@ impl SchemaView {
         if let Some(only) = self.find_text("const") {
             bounds.push(if only.is_empty() { "always empty".to_owned() } else { format!("always `{only}`") });
         }
-        // Of a list of texts; times, URLs and hex digits say what they look like in words.
+        // For lists of texts. Patterns of times, URLs and hex digits are omitted: their descriptions contain the
+        // format.
         bounds.extend(
             self.items()
                 .iter()
@@ -148,7 +149,7 @@ fn collect(
     }
 }
 
-/// A pattern in words where it is one of an ID, `usr_…`; else as it is.
+/// Describes the pattern of an ID as `usr_…`, and other patterns literally.
 fn shown(pattern: &str) -> String {
     let prefix = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix("[0-9a-z]{36}$"));
     prefix.map_or_else(|| format!("like `{pattern}`"), |prefix| format!("`{prefix}…`"))

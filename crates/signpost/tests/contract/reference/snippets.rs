@@ -1,15 +1,16 @@
-//! The same call in each language. TypeScript, Python and curl are written from the example of the document; what Go and
-//! Rust want typed stands in [`METHODS`].
+//! Code examples of a call in each language. TypeScript, Python and curl are generated from the example in the
+//! document; the typed arguments of Go and Rust are in [`METHODS`].
 
 use std::fmt::Write;
 
 use super::node::YamlNode;
 
-/// What a page of examples can be read in, in the order of its switch.
-pub(super) const TONGUES: [Tongue; 5] = [Tongue::TypeScript, Tongue::Python, Tongue::Go, Tongue::Rust, Tongue::Curl];
+/// Languages of the examples, in the order of the switch.
+pub(super) const LANGUAGES: [Language; 5] =
+    [Language::TypeScript, Language::Python, Language::Go, Language::Rust, Language::Curl];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tongue {
+pub(super) enum Language {
     TypeScript,
     Python,
     Go,
@@ -17,7 +18,7 @@ pub(super) enum Tongue {
     Curl,
 }
 
-impl Tongue {
+impl Language {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::TypeScript => "TypeScript",
@@ -28,7 +29,7 @@ impl Tongue {
         }
     }
 
-    /// As in the classes of the stylesheet.
+    /// Returns the suffix of the CSS class.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::TypeScript => "ts",
@@ -43,15 +44,15 @@ impl Tongue {
 /// A method of the SDKs, by the operation that it calls.
 pub(super) struct SdkMethod {
     pub(super) operation: &'static str,
-    /// `sessions` in `signpost.sessions.create`; empty where the client itself has it.
+    /// Name of the resource, `sessions` in `signpost.sessions.create`; empty for methods of the client itself.
     pub(super) group: &'static str,
-    /// In the spelling of TypeScript.
+    /// Name of the method in TypeScript.
     pub(super) name: &'static str,
-    /// What the path is filled with, such as `domain.id`.
+    /// Expressions for the path parameters, such as `domain.id`.
     ids: &'static [&'static str],
-    /// What the reply is called.
+    /// Name of the variable for the reply; empty if there is none.
     reply: &'static str,
-    /// The arguments in Go and in Rust behind the ids, where there are any.
+    /// Arguments in Go and in Rust after the IDs; empty if there are none.
     typed: [&'static str; 2],
 }
 
@@ -175,7 +176,7 @@ pub(super) const METHODS: &[SdkMethod] = &[
     method("retryDeliveries", ("deliveries", "retryAll"), &[], "retried", NONE),
 ];
 
-/// What stands in the query of a list or a wait, as its example.
+/// Returns example query parameters of a list or a long poll.
 fn query(operation: &str) -> &'static [(&'static str, &'static str)] {
     match operation {
         "listSessions" => &[("limit", "20")],
@@ -185,15 +186,15 @@ fn query(operation: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// The call in this language; `None` where the SDK has no method for it.
-pub(super) fn snippet(tongue: Tongue, operation: &str, body: Option<&'static YamlNode>) -> Option<String> {
+/// Returns the call in this language, or `None` if the SDK has no method for it.
+pub(super) fn snippet(language: Language, operation: &str, body: Option<&'static YamlNode>) -> Option<String> {
     let method = METHODS.iter().find(|method| method.operation == operation)?;
-    Some(match tongue {
-        Tongue::TypeScript => type_script(method, body),
-        Tongue::Python => python(method, body),
-        Tongue::Go => go(method),
-        Tongue::Rust => rust(method),
-        Tongue::Curl => return None,
+    Some(match language {
+        Language::TypeScript => type_script(method, body),
+        Language::Python => python(method, body),
+        Language::Go => go(method),
+        Language::Rust => rust(method),
+        Language::Curl => return None,
     })
 }
 
@@ -241,13 +242,13 @@ fn rust(method: &SdkMethod) -> String {
     let mut arguments: Vec<_> = method.ids.iter().map(|id| format!("&{}", snake(id))).collect();
     arguments.extend((!method.typed[1].is_empty()).then(|| method.typed[1].to_owned()));
     let group = if method.group.is_empty() { String::new() } else { format!("{}().", method.group) };
-    // There the wait is a method of its own.
+    // The Rust SDK has a separate method for the long poll.
     let name = if method.operation == "getSession" { "get_after".to_owned() } else { snake(method.name) };
     let call = format!("signpost.{group}{name}({}).await?;", arguments.join(", "));
     assigned("let ", method.reply, &call)
 }
 
-/// A request as a shell sends it. `base` is the address of the interface.
+/// Returns the request as a curl command. `base` is the URL of the API.
 pub(super) fn curl(
     base: &str,
     verb: &str,
@@ -275,12 +276,12 @@ pub(super) fn curl(
     command
 }
 
-/// An example as JSON, on several lines where one is long.
+/// Returns an example as JSON, on several lines if it is long.
 pub(super) fn json(value: &'static YamlNode) -> String {
     value_of(value, &Style::JSON, 0)
 }
 
-/// How a language writes objects.
+/// Syntax of object literals in a language.
 struct Style {
     quote: char,
     quotes_names: bool,
@@ -343,7 +344,7 @@ fn text_of(text: &str, style: &Style) -> String {
     format!("{0}{escaped}{0}", style.quote)
 }
 
-/// A number as it is, a word as a text.
+/// Quotes the value unless it is a number.
 fn quoted(value: &str, quote: char) -> String {
     if value.bytes().all(|byte| byte.is_ascii_digit()) { value.to_owned() } else { format!("{quote}{value}{quote}") }
 }
@@ -361,12 +362,12 @@ fn capital(word: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// As in Go, whose abbreviations are written large.
+/// Returns the name in Go, with abbreviations in upper case.
 pub(super) fn go_name(name: &str) -> String {
     capital(name).replace("QrSvg", "QRSVG")
 }
 
-/// `sendTestEvent` as `send_test_event`.
+/// Converts to snake case: `sendTestEvent` to `send_test_event`.
 pub(super) fn snake(name: &str) -> String {
     let parts = name
         .chars()

@@ -1,4 +1,4 @@
-//! Which file names what of which other file. Read from tokens: what stands in comments, strings and tests does not count.
+//! References between source files, read from tokens: comments, strings and tests are ignored.
 
 use std::collections::HashMap;
 
@@ -6,27 +6,27 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::{packages, rust_files};
 
-/// A file names something of another one.
+/// A reference from one file to another.
 #[derive(Clone, Debug)]
 pub(super) struct Arrow {
     pub(super) from: String,
-    /// The first line where it does.
+    /// The first line with the reference.
     pub(super) line: usize,
     pub(super) to: String,
-    /// What it names there.
+    /// The referenced path.
     pub(super) path: String,
-    /// Whether `to` is a folder's `mod.rs`, or a crate's `lib.rs`, and `from` is inside.
+    /// True if `to` is the `mod.rs` of a folder, or the `lib.rs` of a crate, that contains `from`.
     pub(super) is_to_own_parent: bool,
 }
 
-/// A source file, and the module that it is: the crate's name first.
+/// A source file and its module path, which starts with the crate's name.
 pub(super) struct Module {
     pub(super) file: String,
     pub(super) path: Vec<String>,
     pub(super) tokens: TokenStream,
 }
 
-/// Every file of every crate's `src`, but for those of tests.
+/// Returns all files in the `src` folders of the crates, without test files.
 pub(super) fn modules() -> Vec<Module> {
     let mut modules = Vec::new();
     for (package, folder) in packages() {
@@ -45,7 +45,7 @@ pub(super) fn modules() -> Vec<Module> {
     modules
 }
 
-/// Every arrow between two files once.
+/// Returns the references, once per pair of files.
 pub(super) fn arrows() -> Vec<Arrow> {
     let modules = modules();
     let is_program = |module: &&Module| module.file.ends_with("/main.rs");
@@ -71,7 +71,7 @@ pub(super) fn arrows() -> Vec<Arrow> {
     arrows
 }
 
-/// What is read of a file: first what its `use`s bring in, then the paths that begin with one of these.
+/// The two passes over a file: first its `use` items, then the paths that start with an imported name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Uses,
@@ -80,9 +80,9 @@ enum Part {
 
 struct Reader<'a> {
     known: &'a HashMap<Vec<String>, &'a Module>,
-    /// What a name at the beginning of a path stands for.
+    /// The imported path for each name.
     aliases: HashMap<String, Vec<String>>,
-    /// What was found, with its line.
+    /// The paths found, with their lines.
     named: Vec<(Vec<String>, usize)>,
 }
 
@@ -92,7 +92,7 @@ impl Reader<'_> {
         let mut at = 0;
         while at < tokens.len() {
             if is_test(&tokens[at..]) {
-                // Up to the end of what the attribute stands before.
+                // Skips the item with the attribute.
                 let ends = |token: &TokenTree| is_punct(token, ';') || braced(token).is_some();
                 at += tokens[at..].iter().position(ends).expect("an attribute stands before something") + 1;
                 continue;
@@ -100,7 +100,7 @@ impl Reader<'_> {
             match &tokens[at] {
                 TokenTree::Ident(word) if word == "use" => {
                     let rest = &tokens[at + 1..];
-                    // Without an end it is a bound of a type: `use<'a>`.
+                    // Without a semicolon it is a precise-capturing bound: `use<'a>`.
                     let length = rest.iter().position(|token| is_punct(token, ';')).unwrap_or(0);
                     if part == Part::Uses {
                         self.uses(&rest[..length], &[], module);
@@ -127,10 +127,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what stands between `use` and its semicolon, or in a group of it.
+    /// Reads the tree of a `use` item or of one of its groups.
     fn uses(&mut self, tree: &[TokenTree], prefix: &[String], module: &[String]) {
         for one in tree.split(|token| is_punct(token, ',')) {
-            // `$crate` is how a macro reads where it is used.
+            // A macro resolves `$crate` at its call site.
             if one.first().is_none_or(|first| is_punct(first, '$')) {
                 continue;
             }
@@ -157,7 +157,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes a path that leads into the workspace.
+    /// Records a path if it leads into the workspace.
     fn names(&mut self, path: &[String], line: usize, module: &[String]) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
         let child = [module, std::slice::from_ref(first)].concat();
@@ -179,7 +179,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether these tokens begin with `#[cfg(test)]`.
+/// Returns whether the tokens start with `#[cfg(test)]`.
 fn is_test(tokens: &[TokenTree]) -> bool {
     let [first, TokenTree::Group(group), ..] = tokens else { return false };
     is_punct(first, '#') && group.stream().to_string().replace(' ', "") == "cfg(test)"
@@ -200,7 +200,7 @@ fn line(token: &TokenTree) -> usize {
     token.span().start().line
 }
 
-/// The path at the beginning of some tokens, and how many they are.
+/// Returns the path at the start of the tokens, and its number of tokens.
 fn path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
     let (mut path, mut at) = (vec![tokens[0].to_string()], 1);
     while let [first, second, TokenTree::Ident(word), ..] = &tokens[at..]

@@ -1,5 +1,5 @@
-//! No files that import each other in a loop. A file inside a folder may name what the folder's `mod.rs` declares: that
-//! is one room, and no step of a loop.
+//! Source files do not import each other in a cycle. References from a file to the `mod.rs` of its folder are ignored,
+//! because both are one module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ fn no_files_import_each_other_in_a_loop() {
     none("files in a circle", &told.collect::<Vec<_>>());
 }
 
-/// What a file imports, and what that imports.
+/// Returns the direct and transitive imports of a file.
 fn reached<'a>(graph: &Graph<'a>, file: &'a str) -> BTreeSet<&'a str> {
     let (mut found, mut next) = (BTreeSet::new(), vec![file]);
     while let Some(file) = next.pop() {

@@ -1,4 +1,4 @@
-//! What a room is about stands in its `mod.rs`, and is said without HTTP and without a database.
+//! The `mod.rs` of a domain module uses neither HTTP nor a database.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -6,7 +6,7 @@ use super::arrows::modules;
 use super::none;
 use super::storeys::place;
 
-/// The rooms that are about what comes in and goes out.
+/// The modules for inbound and outbound traffic, which are exempt.
 const DOORS: &[(&str, &str)] = &[
     ("platform", "outbound"),
     ("platform", "web"),
@@ -20,7 +20,7 @@ const DOORS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_room_knows_neither_http_nor_a_database() {
+fn modules_use_neither_http_nor_a_database() {
     let mut seen = Vec::new();
     for module in modules().into_iter().filter(|module| module.file.ends_with("/mod.rs")) {
         let place = place(&module.file);

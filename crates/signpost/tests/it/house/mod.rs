@@ -1,5 +1,5 @@
-//! The plan of the house, which no compiler checks: who may know whom, no circles, one name for one type, and documents
-//! that name what is there. ARCHITECTURE.md draws it.
+//! The module structure, which no compiler checks: permitted imports, no cycles, unique type names, and documents that
+//! name existing files. ARCHITECTURE.md draws it.
 
 mod arrows;
 mod circles;
@@ -12,14 +12,14 @@ mod type_names;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What to do about an import that goes the wrong way.
+/// The remedy for a forbidden import.
 const MEND: &str = ": move the shared part down, or pass it as an argument";
 
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The crates of the product, by the names of their packages.
+/// Returns the crates of the product by package name.
 pub(crate) fn packages() -> Vec<(String, PathBuf)> {
     let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let mut packages: Vec<_> = folders.map(|folder| (package(&folder), folder)).collect();
@@ -35,7 +35,7 @@ pub(crate) fn manifest(folder: &Path) -> toml::Table {
     fs::read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap()
 }
 
-/// Every Rust file in a folder, with its path from the root.
+/// Returns every Rust file in a folder, with its path from the root.
 pub(crate) fn rust_files(folder: &Path) -> Vec<(String, String)> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md and CONTRIBUTING.md name what is there, and all of it.
+//! ARCHITECTURE.md and CONTRIBUTING.md name all existing parts, and no others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,20 +7,20 @@ use super::arrows::arrows;
 use super::storeys::{STOREYS, place};
 use super::{none, root};
 
-/// Through how many modules a request may go.
+/// Maximum number of modules that a request passes.
 const MOST_CHANGES: usize = 12;
 
 fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// What stands behind a heading, up to the next one.
+/// Returns the text below a heading, up to the next heading.
 fn section<'a>(text: &'a str, heading: &str) -> &'a str {
     let (_, rest) = text.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("no '{heading}'"));
     rest.split("\n## ").next().unwrap_or(rest)
 }
 
-/// The paths that the tree draws: what begins a line, and below a folder what stands in it.
+/// Returns the paths of the tree: the first name of each line, below its parent folder.
 fn tree() -> Vec<String> {
     let text = read("ARCHITECTURE.md");
     let drawn = section(&text, "The tree").split("```\n").nth(1).expect("a tree").lines();
@@ -41,13 +41,13 @@ fn tree() -> Vec<String> {
 }
 
 #[test]
-fn the_tree_names_what_is_there() {
+fn tree_names_existing_paths() {
     let is_missing = |path: &String| !root().join(path).exists();
     none("ARCHITECTURE.md draws what is not there", &tree().into_iter().filter(is_missing).collect::<Vec<_>>());
 }
 
 #[test]
-fn every_room_is_in_the_tree() {
+fn tree_names_every_module() {
     let drawn: BTreeSet<_> = tree().into_iter().map(|path| path.trim_end_matches('/').to_owned()).collect();
     let mut missing = Vec::new();
     for folder in STOREYS.iter().map(|(storey, _)| format!("crates/{storey}/src")) {
@@ -66,7 +66,7 @@ fn every_room_is_in_the_tree() {
     none("rooms that ARCHITECTURE.md does not draw", &missing);
 }
 
-/// The files that a request goes through: the first name of each step.
+/// Returns the files of a request's path: the first name of each step.
 fn walk(heading: &str) -> Vec<String> {
     let text = read("ARCHITECTURE.md");
     let steps = section(&text, heading).lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
@@ -76,7 +76,7 @@ fn walk(heading: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_request_goes_down_and_through_few_modules() {
+fn requests_pass_few_modules_downwards() {
     let mut below: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for arrow in arrows() {
         below.entry(arrow.from).or_default().push(arrow.to);
@@ -109,10 +109,10 @@ fn a_request_goes_down_and_through_few_modules() {
 }
 
 #[test]
-fn what_contributing_names_is_there() {
+fn contributing_names_existing_files() {
     let text = read("CONTRIBUTING.md");
     let parts: Vec<_> = section(&text, "Where things go").split('`').collect();
-    // Every second part stands between backticks; NAME is for whoever adds a file.
+    // Every second part is code between backticks; NAME is a placeholder.
     let is_path = |name: &str| name.contains('/') && !name.contains(' ') && !name.starts_with('/');
     let (mut missing, mut found) = (Vec::new(), 0);
     for at in (1..parts.len()).step_by(2).filter(|at| is_path(parts[*at])) {

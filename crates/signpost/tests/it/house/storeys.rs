@@ -1,9 +1,9 @@
-//! Who may know whom: the crates each other, and inside of a crate its rooms, the folders and files of its `src`.
+//! Permitted imports: between the crates, and in a crate between its modules, the folders and files of its `src`.
 
 use super::arrows::{Arrow, arrows};
 use super::{MEND, manifest, none, packages};
 
-/// What each part of the workspace may know of the others. `login` and `atm` never know each other.
+/// The permitted dependencies of each crate. `login` and `atm` never depend on each other.
 pub(super) const STOREYS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("auth", &[]),
@@ -18,8 +18,7 @@ pub(super) const STOREYS: &[(&str, &[&str])] = &[
     ("signpost", &["atm", "auth", "locator", "login", "mcp", "openid", "platform", "server", "store", "text"]),
 ];
 
-/// The rooms of a storey from the ground up, by the floors that they stand on. A room knows those on lower floors, and
-/// nobody else.
+/// The modules of a crate by layer, lowest first. A module may import only lower layers.
 const FLOORS: &[(&str, &[&[&str]])] = &[
     (
         "store",
@@ -114,13 +113,13 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
 ];
 
 #[test]
-fn nobody_imports_what_stands_above() {
+fn modules_import_only_lower_layers() {
     let found: Vec<_> = arrows().iter().filter_map(offence).collect();
     none("against the plan of the house", &found);
 }
 
 #[test]
-fn the_plan_has_two_services_and_one_way_down() {
+fn services_are_independent_in_the_plan() {
     let allowed = |from: &str, to: &str| {
         let arrow = Arrow {
             from: format!("crates/{from}"),
@@ -152,7 +151,7 @@ fn offence(arrow: &Arrow) -> Option<String> {
         return (!may).then(|| told + &reason + MEND);
     }
     let (_, floors) = FLOORS.iter().find(|(storey, _)| *storey == below.storey)?;
-    // A crate's `lib.rs` brings its rooms together, and hands their names to others.
+    // A crate's `lib.rs` declares its modules and re-exports their names.
     let below = below.room?;
     let Some(above) = above.room else {
         return Some(format!("{told} through the crate's own face: name the room"));
@@ -173,7 +172,7 @@ fn known_to(storey: &str) -> &'static [&'static str] {
     found.unwrap_or_else(|| panic!("a new crate: say in STOREYS what {storey} may know")).1
 }
 
-/// Where a file is: its part of the workspace, and the room in it.
+/// The crate and the module of a file.
 pub(super) struct Place {
     pub(super) storey: String,
     pub(super) room: Option<String>,
@@ -193,7 +192,7 @@ impl std::fmt::Display for Place {
 }
 
 #[test]
-fn no_manifest_names_a_crate_that_its_own_must_not_know() {
+fn manifests_name_only_permitted_crates() {
     let mut seen = Vec::new();
     for (package, folder) in packages() {
         let manifest = manifest(&folder);
@@ -209,7 +208,7 @@ fn no_manifest_names_a_crate_that_its_own_must_not_know() {
     none("crates that know too much: move the shared part down, or pass it as an argument", &seen);
 }
 
-/// `login` of `signpost-login`.
+/// Returns the short name, `login` for `signpost-login`.
 fn short(package: &str) -> &str {
     package.trim_start_matches("signpost-")
 }

@@ -1,7 +1,7 @@
-//! One name for one type: who searches for it finds one thing.
+//! Type names are unique, so that a search finds one type.
 //!
-//! The client of the API has the API's names, in each language the same. The server knows the same things from inside, by
-//! types of its own, so that both may say `Session`; nothing else may have two.
+//! The SDK uses the API's names in every language. The server has internal types for some of these objects, so the SDK
+//! and the server may both have a `Session`; no other name may occur twice.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::arrows::modules;
 use super::none;
 
 #[test]
-fn a_types_name_is_unique_in_the_workspace() {
+fn type_names_are_unique() {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for module in modules() {
-        // Where the names of a file must be unique: in the SDK, in the rest of the workspace; the types of both sides in both.
+        // The scopes with unique names: the SDK, the rest of the workspace, or both for shared types.
         let houses: &[&str] = match &*module.file {
             file if file.starts_with("crates/auth/src/client/") => &["SDK"],
             file if file.starts_with("crates/auth/") => &["SDK", "workspace"],
             _ => &["workspace"],
         };
-        // Only what stands outside of all braces: in an `impl`, a `type` is whose trait asks for it.
+        // Only items outside of braces: a `type` in an `impl` is named by its trait.
         let tokens: Vec<_> = module.tokens.clone().into_iter().collect();
         for pair in tokens.windows(2) {
             let [TokenTree::Ident(word), TokenTree::Ident(name)] = pair else { continue };

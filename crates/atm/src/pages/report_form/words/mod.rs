@@ -27,7 +27,7 @@ pub(super) struct ReportWords {
     pub(super) bad_text: &'static str,
     pub(super) stale: &'static str,
     pub(super) banned: &'static str,
-    /// The text if there are too many reports, by the minutes until the next one is accepted.
+    /// The text if there are too many reports, by the minutes until another is accepted.
     pub(super) too_many: fn(u64) -> String,
     pub(super) thanks: &'static str,
     pub(super) thanks_shown: &'static str,
